@@ -329,7 +329,7 @@ def test_a_budget_of_time_is_measured_however_few_rows_one_sample_has():
         ({"estimator": "block", "budget": "60s"}, "datetime.timedelta, or None; got '60s'"),
         ({"estimator": "block", "budget": timedelta(0)}, "must be a positive time"),
         ({"estimator": "linear"}, "'unbiased', 'biased', 'incomplete', 'block'; got 'linear'"),
-        ({"estimator": "block", "weights": (None, np.ones(2400))}, "takes no weights"),
+        ({"estimator": "block", "weights": (None, np.ones(2400))}, "does not support weights"),
     ],
 )
 def test_bad_options_are_refused(options, message):

@@ -146,7 +146,7 @@ def test_copies_of_a_strong_feature_are_not_left_out_and_that_is_said(refit):
     found = selector(2, refit=refit).fit(rows, 2.0 * X[:, 3] + X[:, 1] ** 2)
     assert found.get_support(indices=True).tolist() == [3, 6]
     text = " ".join(pkex.HSICSelector.__doc__.split())
-    assert "Neither leaves out copies" in text
+    assert "Neither removes copies" in text
 
 
 @pytest.mark.filterwarnings("ignore:.*constant:UserWarning")
@@ -231,14 +231,17 @@ def test_sparse_rows_are_as_dense_ones_and_stay_sparse(form):
     [
         ({"n_features_to_select": 0}, "an integer from 1 to 6, the number of features of X; got 0"),
         ({"n_features_to_select": 7}, "an integer from 1 to 6, the number of features of X; got 7"),
-        ({"n_features_to_select": 2, "share": 0.5}, "give one of n_features_to_select, share and"),
+        (
+            {"n_features_to_select": 2, "share": 0.5},
+            "Pass only one of n_features_to_select, share and alpha",
+        ),
         ({"share": 1.5}, "share must be above 0 and at most 1; got 1.5"),
         ({"alpha": 5}, "alpha must be between 0 and 1; got 5"),
         (
             {"alpha": 0.001, "n_permutations": 99},
-            "at least 0.01, and alpha is 0.001: take at least 999",
+            "of at least 0.01, above alpha=0.001. Pass n_permutations of at least 999",
         ),
-        ({"refit": "backward"}, "refit is for n_features_to_select: give that number, too"),
+        ({"refit": "backward"}, "refit requires n_features_to_select. Pass the number"),
         (
             {"n_features_to_select": 2, "refit": "both"},
             "refit must be one of 'backward', 'forward'",

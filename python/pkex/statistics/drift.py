@@ -1,4 +1,4 @@
-"""A reference sample that batches of new rows are compared with."""
+"""Drift detection: comparison of batches of rows with a reference sample."""
 
 from __future__ import annotations
 
@@ -38,40 +38,41 @@ __all__ = ["MMDDrift"]
 
 
 class MMDDrift:
-    """Compare batches of rows with a reference sample: how much they differ, and in which features.
+    """Detect drift: compare batches of rows with a reference sample, and attribute the difference.
 
-    What concerns the reference alone is computed once; `predict` costs the pairs with new rows.
+    Sums over pairs of reference rows are computed once; `predict` computes only the pairs with rows
+    of the batch.
 
     Parameters
     ----------
     X_reference : array-like, DataFrame or sparse matrix of shape (n, d)
-        At least two rows.
+        The reference sample, of at least two rows.
     kernel : pkex.kernels.Kernel, optional
-        By default a `pkex.kernels.OrthogonalANOVA` of the reference (`mmd` takes that of both
-        samples): one kernel for all batches, so that results can be compared.
+        By default a `pkex.kernels.OrthogonalANOVA` of the reference (`mmd` fits it to both
+        samples): one kernel for all batches, so that their results are comparable.
     value_function : {"marginal", "neutral"}, default "marginal"
-        As in `mmd`, but that absent features have their mean factors over the pairs of the
-        reference, the same for all batches.
+        As in `mmd`, except that the mean factors of absent features are taken over pairs of
+        reference rows, and are the same for all batches.
     alpha : float, default 0.05
-        The level of the test: the chance of drift being found where there is none.
+        The level of the test: the probability of reporting drift where there is none.
     n_permutations : int, default 0
-        The number of relabellings for a batch's p-value, at least 1/alpha − 1; 0 for no test. Rows
-        are permuted in random blocks whose sums over pairs are kept of the reference, so that a
-        batch's p-value costs its own pairs. The first batch of a size has them summed.
+        Number of permutations for the p-value of a batch, at least 1/alpha − 1; 0 for no test. Rows
+        are permuted in random blocks. The sums of the reference's blocks are stored, so that each
+        p-value costs only the batch's own pairs; they are computed at the first batch of a size.
     batch_size : int, optional
-        The number of rows that batches will have, at most half the reference's: the blocks are then
-        summed at once, and `threshold` is found from the reference alone. Batches may have other
-        sizes all the same.
+        Expected number of rows of a batch, at most half the reference's. The block sums and
+        `threshold` are then computed from the reference at once. Batches of other sizes are
+        accepted, too.
     random_state : int, numpy.random.Generator, RandomState or None, default None
-        Of the blocks and permutations; equal seeds give equal results, and a detector gives equal
-        ones for equal batches.
+        Seed of the blocks and permutations. Equal seeds give equal results, and a detector returns
+        equal results for equal batches.
     estimator, groups, summation, n_jobs
         As in `mmd`.
     progress : bool or callable, default False
-        Of the pass over the pairs of reference rows.
+        As in `mmd`, for the pass over pairs of reference rows.
     categorical, missing
-        As in `mmd`; levels are those of the reference, and others are unequal to all of them. With
-        ``missing="indicator"`` batches may lack entries where the reference has all.
+        As in `mmd`. Categories that are not in the reference differ from all of its categories.
+        With ``missing="indicator"``, batches may have missing values where the reference has none.
 
     Raises
     ------
@@ -81,21 +82,20 @@ class MMDDrift:
     Warns
     -----
     UserWarning
-        If columns of the reference are constant, or vary by rounding only, a given kernel is nearly
-        0 or 1 between almost all rows, one column makes up nearly all distances in it, or rows that
-        seem to be copies make p-values too small.
+        If columns of the reference are constant or near-constant; if `kernel` is nearly 0 or 1
+        between almost all rows, or one column dominates its distances; or if apparent copies of
+        rows make p-values too small.
 
     Notes
     -----
-    A detector never changes; it may be shared between threads, be pickled, and be saved without
-    pickle.
+    A detector is immutable: it can be shared between threads, pickled, and saved without pickle.
 
-    The test is exact for a kernel that is given: under the hypothesis the rows of the reference and
-    of a batch are exchangeable. The default kernel is centered on the reference alone, each of its
-    rows by means over the others, and ``missing="indicator"`` has its medians, with any kernel: of
-    small references both find somewhat too much, the default kernel most with many columns. The
-    level is that over references as well as batches: all batches are compared with one reference,
-    so that their p-values depend on each other.
+    With a `kernel` passed by the user the test is exact: under the hypothesis, the rows of the
+    reference and of a batch are exchangeable. The default kernel is centered on the reference
+    (each of its rows by means over the others), and ``missing="indicator"`` imputes medians of the
+    reference with any kernel. For small references both make the test somewhat liberal; for the
+    default kernel the effect grows with the number of columns. The level is over references as well
+    as batches: all batches share one reference, so their p-values depend on each other.
 
     Examples
     --------
@@ -137,9 +137,9 @@ class MMDDrift:
         given: str = estimator
         if given in SAMPLED_ESTIMATORS:
             raise ValueError(
-                f"estimator={given!r} is for pkex.mmd and pkex.hsic alone, which choose pairs of "
-                "rows anew in each call; here take 'unbiased' or 'biased', of a random part of the "
-                "rows if there are too many"
+                f"estimator={given!r} is only supported by pkex.mmd and pkex.hsic, which choose "
+                "pairs of rows anew in each call. Pass 'unbiased' or 'biased', with a random "
+                "subset of the rows if there are too many"
             )
         check_choice("estimator", estimator, ESTIMATORS)
         conventions = Conventions(estimator, value_function, summation, n_jobs)
@@ -162,30 +162,30 @@ class MMDDrift:
         Parameters
         ----------
         X : array-like, DataFrame or sparse matrix of shape (m, d)
-            At least two rows; the columns of a DataFrame must be those of the reference.
+            The batch, of at least two rows; a DataFrame must have the columns of the reference.
         progress : bool or callable, default False
             As in `mmd`.
 
         Returns
         -------
         DriftResult
-            That of ``mmd(X_reference, X)`` with the detector's kernel (and mean factors; the rows
-            of the reference are centered by the others in the default kernel), and what the test
-            says of it if the detector has `n_permutations`.
+            The result of ``mmd(X_reference, X)`` with the detector's kernel and mean factors, and
+            the result of the test if the detector has `n_permutations`. With the default kernel,
+            each row of the reference is centered by means over the others.
 
         Raises
         ------
         ValueError, TypeError
-            If `X` is not a finite numeric table of at least two rows with the right columns; or,
-            with a Matern or RationalQuadratic kernel, has an entry over 4,096 times as far from
-            the reference as that is wide.
+            If `X` is not a finite table of at least two rows with the columns of the reference. Or,
+            with a Matern or RationalQuadratic kernel, if a value is further from the reference than
+            4,096 times the width of the reference.
 
         Warns
         -----
         UserWarning
-            With the default kernel, if a column that is constant in the reference is not so in `X`;
-            if so few relabellings differ that p-values cannot be as small as permutations would
-            allow; or if rows that seem to be copies make p-values too small.
+            If a column is constant in the reference but not in `X` (default kernel); if there are
+            too few distinct permutations for p-values as small as `n_permutations` allows; or if
+            apparent copies of rows make p-values too small.
         """
         with reporting(progress) as report:
             return self._detector.compare(X, report)
@@ -199,26 +199,26 @@ class MMDDrift:
         Parameters
         ----------
         batches : iterable of tables, dict of str to table, or iterable of (name, table)
-            Each as `predict` takes it; without names they are numbered from 0.
+            Tables that `predict` accepts; without names they are numbered from 0.
         progress : bool or callable, default False
             As in `mmd`.
 
         Returns
         -------
         DriftTimeline
-            With p-values that are corrected for the number of batches; for T batches to be found at
-            level alpha, `n_permutations` should be at least T/alpha.
+            Its p-values are corrected for the number of batches. To detect drift in one of T
+            batches at level alpha, `n_permutations` should be at least T/alpha.
 
         Raises
         ------
         ValueError, TypeError
-            If `batches` is empty or a table, or as `predict`; the message names the batch.
+            If `batches` is empty or a single table, or as `predict`; the message names the batch.
 
         Warns
         -----
         UserWarning
-            If there are too many batches for `n_permutations`, so that no drift can be found, and
-            as `predict`; the message names the batch.
+            If there are too many batches for `n_permutations`, so that no drift can be detected,
+            and as `predict`; the message names the batch.
         """
         named = named_batches(batches)
         warn_of_few_permutations(len(named), self.n_permutations, self.alpha)
@@ -237,20 +237,20 @@ class MMDDrift:
 
     @property
     def n_permutations(self) -> int:
-        """The number of relabellings for each batch, 0 for no test."""
+        """The number of permutations for each batch; 0 for no test."""
         return self._detector.test.n_permutations
 
     @property
     def batch_size(self) -> int | None:
-        """The number of rows that batches are expected to have; None if it was not given."""
+        """The expected number of rows of a batch; None if it was not passed."""
         return self._detector.test.batch_size
 
     @property
     def threshold(self) -> float | None:
-        """What MMD² of a batch of `batch_size` rows exceeds with a chance of about alpha.
+        """The critical value of MMD² for batches of `batch_size` rows, at level alpha.
 
-        By batches that are drawn out of the reference itself; None without `batch_size`. Whether
-        there is drift is decided by each batch's own p-value.
+        It is estimated from batches drawn out of the reference; None without `batch_size`. The
+        decision about a batch uses the p-value of that batch.
         """
         return self._detector.threshold
 
@@ -261,17 +261,17 @@ class MMDDrift:
 
     @property
     def bandwidth(self) -> str | None:
-        """How the kernel's length-scales were found; None if it was given."""
+        """The rule that chose the kernel's length-scales; None for a kernel passed by the user."""
         return self._detector.comparison.bandwidth
 
     @property
     def estimator(self) -> str:
-        """The estimator, as given."""
+        """The name of the estimator."""
         return self._detector.comparison.conventions.estimator
 
     @property
     def value_function(self) -> str:
-        """The convention, as given."""
+        """The name of the value function."""
         return self._detector.comparison.conventions.value_function
 
     @property
@@ -281,20 +281,20 @@ class MMDDrift:
 
     @with_known_keywords
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the detector to a file that is read without running code: arrays and JSON.
+        """Write the detector to a file of arrays and JSON, which `load` reads without pickle.
 
-        It holds the rows of the reference as they are compared, and names and labels.
+        The file contains the encoded rows of the reference, and names and categories.
 
         Parameters
         ----------
         path : str or path-like
-            The file, which is replaced when all is written. Its format is NumPy's ``.npz``.
+            The file. It is replaced once all is written. Its format is NumPy's ``.npz``.
 
         Raises
         ------
         TypeError
-            If the kernel is of no class of `pkex.kernels`, or columns are labelled by others than
-            strings, finite numbers and tuples of these.
+            If the kernel is not of a class of `pkex.kernels`, or column names or categories are
+            not strings, finite numbers or tuples of these.
         OSError
             If the file cannot be written.
 
@@ -315,19 +315,25 @@ class MMDDrift:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> MMDDrift:
-        """Read a detector that `save` has written; its results have the same bits.
+        """Read a detector from a file that `save` wrote; its results are identical bit by bit.
 
         Parameters
         ----------
         path : str or path-like
+            The file.
+
+        Returns
+        -------
+        MMDDrift
+            The detector.
 
         Raises
         ------
         ValueError
-            If the file is none of a detector, damaged, contradicts itself, or is written by a newer
+            If the file is not a detector, is damaged or inconsistent, or was written by a newer
             version of pkex.
         OSError
-            If it cannot be read.
+            If the file cannot be read.
         """
         drift = cls.__new__(cls)
         drift._detector = read(path)

@@ -1,7 +1,7 @@
-"""The Hilbert–Schmidt independence criterion: which features carry a dependence.
+"""The Hilbert–Schmidt independence criterion, attributed to features.
 
-HSIC = Σ_ab w_ab k(x_a, x_b), the weights w made of the target's kernel by centring. Every pair of
-rows is a product game, so that with γ_j its value of player j, φ_j = Σ_ab w_ab γ_j(x_a, x_b)
+HSIC = Σ_ab w_ab k(x_a, x_b), where w is the centered kernel matrix of the target. Every pair of
+rows is a product game with values γ_j of players j, so φ_j = Σ_ab w_ab γ_j(x_a, x_b)
 (M. Mohammadi, S. L. Chau, K. Muandet, PKeX-Shapley, Theorem 8 and Proposition 9).
 """
 
@@ -72,61 +72,64 @@ def hsic(
     categorical: Iterable[int | str] | None = None,
     missing: Missing = "error",
 ) -> HSICResult:
-    """Divide the dependence between data and a target among features, exactly.
+    """Attribute the dependence between data and a target (HSIC) to features, exactly.
 
-    HSIC is 0 in the limit exactly if X and y are independent (for Gaussian kernels). A coalition of
-    features is worth the HSIC of these features with y, and the value of a feature is its Shapley
-    value in this game; the values add up to HSIC. The cost grows as n² d, the memory only as the
+    HSIC is 0 in the limit if and only if X and y are independent (for Gaussian kernels). The value
+    of a coalition of features is the HSIC of these features with y; ``values`` are the Shapley
+    values of this value function and add up to HSIC. The run time grows as n² d, the memory as the
     data.
 
     Parameters
     ----------
     X : array-like, DataFrame, pyarrow.Table or sparse matrix of shape (n, d)
-        Of a DataFrame text, categories and truth values are labels, and dates become days.
-        The estimators "incomplete" and "block" also take the path of a Parquet file, or of a
-        directory of such, as `mmd`; `y` may be the name of a column in it.
+        The features. In a DataFrame, text, categories and booleans are compared as categories, and
+        dates are converted to days. The estimators "incomplete" and "block" also accept the path of
+        a Parquet file or of a directory of Parquet files, as in `mmd`; `y` may then be the name of
+        one of its columns.
     y : array-like, Series, DataFrame or sparse matrix of shape (n,) or (n, dy)
-        Numbers, dates, or labels: strings, booleans, categories. Integers are numbers; give
-        ``target_kernel=pkex.kernels.Categorical()`` if they are labels (of two values it is the
-        same up to a factor).
+        The target: numbers, dates, or class labels (strings, booleans, categories). Integers are
+        compared as numbers; pass ``target_kernel=pkex.kernels.Categorical()`` if they are class
+        labels (for two classes, the result is the same up to a factor).
     kernel : pkex.kernels.Kernel, optional
-        Of X. By default a `pkex.kernels.OrthogonalANOVA` of X, as in `mmd`.
+        Kernel of X. By default a `pkex.kernels.OrthogonalANOVA` of X, as in `mmd`.
     target_kernel : pkex.kernels.Kernel, optional
-        Of y. By default ``pkex.kernels.median_heuristic(y)`` for numbers, a Gaussian kernel, and 1
-        or 0 for equal or different labels;
-        ``result.target_kernel`` and ``result.target_bandwidth`` say which.
+        Kernel of y. By default ``pkex.kernels.median_heuristic(y)``, a Gaussian kernel, for
+        numbers, and 1 for equal and 0 for different class labels; ``result.target_kernel`` and
+        ``result.target_bandwidth`` describe it.
     estimator : {"biased", "unbiased", "incomplete", "block"}, optional
-        "biased" is tr(KHLH) / (n − 1)², a small positive number without dependence that shrinks as
-        1/n. "unbiased" is the estimator of Song et al. (2012), 0 on average without dependence. By
-        default it is "biased" with a `kernel`, as in the papers, and "unbiased" with the default
-        kernel, of d columns, whose pairs of a row with itself would add some e^√d/n to the biased
-        one. "incomplete" and "block" estimate the unbiased statistic from blocks of rows, as in
-        `mmd`, where there are too many rows to compare all pairs.
+        "biased" is tr(KHLH) / (n − 1)²; without dependence it is a small positive number that
+        shrinks as 1/n. "unbiased" is the estimator of Song et al. (2012), with mean 0 without
+        dependence. The default is "biased" with a `kernel`, as in the papers, and "unbiased" with
+        the default kernel, for which the pairs of a row with itself would add about e^√d/n to the
+        biased estimator. "incomplete" and "block" estimate the unbiased statistic from blocks of
+        rows, as in `mmd`, for data with too many rows to compare all pairs.
     value_function : {"marginal", "neutral"}, default "marginal"
-        What the factor of an absent feature is: its mean over all pairs of rows, so that a feature
-        which neither depends on the target nor goes together with one that does is worth 0 in
-        expectation of the unbiased estimator, and biased a small positive number that shrinks as
-        1/n; or 1, as if all rows agreed in it (the paper's).
+        The kernel factor of an absent feature. "marginal": its mean over all pairs of rows, so that
+        a feature that neither depends on the target nor is associated with one that does has
+        expected value 0 under the unbiased estimator (under the biased one, a small positive value
+        that shrinks as 1/n). "neutral": 1, as if all rows had the same value (the papers'
+        convention).
     attribute : {"x", "y"}, default "x"
-        Whose columns share the statistic.
+        The side whose columns the statistic is attributed to.
     groups : dict of str to columns, optional
-        Columns of X (of y with ``attribute="y"``), by name or number, that act as one player; a
-        column in no group is its own.
+        Columns of X (of y with ``attribute="y"``), by name or number, that act as one player; each
+        column in no group is a player.
     n_permutations : int, default 0
-        Number of relabellings B for p-values, drawn at random; 0 for none. Up to 64 rows the
-        targets are permuted; up to 128 if n² P ≤ 8·10⁶; and up to 512 if n² P B ≤ 1.7·10¹⁰ as well,
-        as with 512 rows, P = 20 features and B = 3000. Else rows put in octets at random exchange
-        theirs, which has nearly the same power beyond some hundred rows. At most 10⁸ / P.
+        Number B of random permutations for p-values; 0 for no test. Targets are permuted row by row
+        for up to 64 rows; for up to 128 rows if n² P ≤ 8·10⁶; and for up to 512 rows if also
+        n² P B ≤ 1.7·10¹⁰, such as 512 rows, P = 20 features and B = 3000. Otherwise targets are
+        permuted within random blocks of eight rows, with nearly the same power beyond some hundred
+        rows. At most 10⁸ / P for P players.
     budget : int, datetime.timedelta or None, default None
         As in `mmd`.
     random_state : int, numpy.random.Generator, RandomState or None, default None
-        Of the permutations and of the choice of pairs; equal seeds give equal results, but with a
-        budget of time.
+        Seed of the permutations and of the choice of pairs. Equal seeds give equal results, except
+        with a time budget.
     summation, n_jobs, progress
         As in `mmd`.
     categorical, missing
-        As in `mmd`: `categorical` of columns of X, `missing` of both. Missing labels of y are
-        refused as well, or with ``missing="indicator"`` a label of their own.
+        As in `mmd`: `categorical` refers to columns of X, `missing` to X and y. Missing class
+        labels of y raise an error, or are a class of their own with ``missing="indicator"``.
 
     Returns
     -------
@@ -135,32 +138,31 @@ def hsic(
     Raises
     ------
     ValueError, TypeError
-        If X is not a finite numeric table, X and y have different lengths, there are fewer than two
-        rows (four for the unbiased estimator), all rows of X are equal and no kernel is given, or
-        an option has an unknown value.
+        If X is not a finite table, X and y have different lengths, there are fewer than two rows
+        (four for the unbiased estimator), all rows of X are equal and `kernel` is None, or an
+        option has an unknown value.
 
     Warns
     -----
     UserWarning
-        If columns are constant, or vary by rounding only, outliers hide a column in a default
-        kernel, a kernel is nearly 0 or 1 between almost all rows, one column makes up nearly all
-        distances in a given kernel, y holds integers of few different values (which are taken for
-        numbers) or labels most of which occur once, so few relabellings differ that p-values cannot
-        be as small as permutations would allow, or rows that seem to be copies make p-values too
-        small.
+        If columns are constant or near-constant; if outliers mask a column in the default kernel;
+        if a kernel is nearly 0 or 1 between almost all rows, or one column dominates its distances;
+        if y holds integers of few different values, which are compared as numbers, or class labels
+        that mostly occur once; if there are too few distinct permutations for p-values as small as
+        `n_permutations` allows; or if apparent copies of rows make p-values too small.
 
     Notes
     -----
-    Standard errors are those of the values as estimates for the distribution, at the given kernels;
-    beyond 1000 rows they are estimated on a fixed subsample of 1000. The hypothesis of
-    ``alone_pvalues[j]`` is that feature j and y are independent; that of ``pvalue`` and
-    ``feature_pvalues`` that X and y are.
+    Standard errors describe the sampling error of the values, for fixed kernels; beyond 1000 rows
+    they are estimated on a fixed subsample of 1000. The hypothesis of ``alone_pvalues[j]`` is that
+    feature j and y are independent; the hypothesis of ``pvalue`` and ``feature_pvalues`` is that X
+    and y are independent.
 
-    The estimators "incomplete" and "block" average the unbiased HSIC of blocks of rows, divided at
-    random as in `mmd`; their tests exchange targets within octets of each block. They have no `r2`.
+    The estimators "incomplete" and "block" average the unbiased HSIC of random blocks of rows, as
+    in `mmd`; their tests permute targets within groups of eight rows. They do not support `r2`.
 
-    To NumPy a result is its values, so that `hsic` is a score function of scikit-learn's selectors:
-    ``SelectKBest(pkex.hsic)``.
+    A result converts to the array of its values, so that `hsic` is a score function for
+    scikit-learn's selectors: ``SelectKBest(pkex.hsic)``.
 
     References
     ----------
@@ -198,7 +200,7 @@ def _hsic_of_all_pairs(
     attribute: Side,
     options: StatisticOptions,
 ) -> HSICResult:
-    """Compute `hsic`, whose options are checked."""
+    """Compute `hsic` over all pairs of rows, with checked options."""
     conventions, is_x = options.conventions, attribute == "x"
     refuse_files({"X": X}, conventions.estimator)
     (table,), encoding = read_samples(
@@ -222,7 +224,7 @@ def _hsic_of_all_pairs(
         target.chosen, target.encoding, players, conventions, domain, is_divided=not is_x
     )
     warn_of_unusual_rows(of_x.kernel, rows, {"X": n}, "HSIC", is_biased=conventions.is_biased)
-    # Kept by the result, whatever the caller does with X and y.
+    # Copies, because the result keeps them.
     x = KernelRows(read_only(of_x.kernel.engine_rows(rows)), of_x.terms)
     targets = KernelRows(read_only(target.rows), of_y.terms)
     attributed, other = (x, targets) if is_x else (targets, x)
@@ -248,10 +250,10 @@ def _hsic_of_all_pairs(
 def _reports(
     report: Report | None, n: int, n_players: int, n_permutations: int
 ) -> dict[str, Report | None]:
-    """Return the reports of a problem's passes over pairs, by what they cost."""
+    """Return progress reports for the passes of a problem over pairs, weighted by their cost."""
     n_sample = min(n, SAMPLE)
-    # A pair's value is multiplied some twenty times as fast as it is found; sums of pairs of groups
-    # are looked up four times as fast.
+    # Multiplying a pair's value is about twenty times as fast as computing it; looking up sums over
+    # pairs of groups is about four times as fast.
     relabelling = 0.25 * MOST_GROUPS**2
     if can_permute_rows(n, n_players, n_permutations):
         relabelling = 0.05 * n**2
@@ -267,7 +269,7 @@ def _reports(
 
 
 def _divided(problem: HSICProblem, options: StatisticOptions) -> StatisticValues:
-    """Divide HSIC among players, and test it."""
+    """Attribute HSIC to players, and test it."""
     n, n_players = len(problem.offsets), problem.attributed.terms.n_players
     n_permutations, generator = options.n_permutations, options.random_state
     octets = None

@@ -68,113 +68,114 @@ def mmd(
     categorical: Iterable[int | str] | None = None,
     missing: Missing = "error",
 ) -> MMDResult:
-    """Divide the difference between two samples among features, exactly.
+    """Attribute the squared maximum mean discrepancy of two samples to features, exactly.
 
-    The squared maximum mean discrepancy MMD² is 0 in expectation, by its unbiased estimator, if
-    both samples come from one distribution. A coalition of features is worth the MMD² that these
-    features alone show, and the value of a feature is its Shapley value in this game; the values
-    add up to MMD². The cost grows as (n + m)² d, the memory only as the data.
+    The unbiased estimator of MMD² has expectation 0 if both samples come from one distribution. The
+    value of a coalition of features is the MMD² of these features; ``values`` are the Shapley
+    values of this value function and add up to MMD². The run time grows as (n + m)² d, the memory
+    as the data.
 
     Parameters
     ----------
     X, Y : array-like, DataFrame, pyarrow.Table or sparse matrix of shape (n, d) and (m, d)
-        The samples, of at least two rows each. Columns of a DataFrame may hold text, categories and
-        truth values, which are labels, and dates and durations, which become days. The estimators
-        "incomplete" and "block" also take the path of a Parquet file of numbers, or of a directory
-        of such, and Dask's collections of numbers, and read memory-mapped arrays as they are: 512
-        MB of rows are held at a time.
+        The samples, of at least two rows each. In a DataFrame, text, categories and booleans are
+        compared as categories; dates and durations are converted to days. The estimators
+        "incomplete" and "block" also accept the path of a numeric Parquet file, or of a directory
+        of Parquet files, and numeric Dask collections. They read memory-mapped arrays in chunks and
+        hold at most 512 MB of rows at a time.
     kernel : pkex.kernels.Kernel, optional
         By default a `pkex.kernels.OrthogonalANOVA` of both samples: a product over columns, each
-        centered and compared in its own units, so that changes of single columns and of their
-        dependence are seen alike. ``pkex.kernels.median_heuristic(X, Y)`` is one Gaussian kernel of
-        all columns. A given kernel works on the columns as they are numbered, and must not subtract
-        labels.
+        centered and scaled separately, so that it detects changes of single columns and of their
+        dependence. ``pkex.kernels.median_heuristic(X, Y)`` is one Gaussian kernel of all columns. A
+        kernel passed here receives the encoded columns and must not subtract category codes.
     estimator : {"unbiased", "biased", "incomplete", "block"}, default "unbiased"
-        Whether averages within a sample leave out (may be negative) or include the pairs of a row
-        with itself (never negative; where nothing differs a small positive number that shrinks as
-        1/n). Of more rows than all pairs of which can be compared, the last two estimate what the
-        first does from some pairs, chosen at random: see Notes.
+        "unbiased" leaves out the pairs of a row with itself, and may be negative. "biased" includes
+        them: it is never negative, and without a difference a small positive number that shrinks as
+        1/n. "incomplete" and "block" estimate the unbiased statistic from randomly chosen pairs,
+        for samples with too many rows to compare all pairs: see Notes.
     value_function : {"marginal", "neutral"}, default "marginal"
-        What the factor of an absent feature is: its mean over all pairs of rows of the pooled
-        sample, so that a feature which neither differs nor is associated with one that does has
-        the value 0 in expectation of the unbiased estimator; or 1, as if all rows agreed in it (the
-        paper's). In both, no features at all have the value 0. With the default kernel both are
-        the same.
+        The kernel factor of an absent feature. "marginal": its mean over all pairs of rows of the
+        pooled sample, so that a feature that neither differs nor is associated with one that does
+        has expected value 0 under the unbiased estimator. "neutral": 1, as if all rows had the same
+        value (the papers' convention). The empty coalition has the value 0 in both. Both are the
+        same with the default kernel.
     groups : dict of str to columns, optional
-        Columns, by name or number, that act as one player; a column in no group is its own.
+        Columns, by name or number, that act as one player; each column in no group is a player.
     weights : tuple of two array-likes of shape (n,) and (m,), optional
-        Non-negative weights of the rows; None for equal ones. Rows of weight 0 are left out. The
-        weights are in the averages of the statistic, not in the default kernel or the marginal
-        convention's means. Standard errors are None then, and permutations an error.
+        Non-negative weights of the rows; None for equal weights. Rows of weight 0 are left out. The
+        weights apply to the averages of the statistic, not to the default kernel or the means of
+        ``value_function="marginal"``. Weights give no standard errors and do not support
+        permutations.
     n_permutations : int, default 0
-        Number of relabellings for p-values, drawn at random; 0 for none. Samples of more than 128
-        rows together are permuted in random blocks, 32 to 128 of them. At most 10⁸ / P.
+        Number of random permutations for p-values; 0 for no test. Samples of more than 128 rows
+        together are permuted in 32 to 128 random blocks. At most 10⁸ / P for P players.
     budget : int, datetime.timedelta or None, default None
-        How many pairs of rows the estimators "incomplete" and "block" compare, at most; or about
-        how long they may take. By default 10⁸, and 100 for each row if that is more; of "block" as
-        many as blocks of √n rows have. ``result.n_pairs`` is the number.
+        Largest number of pairs of rows that "incomplete" and "block" compare, or an approximate
+        time limit. By default 10⁸, or 100 per row if that is more; for "block", the pairs within
+        blocks of √n rows. ``result.n_pairs`` is the number of compared pairs.
     random_state : int, numpy.random.Generator, RandomState or None, default None
-        Of the permutations and of the choice of pairs; equal seeds give equal results, but with a
-        budget of time.
+        Seed of the permutations and of the choice of pairs. Equal seeds give equal results, except
+        with a time budget.
     summation : {"compensated", "plain"}, default "compensated"
-        How sums over pairs are formed. Compensated, rounding errors do not grow with their number.
+        Summation over pairs. With "compensated", rounding errors do not grow with their number.
     n_jobs : int, default -1
         Number of threads, as in `Explainer`. Results do not depend on it.
     progress : bool or callable, default False
         True shows a progress bar (needs tqdm); a callable gets (done, total).
     categorical : list of columns, optional
-        Columns, by name or number, that are compared as labels although they hold numbers, such as
-        codes of classes. Text, categories and truth values in a DataFrame always are.
+        Columns, by name or number, that are compared as categories although they hold numbers, such
+        as codes. Text, categories and booleans in a DataFrame always are.
     missing : {"error", "indicator"}, default "error"
-        What to do about missing numbers and dates: refuse them; or put the median of the others in
-        their place, and also compare where entries are missing, as part of the same feature.
-        Missing labels are a label of their own in both.
+        Treatment of missing numbers and dates. "error" raises an error. "indicator" imputes the
+        median and also compares where values are missing, as part of the same feature. A missing
+        category is a category of its own in both.
 
     Returns
     -------
     MMDResult
-        With ``values`` in units of the kernel, which has none.
+        With ``values`` in units of the (dimensionless) kernel.
 
     Raises
     ------
     ValueError, TypeError
-        If samples are not finite tables with the same columns and two rows, all their rows are
-        equal and no kernel is given, or an option has an unknown value. Errors name the column that
-        holds entries of several kinds or of others than the other sample's, dates with a time zone,
-        missing or infinite numbers, or nothing.
+        If samples are not finite tables with the same columns and at least two rows, all their rows
+        are equal and `kernel` is None, or an option has an unknown value. Errors name a column with
+        mixed types, types that differ between the samples, dates with a time zone, missing or
+        infinite numbers, or no values.
 
     Warns
     -----
     UserWarning
-        If columns are constant, or vary by rounding only, a given kernel is nearly 0 or 1 between
-        almost all rows, one column makes up nearly all distances in it, so few relabelings differ
-        that p-values cannot be as small as permutations would allow, or rows that seem to be copies
-        make p-values too small.
+        If columns are constant or near-constant; if `kernel` is nearly 0 or 1 between almost all
+        rows, or one column dominates its distances; if there are too few distinct permutations for
+        p-values as small as `n_permutations` allows; or if apparent copies of rows make p-values
+        too small.
 
     See Also
     --------
-    witness : The function whose values tell which rows differ.
+    witness : Function whose values show in which rows the samples differ.
     MMDDrift : Compare many batches with one reference sample.
 
     Notes
     -----
     ``pvalue`` tests the hypothesis that both samples come from one distribution. It combines two
-    tests by the same permutations: ``statistic_pvalue``, of the statistic, which finds changes of
-    many columns and of their dependence, and ``univariate_pvalue``, of the largest standardized
-    `alone`, which finds a change of one column among many. Its level is exact.
+    tests with the same permutations: ``statistic_pvalue``, which detects changes of many columns
+    and of their dependence, and ``univariate_pvalue``, of the largest standardized `alone`, which
+    detects a change of one column among many. Its level is exact.
 
-    Standard errors are those of the values as estimates for the distributions, at the given kernel.
-    The hypothesis of ``alone_pvalues[j]`` is that feature j is distributed alike in both samples:
-    it answers whether this feature changed. That of ``feature_pvalues`` is that the two
-    distributions are equal in all; a small ``feature_pvalues[j]`` says that they differ, and
-    that feature j shows it.
+    Standard errors describe the sampling error of the values, for a fixed kernel. The hypothesis of
+    ``alone_pvalues[j]`` is that feature j has the same distribution in both samples: it answers
+    whether this feature changed. The hypothesis of ``feature_pvalues`` is that the two joint
+    distributions are equal; a small ``feature_pvalues[j]`` says that they differ and that feature j
+    contributes.
 
-    The estimators "incomplete" and "block" divide rows at random into blocks, and compare those of
-    a block: small blocks, made anew in several rounds, or larger ones, once. The kernel, if it is
-    not given, and the means of the marginal convention are found on at most 10,000 rows that are in
-    no block, so that the values are unbiased for these, and p-values exact. Standard errors are
-    those of means over parts of the data that share no rows. Samples must have some thousand rows;
-    of one that is over seven times as large as the other, not all rows are used.
+    The estimators "incomplete" and "block" divide rows at random into blocks and compare rows
+    within a block: "incomplete" uses small blocks, drawn anew in several rounds, and "block" uses
+    larger blocks, once. The default kernel and the means of ``value_function="marginal"`` are
+    computed on at most 10,000 rows that are in no block, so that values are unbiased for this
+    kernel and p-values exact. Standard errors come from means over disjoint parts of the data.
+    Samples require some thousand rows; if one is over seven times as large as the other, not all
+    of its rows are used.
 
     References
     ----------
@@ -203,11 +204,15 @@ def mmd(
     )
     if options.is_sampled:
         if weights is not None:
-            raise ValueError(f"estimator={estimator!r} takes no weights; leave them out")
+            raise ValueError(
+                f"estimator={estimator!r} does not support weights. Omit them, or pass "
+                "estimator='unbiased'"
+            )
         return sampled_mmd(X, Y, kernel, options)
     if weights is not None and n_permutations:
         raise ValueError(
-            "n_permutations cannot be combined with weights: weighted rows are not exchangeable"
+            "n_permutations cannot be combined with weights: weighted rows are not exchangeable. "
+            "Omit one of them"
         )
     return _mmd_of_all_pairs(X, Y, kernel, weights, options)
 
@@ -221,25 +226,26 @@ def witness(
     categorical: Iterable[int | str] | None = None,
     missing: Missing = "error",
 ) -> KernelExpansion:
-    """Return the function that tells rows of two samples apart: mean k(·, X) − mean k(·, Y).
+    """Return the witness function of two samples: mean k(·, X) − mean k(·, Y).
 
-    It is large where X has more rows than Y, and negative where Y has more. Its mean over X minus
-    that over Y is the biased MMD²; `Explainer` says which features make it large at a row. In the
-    neutral convention the biased values of `mmd` are the mean of its explanations over X minus that
-    over Y.
+    It is positive where X is denser and negative where Y is denser. Its mean over X minus its mean
+    over Y is the biased MMD². `Explainer` attributes its value at a row to features; with
+    ``value_function="neutral"``, the mean of these explanations over X minus their mean over Y
+    equals the biased values of `mmd`.
 
     Parameters
     ----------
     X, Y : array-like, DataFrame, pyarrow.Table or sparse matrix of shape (n, d) and (m, d)
+        The samples.
     kernel, categorical, missing
         As in `mmd`.
 
     Returns
     -------
     KernelExpansion
-        With the names of the columns, if they have any. Where columns hold more than numbers, its
-        `predict` and an `Explainer` take tables with the same columns; `points` are what rows
-        became, a column for each of the table and one for each in which entries may be missing.
+        With the names of the columns, if they have names. If columns are not all numeric, its
+        `predict` and an `Explainer` accept tables with the same columns; its `points` are the
+        encoded rows, with one more column for each column that may have missing values.
 
     Raises
     ------
@@ -276,7 +282,7 @@ def _mmd_of_all_pairs(
     weights: tuple[ArrayLike | None, ArrayLike | None] | None,
     options: StatisticOptions,
 ) -> MMDResult:
-    """Compute `mmd`, whose options are checked."""
+    """Compute `mmd` over all pairs of rows, with checked options."""
     conventions, n_permutations = options.conventions, options.n_permutations
     refuse_files({"X": X, "Y": Y}, conventions.estimator)
     of_x, of_y, encoding = two_samples(X, Y, options.categorical, options.missing)
@@ -314,7 +320,7 @@ def _mmd_of_all_pairs(
 def _unweighted(
     rows: Float, n: int, comparison: Comparison, options: StatisticOptions, how: Computation
 ) -> StatisticValues:
-    """Divide MMD² of the first n rows and the others among players, and test it."""
+    """Attribute MMD² of the first n rows and the others to players, and test it."""
     m, terms = len(rows) - n, comparison.terms
     n_permutations, generator = options.n_permutations, options.random_state
     blocks = None
@@ -338,7 +344,7 @@ def _unweighted(
 def _weighted(
     rows: Float, weights: tuple[Float, Float], comparison: Comparison, how: Computation
 ) -> StatisticValues:
-    """Divide MMD² of weighted samples among players, with the means Σ w w′ k."""
+    """Attribute MMD² of weighted samples to players, with the means Σ w w′ k."""
     (v, w), terms = weights, comparison.terms
     n, is_biased = len(v), comparison.conventions.is_biased
     if is_biased:
@@ -352,8 +358,8 @@ def _weighted(
         return found
     values, alone = found.values, found.alone
     for sample, u in ((rows[:n], v), (rows[n:], w)):
-        # What γ(a, a)/2 and γ(b, b)/2, less in each pair, do not cancel: with unequal weights
-        # Σ_{a≠b} u_a u_b (f_a + f_b)/(1 − Σu²) differs from 2 Σ u_a f_a.
+        # The terms γ(a, a)/2 and γ(b, b)/2 subtracted from each pair do not cancel with unequal
+        # weights: Σ_{a≠b} u_a u_b (f_a + f_b)/(1 − Σu²) differs from 2 Σ u_a f_a.
         lacking = u * (math.fsum(u**2) - u) / weight_of_pairs(u, "X")
         of_rows = terms.self_pairs(sample)
         values = values + (lacking[:, None] * of_rows[0]).sum(axis=0)

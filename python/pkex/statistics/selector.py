@@ -1,4 +1,4 @@
-"""Selection of features by their share of the dependence on a target, as scikit-learn does it."""
+"""Feature selection by HSIC attributions, as a scikit-learn transformer."""
 
 # scikit-learn has no types.
 # mypy: disallow-subclassing-any=False
@@ -40,91 +40,93 @@ _ALPHA, _PERMUTATIONS = 0.05, 999
 
 
 class HSICSelector(SelectorMixin, BaseEstimator):
-    """Select the features that a target depends on, by their values in HSIC.
+    """Select the features that a target depends on, by their HSIC attributions.
 
-    A transformer of scikit-learn (it needs ``pip install 'pkex[scikit-learn]'``). Of three rules
-    one is chosen; without any it is ``alpha=0.05``:
+    A scikit-learn transformer (requires ``pip install 'pkex[scikit-learn]'``). At most one of three
+    rules is passed; the default is ``alpha=0.05``:
 
-    - ``n_features_to_select``: exactly that many features, those with the largest Shapley values.
-    - ``share``: the fewest features, largest values first, whose values add up to that share of all
-      positive ones.
-    - ``alpha``: the features that depend on the target for themselves, by permutation tests which
-      are corrected for their number: where a feature is selected though no dependence is there, it
-      is with probability alpha at most. There may be none, which scikit-learn warns of.
+    - ``n_features_to_select``: the given number of features, with the largest Shapley values.
+    - ``share``: the fewest features, largest values first, whose values add up to this share of the
+      sum of all positive values.
+    - ``alpha``: the features that each depend on the target, by permutation tests with family-wise
+      adjusted p-values: the probability of selecting any independent feature is at most alpha. The
+      selection may be empty, with a warning of scikit-learn.
 
-    The first two count what a feature does together with others, and select something from noise as
-    well (a share selects none where no value is positive, as with constant y, and scikit-learn
-    warns); only the third says whether there is anything to select. What acts *only* together with
-    others, such as a sign that another column's is multiplied with, is found by the first two.
+    The first two rules include effects of a feature that occur only together with others, and also
+    select from noise (``share`` selects nothing if no value is positive, as with constant y; then
+    scikit-learn warns). Only ``alpha`` tests whether there is a dependence. It does not find
+    features that act *only* jointly, such as a sign that multiplies another column.
 
     Parameters
     ----------
     n_features_to_select : int, optional
+        Number of features to select.
     share : float, optional
-        Above 0, at most 1.
+        Share of the positive values, above 0 and at most 1.
     alpha : float, optional
-        Between 0 and 1.
+        Level of the tests, between 0 and 1.
     refit : {"backward", "forward"}, optional
-        With ``n_features_to_select``: values change when features go. Backward drops the feature of
-        the smallest value and computes the others' again, until that many are left. Forward begins
-        with none, and adds the one with which `HSICResult.r2` of the chosen ones is largest; it
-        takes some d times as long. Neither leaves out copies: see the notes.
+        Stepwise selection, with ``n_features_to_select``. "backward" drops the feature with the
+        smallest value and recomputes the other values, until the given number is left. "forward"
+        starts with no feature and adds the one that gives the largest `HSICResult.r2`; it takes
+        about d times as long. Neither removes copies: see Notes.
     kernel, target_kernel : pkex.kernels.Kernel, optional
-        As in `hsic`, by default from the data: integers of y are numbers; where they are classes,
-        give ``target_kernel=pkex.kernels.Categorical()``. With ``refit`` the kernel is used with
-        fewer columns than X has, and must be one for any number.
+        As in `hsic`, by default from the data. Integers of y are compared as numbers; pass
+        ``target_kernel=pkex.kernels.Categorical()`` if they are class labels. With ``refit``,
+        `kernel` is used with fewer columns than X has, and must support any number of columns.
     estimator : {"biased", "unbiased"}, optional
-        By default "unbiased" with ``share``, as by the biased one features that show nothing have
-        positive values; without it that of `pkex.hsic`.
+        By default "unbiased" with ``share``, because the biased estimator has positive values for
+        independent features; otherwise the default of `pkex.hsic`.
     value_function : {"marginal", "neutral"}, default "marginal"
+        As in `hsic`.
     n_permutations : int, optional
-        By default 999 with ``alpha``, and else none.
+        Number of permutations; by default 999 with ``alpha``, otherwise 0.
     random_state : int, numpy.random.Generator, RandomState or None, default None
-        Of the permutations.
+        Seed of the permutations.
     n_jobs : int or None, default -1
         Number of threads.
     categorical : iterable of columns, optional
-        By name or number, those of X that are labels whatever they hold, as in `mmd`.
+        Columns of X, by name or number, that are compared as categories, as in `mmd`.
     missing : {"error", "indicator"}, default "error"
-        What is done with missing entries, as in `mmd`. `transform` leaves them as they are.
+        Treatment of missing values, as in `mmd`. `transform` leaves them unchanged.
 
     Attributes
     ----------
     result_ : HSICResult
-        Of all features.
+        Result for all features.
     selected_result_ : HSICResult
-        Of the selected features by themselves; with ``refit`` only.
+        Result for the selected features only; with ``refit``.
     support_ : ndarray of bool, shape (d,)
-        Which features are selected.
+        Mask of the selected features.
     ranking_ : ndarray of int, shape (d,)
-        The place of each feature from 1 on; the selected ones are first. By values, with ``alpha``
-        by p-values, with ``refit`` in the order in which features go or come. Of equals the column
-        further left is first.
+        Rank of each feature, from 1; the selected features come first. Ranked by values; with
+        ``alpha`` by p-values; with ``refit`` by the order of removal or addition. Ties are in the
+        order of columns.
     n_features_in_ : int
+        Number of features in X.
     feature_names_in_ : ndarray of str
-        If X has names.
+        Names of the features, if X has names.
 
     Raises
     ------
     ValueError, TypeError
-        By ``fit``: if parameters are out of range or contradict each other, or as `hsic`.
+        From ``fit``: if parameters are out of range or contradict each other, or as `hsic`.
     ImportError
-        By ``pkex.HSICSelector``, if scikit-learn is not installed.
+        From ``pkex.HSICSelector``: if scikit-learn is not installed.
 
     See Also
     --------
-    hsic : The values, standard errors and p-values that this selects by.
+    hsic : Compute the values, standard errors and p-values that the selection uses.
 
     Notes
     -----
-    Sparse X is taken and made dense for `hsic`; `transform` returns it sparse. Dependence of any
-    form takes more rows to find than that of a given form: where it is linear,
-    `sklearn.linear_model.Lasso` needs fewer.
+    Sparse X is converted to a dense array for `hsic`; `transform` returns sparse X. Detecting
+    dependence of any form requires more rows than detecting a given form: if the dependence is
+    linear, `sklearn.linear_model.Lasso` needs fewer rows.
 
-    No rule asks what a feature says that the others do not. A copy of a feature on which much
-    depends, or a column that nearly is one, is as large in HSIC as the feature: by any rule it may
-    be selected before a feature that says something else of the target, but less. Take copies out
-    of X first.
+    No rule accounts for redundancy. A copy, or near copy, of a feature with a strong effect has the
+    same HSIC as the feature, and may be selected before a feature with a weaker effect of its own.
+    Remove copies from X first.
 
     References
     ----------
@@ -178,18 +180,19 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         self.missing = missing
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Select features.
+        """Select the features of X that y depends on.
 
         Parameters
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n, d)
+            The features.
         y : array-like, Series or DataFrame of shape (n,) or (n, dy)
-            Numbers, or labels: strings, booleans, categories.
+            Numbers, or class labels: strings, booleans, categories.
 
         Returns
         -------
         HSICSelector
-            Itself, fitted.
+            The fitted selector.
         """
         X, y = _checked(self, X, y)
         alpha = self._significance()
@@ -200,8 +203,8 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         if alpha is not None and n_permutations + 1 < 1.0 / alpha:
             raise ValueError(
                 f"n_permutations={n_permutations} makes p-values of at least "
-                f"{1.0 / (n_permutations + 1):.3g}, and alpha is {alpha:g}: take at least "
-                f"{int(np.ceil(1.0 / alpha)) - 1}"
+                f"{1.0 / (n_permutations + 1):.3g}, above alpha={alpha:g}. Pass n_permutations of "
+                f"at least {int(np.ceil(1.0 / alpha)) - 1}"
             )
         self.result_ = self._hsic(X, y, n_permutations=n_permutations)
         values = self.result_.values
@@ -222,24 +225,28 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         return self
 
     def _significance(self) -> float | None:
-        """Return alpha, if selection is by significance; check which rule it is."""
+        """Return alpha if features are selected by significance, else None; check the rule."""
         rules = {
             "n_features_to_select": self.n_features_to_select,
             "share": self.share,
             "alpha": self.alpha,
         }
-        given = [name for name, value in rules.items() if value is not None]
-        if len(given) > 1:
-            raise ValueError(f"give one of n_features_to_select, share and alpha; got {given}")
+        passed = [name for name, value in rules.items() if value is not None]
+        if len(passed) > 1:
+            raise ValueError(
+                f"Pass only one of n_features_to_select, share and alpha; got {passed}"
+            )
         if self.refit is not None:
             check_choice("refit", self.refit, _REFITS)
-            if given != ["n_features_to_select"]:
-                raise ValueError("refit is for n_features_to_select: give that number, too")
+            if passed != ["n_features_to_select"]:
+                raise ValueError(
+                    "refit requires n_features_to_select. Pass the number of features to select"
+                )
         if self.share is not None:
             _check_number("share", self.share, "above 0 and at most 1")
             if not 0.0 < self.share <= 1.0:
                 raise ValueError(f"share must be above 0 and at most 1; got {self.share!r}")
-        alpha = _ALPHA if not given else self.alpha
+        alpha = _ALPHA if not passed else self.alpha
         if alpha is not None:
             _check_number("alpha", alpha, "between 0 and 1")
             if not 0.0 < alpha < 1.0:
@@ -247,7 +254,7 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         return alpha
 
     def _count(self, n_features: int) -> int:
-        """Return the number of features to select, 0 if it is another rule's to say."""
+        """Return the number of features to select, 0 if another rule determines it."""
         if self.n_features_to_select is None:
             return 0
         what = f"an integer from 1 to {n_features}, the number of features of X"
@@ -259,7 +266,7 @@ class HSICSelector(SelectorMixin, BaseEstimator):
     def _hsic(
         self, X: Any, y: Any, columns: ArrayLike | None = None, n_permutations: int = 0
     ) -> HSICResult:
-        """Return the result of all columns, or of some of them."""
+        """Return the result of `hsic` for all columns, or for a subset."""
         categorical, estimator = self.categorical, self.estimator
         if estimator is None and self.share is not None:
             estimator = "unbiased"
@@ -281,7 +288,7 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         )
 
     def _categorical_of(self, columns: NDArray[Any]) -> list[int | str] | None:
-        """Return which of some columns are labels, by their places among these."""
+        """Return the categorical columns of a subset, as positions in the subset."""
         if self.categorical is None:
             return None
         names = getattr(self, "feature_names_in_", numbered(self.n_features_in_))
@@ -289,12 +296,12 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         return [place for place, column in enumerate(columns.tolist()) if column in chosen]
 
     def _again(self, X: Any, y: Any, columns: ArrayLike) -> HSICResult:
-        """Return the result of some columns; what is notable of data has been said."""
+        """Return the result for a subset of columns, without repeating warnings."""
         with warnings.catch_warnings(action="ignore", category=UserWarning):
             return self._hsic(X, y, columns)
 
     def _of_selected(self, X: Any, y: Any, columns: NDArray[np.intp]) -> HSICResult:
-        """Return the result of the selected columns, by the names that they have among all."""
+        """Return the result for the selected columns, with their names in the full table."""
         result = self._again(X, y, columns)
         names = tuple(self.result_.feature_names[column] for column in columns)
         described = zip(result.columns, names, strict=True)
@@ -305,7 +312,7 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         )
 
     def _backward(self, X: Any, y: Any, count: int) -> NDArray[np.intp]:
-        """Return all columns, those that go first at the end."""
+        """Return all columns ranked by backward elimination, removed columns last."""
         result, left, gone = self.result_, np.arange(self.n_features_in_), []
         while len(left) > count:
             *_, last = _order(-result.values)
@@ -315,7 +322,7 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         return np.array([*left[_order(-result.values)], *reversed(gone)], dtype=np.intp)
 
     def _forward(self, X: Any, y: Any, count: int) -> NDArray[np.intp]:
-        """Return all columns, those that come first at the start."""
+        """Return all columns ranked by forward selection, columns added first at the start."""
         order = _order(-self.result_.values)
         is_constant = np.isnan(self.result_.alone_r2)
         chosen: list[int] = []
@@ -338,7 +345,7 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         return tags
 
     def _more_tags(self) -> dict[str, Any]:
-        # The same for scikit-learn before 1.6.
+        # Tags for scikit-learn before 1.6.
         return {"requires_y": True, "allow_nan": self.missing == "indicator"}
 
 
@@ -346,9 +353,10 @@ HSICSelector.__module__ = "pkex"
 
 
 def _checked(selector: HSICSelector, X: Any, y: Any) -> tuple[Any, Any]:
-    """Keep the number and the names of columns, and return X and y as `hsic` is given them.
+    """Set the number and names of columns, and return X and y in the form that `hsic` accepts.
 
-    Tables with columns of their own, such as data frames, need not hold numbers: `hsic` reads them.
+    Tables with named columns, such as data frames, may hold non-numeric columns, which `hsic`
+    encodes.
     """
     if columns_of(X) is None:
         options: dict[str, Any] = {"accept_sparse": "csr", "ensure_min_samples": 2}
@@ -364,17 +372,18 @@ def _checked(selector: HSICSelector, X: Any, y: Any) -> tuple[Any, Any]:
 
 
 def _check_number(name: str, value: Any, what: str) -> None:
+    """Raise an error if a parameter is not a number."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number {what}; got {value!r} ({type(value).__name__})")
 
 
 def _order(*keys: Float) -> NDArray[np.intp]:
-    """Return the places of entries, smallest first, by the last key before the others."""
+    """Return the positions that sort values in ascending order; the last key comes first."""
     return np.lexsort((np.arange(len(keys[0])), *keys))
 
 
 def _fewest(values: Float, share: float) -> int:
-    """Return how many of the values, largest first, make up a share of all positive ones."""
+    """Return the smallest number of largest values that add up to a share of positive ones."""
     sums = np.cumsum(values[values > 0.0])
-    # Rounding must not add one that is nearly nothing.
+    # The tolerance keeps rounding errors from adding one more value.
     return int(np.sum(sums < share * sums[-1] * (1.0 - 1e-12))) + 1 if len(sums) else 0
