@@ -19,9 +19,11 @@ import pkex
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 TUTORIALS = sorted(DOCS.glob("tutorials/*.md"))
+GUIDES = sorted(DOCS.glob("how-to/*.md"))
 PAGES = [
     *sorted(ROOT.glob("*.md")),
     *sorted(DOCS.glob("*.md")),
+    *GUIDES,
     *TUTORIALS,
     *sorted(DOCS.glob("project/*.md")),
 ]
@@ -36,6 +38,7 @@ LIBRARIES = {
 WITH_BOTORCH = "<!-- requires botorch -->"
 # The README and each tutorial are read in one sitting.
 MOST_WORDS = 900
+MOST_WORDS_OF_A_GUIDE = 1100
 SAVED = re.compile(r"savefig\(\"([\w.]+)\"")
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]*)#?([^)\s]*)\)|src=\"([^\"]+)\"")
@@ -116,6 +119,11 @@ def test_a_tutorial_shows_the_pictures_that_its_code_saves(page):
 @pytest.mark.parametrize("page", [ROOT / "README.md", *TUTORIALS], ids=_name)
 def test_the_page_is_short(page):
     assert len(page.read_text(encoding="utf-8").split()) <= MOST_WORDS
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=_name)
+def test_a_how_to_guide_is_short(page):
+    assert len(page.read_text(encoding="utf-8").split()) <= MOST_WORDS_OF_A_GUIDE
 
 
 def _places(page: Path) -> set[str]:
