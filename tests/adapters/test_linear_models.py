@@ -239,9 +239,9 @@ def test_attributes_that_cannot_be_used_are_named():
 def test_a_background_is_asked_for_where_a_linear_model_is_inside():
     inside = VotingRegressor([("a", SVR()), ("b", make_pipeline(StandardScaler(), Ridge()))])
     for model in (Ridge(), inside, BaggingRegressor(Ridge())):
-        with pytest.raises(ValueError, match=r"background is needed.*linear model.*X_train"):
+        with pytest.raises(ValueError, match=r"background is required.*linear model.*X_train"):
             pkex.Explainer(model.fit(X, Y))
-        with pytest.raises(ValueError, match="background is needed"):
+        with pytest.raises(ValueError, match="background is required"):
             pkex.Explainer(model, value_function="marginal")
         assert pkex.Explainer(model, value_function="neutral")
 

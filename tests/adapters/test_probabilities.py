@@ -150,7 +150,9 @@ def test_without_a_background_rows_are_drawn_from_the_models_own_points():
     np.testing.assert_array_equal(explainer.background, model.support_vectors_)
     against = pkex.Explainer(model.predict_proba, model.support_vectors_)
     np.testing.assert_array_equal(explainer.shap_values(ROWS), against.shap_values(ROWS))
-    with pytest.raises(ValueError, match="background is needed: what is explained is not a sum"):
+    with pytest.raises(
+        ValueError, match="background is required: by default, whole rows are drawn"
+    ):
         pkex.Explainer(fitted("Pipeline").predict_proba)
 
 

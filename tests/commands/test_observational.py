@@ -132,7 +132,7 @@ def test_options_of_another_game_are_refused(run, tables):
 def test_a_background_that_is_needed_is_asked_for(run, tables):
     game = "--value-function", "observational"
     done = run("explain", tables / "svr.skops", tables / "rows.csv", *game)
-    assert "Give these as --background FILE, for instance" in done.err
+    assert "Pass these by --background FILE, for instance" in done.err
     assert "--value-function marginal (the default)" in done.err
 
 

@@ -316,7 +316,7 @@ def test_what_a_document_does_not_hold_is_an_error_where_it_is_asked_for():
         _known(again)
     with pytest.raises(ValueError, match="does not hold the samples"):
         _through_json(RESULTS["drift"]()).rows.entries("x")
-    with pytest.raises(ValueError, match="explain the rows again"):
+    with pytest.raises(ValueError, match="Explain the rows again"):
         _through_json(RESULTS["uncertain"]()).importance(samples=2)
 
 

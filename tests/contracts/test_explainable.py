@@ -132,7 +132,7 @@ def test_what_keeps_no_points_asks_for_a_background(case):
     if case.keeps_points:
         assert np.isfinite(pkex.Explainer(case.model).expected_value).all()
     else:
-        with pytest.raises(ValueError, match="background is needed"):
+        with pytest.raises(ValueError, match="background is required"):
             pkex.Explainer(case.model)
 
 

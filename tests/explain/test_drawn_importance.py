@@ -148,7 +148,7 @@ def test_what_has_no_draws_says_why(explanation):
         explanation.centered().importance(samples=10)
     restored = pickle.loads(pickle.dumps(explanation))
     assert len(pickle.dumps(restored)) < 10_000
-    with pytest.raises(ValueError, match="explain the rows again"):
+    with pytest.raises(ValueError, match="Explain the rows again"):
         restored.importance(samples=10)
     with pytest.raises(ValueError, match="no rows to average over"):
         explanation[:0].importance(samples=10)

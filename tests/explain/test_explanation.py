@@ -158,7 +158,7 @@ def test_pandas_masks_and_indexes_select(several):
         ((0, 0, 3), IndexError, ["output 3", "3 outputs"]),
         ((0, 0, 0, 0), IndexError, ["4 indices", "rows, features, outputs"]),
         ((..., ...), IndexError, ["only once"]),
-        ([True, False], IndexError, ["length 2, not 6"]),
+        ([True, False], IndexError, ["length 2, but there are 6 rows"]),
         (np.zeros((2, 2), dtype=int), IndexError, ["2-d"]),
         (1.0, TypeError, ["1.0", "float"]),
         ([0, 1.5], TypeError, ["1.5", "float"]),
@@ -327,7 +327,7 @@ def test_a_single_output_may_have_a_name(single):
     assert (named.output_names, named.output_name) == (None, "b vs a")
     assert repr(named[0]).startswith("Explanation(4 features, output 'b vs a', base value ")
     assert named.values.shape == single.values.shape
-    with pytest.raises(ValueError, match="give one of them"):
+    with pytest.raises(ValueError, match="output_name and output_names were both given"):
         pkex.Explanation(*parts, ["a"], output_name="a")
 
 

@@ -164,14 +164,18 @@ def test_centred_values_keep_everything_else_and_say_that_they_are_centred():
     ("reference", "error", "words"),
     [
         (lambda whole: whole.values, TypeError, "must be an Explanation.*ndarray"),
-        (lambda whole: whole[0], ValueError, "a single row has no others"),
+        (
+            lambda whole: whole[0],
+            ValueError,
+            "reference is a single row; several rows are required",
+        ),
         (lambda whole: whole[[]], ValueError, "no rows to average"),
         (lambda whole: whole[:, ::-1], ValueError, "the same features.*'age'.*it has .'pulse'"),
         (lambda whole: whole[:, "bmi"], ValueError, "same features.*it has the single one 'bmi'"),
         (lambda whole: whole[..., 0], ValueError, "same outputs.*it has the single one 'y0'"),
         (lambda whole: whole[..., ::-1], ValueError, "the same outputs"),
-        (lambda whole: _explanation(2), ValueError, "another game, None instead of 'neutral'"),
-        (lambda whole: whole.centered(), ValueError, "other base values"),
+        (lambda whole: _explanation(2), ValueError, "value_function=None, but .* 'neutral'; both"),
+        (lambda whole: whole.centered(), ValueError, "different base values"),
     ],
 )
 def test_a_reference_that_does_not_fit_is_refused(reference, error, words):

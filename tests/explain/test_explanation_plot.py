@@ -234,7 +234,7 @@ def test_a_wrong_number_of_features_is_refused():
 def test_what_is_no_axes_is_refused(ax):
     x = np.random.default_rng(0).normal(size=(20, 2))
     for result in (_explanation(), _explanation()[0], pkex.mmd(x, x + 1.0, n_permutations=0)):
-        with pytest.raises(TypeError, match=r"ax must be one Axes of matplotlib.*max_features"):
+        with pytest.raises(TypeError, match=r"ax must be an Axes of matplotlib.*max_features"):
             result.plot(ax)
 
 

@@ -35,8 +35,8 @@ def test_an_attribute_of_other_explainers_is_answered_with_what_to_write(model, 
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("expected_value", r"explainer\.expected_value, and for each row base_values"),
-        ("shap_values", r"they are explanation\.values"),
+        ("expected_value", r"use explainer\.expected_value, or base_values for each row"),
+        ("shap_values", r"use explanation\.values"),
         ("interactions", r"explainer\.interactions\(X\)"),
         ("nonsense", ""),
     ],

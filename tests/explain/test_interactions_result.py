@@ -134,11 +134,13 @@ def test_coalitions_are_found_by_number_and_by_name():
     np.testing.assert_array_equal(found.of(4, 0, 2), found.values[:, place])
     np.testing.assert_array_equal(found.of(found.coalitions[place]), found.values[:, place])
     np.testing.assert_array_equal(found.of(), found.empty_values)
-    with pytest.raises(KeyError, match="one by one"):
+    with pytest.raises(KeyError, match=r"separate arguments: \.of"):
         found.of("a × c")
-    with pytest.raises(TypeError, match=r"cannot choose features by .*; give a number or a name$"):
+    with pytest.raises(
+        TypeError, match=r"features cannot be selected by .*\. Pass a number or a name$"
+    ):
         found.of(["a", "c"])
-    with pytest.raises(IndexError, match=r"a coalition is by \.of"):
+    with pytest.raises(IndexError, match=r"Select a coalition by \.of"):
         found["a"]
     assert [tuple(pair) for pair in combinations(range(D), 2)] == found.coalitions[D : D + 15]
     assert found.of_size(2).shape == (60, 15)
@@ -152,7 +154,7 @@ def test_coalitions_are_found_by_number_and_by_name():
     for key, error in [(("a", "a"), ValueError), (("z",), KeyError), ((9,), IndexError)]:
         with pytest.raises(error):
             found.of(*key)
-    with pytest.raises(ValueError, match="up to order=3"):
+    with pytest.raises(ValueError, match="at most order=3 features; got 4"):
         found.of(0, 1, 2, 3)
     outputs = pkex.Explainer(THREE).interactions(ROWS).to_frame()
     assert outputs["0 vs 2"].shape == (3, 21)
@@ -171,7 +173,7 @@ def test_rows_are_chosen_by_number_slice_list_and_mask():
     with pytest.raises(IndexError, match=r"\.of\('age', 'bmi'\)"):
         found[:, 0]
     for rows in ([[0, 1]], ROWS > 0):
-        with pytest.raises(IndexError, match="1-d array, not 2-d"):
+        with pytest.raises(IndexError, match="1-d array; got a 2-d array"):
             found[rows]
 
 

@@ -70,7 +70,9 @@ def test_a_scatter_has_the_values_of_a_feature_over_its_data():
     np.testing.assert_array_equal(offsets, np.column_stack([X[:, 2], part.values]))
     assert ax.get_xlabel() == "c"
     assert ax.get_ylabel() == "Shapley value (marginal)"
-    with pytest.raises(ValueError, match=r"kind='scatter' draws one feature: .*\[:, '[a-e]'\]\.pl"):
+    with pytest.raises(
+        ValueError, match=r"kind='scatter' draws one feature; there are 5.*\[:, '[a-e]'\]\.pl"
+    ):
         EXPLANATION.plot(kind="scatter")
 
 
@@ -97,13 +99,13 @@ def test_values_that_cannot_be_told_from_0_are_pale_in_a_scatter():
 @pytest.mark.parametrize(
     ("result", "kind", "message"),
     [
-        (EXPLANATION, "waterfall", r"one row: explanation\[0\]"),
+        (EXPLANATION, "waterfall", r"draws one row; .*explanation\[0\]"),
         (EXPLANATION[0], "beeswarm", "several rows"),
-        (EXPLANATION, "heatmap", "Explanation.plot draws kind='beeswarm' or"),
+        (EXPLANATION, "heatmap", "Explanation.plot supports kind='beeswarm' or"),
         (EXPLANATION, "waterfal", "Did you mean 'waterfall'"),
-        (INTERACTIONS, "waterfall", "draws kind='heatmap' or kind='bar'"),
+        (INTERACTIONS, "waterfall", "supports kind='heatmap' or kind='bar'"),
         (EXPLAINER.interactions(TABLE, order=1), "heatmap", "pairs of three features or more"),
-        (pkex.mmd(X, X + 1.0), "heatmap", "MMDResult.plot draws kind='bar'"),
+        (pkex.mmd(X, X + 1.0), "heatmap", "MMDResult.plot supports kind='bar'"),
     ],
 )
 def test_a_picture_that_there_is_not_is_refused(result, kind, message):

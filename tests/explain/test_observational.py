@@ -202,7 +202,9 @@ def test_progress_is_told_coalition_by_coalition_and_errors_end_it():
     game = pkex.Observational(Negative())
     for some in (model, by_columns):
         negative = pkex.Explainer(some, X, value_function=game, n_jobs=3)
-        with pytest.raises(ValueError, match="is not positive definite on the background in x"):
+        with pytest.raises(
+            ValueError, match="is not positive definite on the background in the columns x"
+        ):
             negative.shap_values(ROWS)
 
 
@@ -278,11 +280,11 @@ def test_labels_are_alike_or_not_and_gaps_in_numbers_are_named():
     assert explainer.shap_values(rows) == pytest.approx(np.array(wanted), abs=1e-10)
     gap = rows.assign(d=[0.0, np.nan, 0.0])
     with pytest.raises(
-        ValueError, match="X has the value nan in row 1, column 'd', a column of numbers"
+        ValueError, match="X has the value nan in row 1, column 'd', a numeric column"
     ):
         explainer.shap_values(gap)
     with pytest.raises(
-        ValueError, match="background has the value nan in row 1, column 'd', a column of"
+        ValueError, match="background has the value nan in row 1, column 'd', a numeric column"
     ):
         pkex.Explainer(model, gap, value_function="observational")
 
@@ -293,7 +295,7 @@ def test_rows_are_not_compared_by_names_nor_by_what_the_kernel_leaves_out():
     steps = make_column_transformer(("passthrough", list("abcd")), remainder="drop")
     model = make_pipeline(steps, SVR()).fit(table, Y)
     with pytest.raises(
-        ValueError, match="column 'id' of background has 30 different labels in 30 rows"
+        ValueError, match="column 'id' of background has 30 distinct categories in 30 rows"
     ):
         pkex.Explainer(model, table, value_function="observational")
     game = pkex.Observational(pkex.kernels.RBF(LENGTH_SCALES).on([0, 1, 2, 3]))
@@ -305,7 +307,7 @@ def test_rows_are_not_compared_by_names_nor_by_what_the_kernel_leaves_out():
     assert np.abs(values[:, 4]).max() < 1e-10
     table["id"] = [[1]] * len(table)
     with pytest.raises(
-        ValueError, match="background has values that are neither numbers nor labels"
+        ValueError, match="background has values that are neither numbers nor categories"
     ):
         pkex.Explainer(model, table, value_function="observational")
 
@@ -411,13 +413,15 @@ def test_settings_that_there_are_not_are_refused(options, error, message):
 
 def test_what_cannot_be_conditioned_on_is_refused_with_the_remedy():
     model = fitted("SVR")
-    with pytest.raises(ValueError, match=r"observational.*Give these as background=Z"):
+    with pytest.raises(ValueError, match=r"observational.*Pass these by background=Z"):
         pkex.Explainer(model, value_function="observational")
     with pytest.raises(ValueError, match="link='logit' is applied to the mean"):
         pkex.Explainer(model, X, value_function="observational", link="logit")
     for number in (None, 20):
         game = pkex.Observational(Negative(), n_landmarks=number)
-        with pytest.raises(ValueError, match="is not positive definite on the background in x"):
+        with pytest.raises(
+            ValueError, match="is not positive definite on the background in the columns x"
+        ):
             pkex.Explainer(model, X, value_function=game).shap_values(ROWS)
     wide = pkex.KernelExpansion(np.eye(15), np.ones(15), pkex.kernels.RBF())
     explainer = pkex.Explainer(wide, np.eye(15), value_function="observational")

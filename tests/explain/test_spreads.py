@@ -71,7 +71,7 @@ def test_what_is_exact_has_neither():
     assert "±" not in repr(exact[0])
     assert "std" not in repr(exact)
     assert "±" not in exact.to_html()
-    with pytest.raises(ValueError, match="is of estimates, and of rows that were explained with"):
+    with pytest.raises(ValueError, match="requires estimates, or rows that were explained with"):
         exact.to_frame(errors=True)
     assert "std" not in repr(ESTIMATE.centered())
 

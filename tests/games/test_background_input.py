@@ -108,12 +108,12 @@ def with_entry(value):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"value_function": "interventional"}, ValueError, "Give these as background=Z"),
-        ({"background_weights": [1.0]}, ValueError, "but no background"),
+        ({"value_function": "interventional"}, ValueError, "Pass these by background=Z"),
+        ({"background_weights": [1.0]}, ValueError, "was given without the background"),
         (
             {"background": Z, "value_function": "neutral"},
             ValueError,
-            "'neutral' does not use a background.*Leave out background",
+            "'neutral' does not use a background.*Omit background",
         ),
         ({"background": Z, "value_function": "mean"}, ValueError, "must be one of 'neutral'"),
         ({"background": Z[0]}, ValueError, r"background must be two-dim.*background\.reshape"),

@@ -97,7 +97,7 @@ def test_of_few_columns_one_term_of_all_is_explained_exactly(kind):
         expected, base = interventional(model.predict, row, X[:5])
         expected.assert_close(found)
         assert explainer.expected_value == pytest.approx(base, rel=1e-12)
-    with pytest.raises(ValueError, match="background is needed"):
+    with pytest.raises(ValueError, match="background is required"):
         pkex.Explainer(model)
 
 

@@ -55,10 +55,10 @@ def test_every_result_is_tabulated_drawn_and_reported(name, tmp_path):
 def test_options_that_a_result_does_not_support_are_refused(name):
     result = RESULTS[name]
     if name in PAIRED:
-        with pytest.raises(TypeError, match="is a pair, what both tables are called"):
+        with pytest.raises(TypeError, match=r"must be a pair .*, the names of both tables"):
             result.to_html(name="my model")
         return
-    with pytest.raises(TypeError, match="is a text, for the title"):
+    with pytest.raises(TypeError, match="must be a string for the title"):
         result.to_html(name=("a", "b"))
     with pytest.raises(ValueError, match=r"does not support alpha=0\.1"):
         result.to_html(alpha=0.1)

@@ -257,7 +257,11 @@ CALLS = {
         ({"random_state": Index(-1)}, ValueError, "random_state must be None, a non-negative"),
         ({"kernel": "rbf"}, TypeError, "kernel must be a kernel of pkex.kernels.*got 'rbf'"),
         ({"kernel": RBF([1.0, 2.0])}, ValueError, "^kernel: length_scale .* 2 values; expected 3"),
-        ({"kernel": RBF().on([3])}, ValueError, "^kernel: .* refers to column 3, but the data has 3 columns"),
+        (
+            {"kernel": RBF().on([3])},
+            ValueError,
+            "^kernel: .* refers to column 3, but the data has 3 columns",
+        ),
         ({"progress": "yes"}, TypeError, "progress must be True, False or a function"),
         ({"kernel": "rbf"}, TypeError, r"RBF\(length_scale=1.0\), which has gamma = 1/\(2·length_"),
         (
@@ -292,14 +296,18 @@ def test_options_of_one_function_only():
     [
         ([["x0", "x1"]], TypeError, "groups must be a dict of names to columns"),
         ({1: ["x0"]}, TypeError, "groups: names must be strings; got 1"),
-        ({"a": ["x0", "x7"]}, ValueError, r"'a' has 'x7', which is no column.*\['x0', 'x1', 'x2'"),
-        ({"a": [3]}, ValueError, "'a' has 3, which is no column; choose by number from 0 to 2"),
-        ({"a": [-1]}, ValueError, "'a' has -1, which is no column"),
-        ({"a": [True]}, ValueError, "'a' has True, which is no column"),
+        (
+            {"a": ["x0", "x7"]},
+            ValueError,
+            r"'a' has 'x7', which is not a column.*\['x0', 'x1', 'x2'",
+        ),
+        ({"a": [3]}, ValueError, "'a' has 3, which is not a column. Pass a number from 0 to 2"),
+        ({"a": [-1]}, ValueError, "'a' has -1, which is not a column"),
+        ({"a": [True]}, ValueError, "'a' has True, which is not a column"),
         ({"a": []}, ValueError, "'a' has no columns"),
         ({"a": ["x0", 0]}, ValueError, "'a' has a column twice"),
         ({"a": [0, 1], "b": [1, 2]}, ValueError, "column 'x1' is in both 'a' and 'b'"),
-        ({"x2": [0, 1]}, ValueError, "'x2' is the name of a group, and of a column"),
+        ({"x2": [0, 1]}, ValueError, "'x2' is the name of a group and of a column"),
     ],
 )
 def test_groups_must_be_disjoint_sets_of_columns(call, groups, error, message):

@@ -146,9 +146,9 @@ def test_a_result_that_is_not_significant_names_nothing():
 def test_a_level_is_between_0_and_1(alpha):
     with pytest.raises(ValueError, match="alpha must be between 0 and 1"):
         RESULT.to_html(alpha=alpha)
-    with pytest.raises(ValueError, match="samples are a pair of tables"):
+    with pytest.raises(ValueError, match="samples must be a pair"):
         RESULT.to_html(samples=(X,))
-    with pytest.raises(TypeError, match="name of a MMDResult is a pair"):
+    with pytest.raises(TypeError, match="name must be a pair for a MMDResult report"):
         RESULT.to_html(name="May")
 
 

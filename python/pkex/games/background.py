@@ -1,4 +1,4 @@
-"""Background rows in the objects that shap makes of them."""
+"""Background data in objects of shap: results of `shap.kmeans`, and maskers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ __all__ = ["unwrapped_background"]
 def unwrapped_background(
     background: Any,
 ) -> tuple[Any, ArrayLike | None, tuple[str, ...] | None]:
-    """Return the table in what may be an object of shap's, with its weights and column names.
+    """Return the rows, weights and column names of background data, perhaps an object of shap.
 
-    These are the summaries that `shap.kmeans` returns, and the maskers Independent and Partition.
+    Supported objects are the summaries that `shap.kmeans` returns, and the maskers Independent and
+    Partition.
     """
     if not any(base.__module__.partition(".")[0] == "shap" for base in type(background).__mro__):
         return background, None, None
@@ -26,7 +27,7 @@ def unwrapped_background(
             raise InputTypeError(
                 "background",
                 "is a DenseData with groups of columns",
-                "pass its data and weights, and the groups as groups={'name': [columns]}",
+                "pass its data and weights, and the groups by groups={'name': [columns]}",
             )
         return background.data, background.weights, _names(background.group_names)
     if name in ("Independent", "Partition"):
@@ -39,8 +40,8 @@ def unwrapped_background(
 
 
 def _names(names: Any) -> tuple[str, ...] | None:
-    """Return the column names of a DataFrame, None for the numbers that shap makes up."""
+    """Return the column names of a DataFrame; None if shap has numbered the columns."""
     if names is None or not all(isinstance(name, str) for name in names):
         return None
-    known = tuple(str(name) for name in names)
-    return None if known == tuple(map(str, range(len(known)))) else known
+    columns = tuple(str(name) for name in names)
+    return None if columns == tuple(map(str, range(len(columns)))) else columns

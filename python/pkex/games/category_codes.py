@@ -1,4 +1,4 @@
-"""Rows of numbers and labels as numbers, by which they can be compared."""
+"""Integer codes of categories, which allow kernels to compare rows with categories."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from pkex.typing import Float
 
 __all__ = ["CategoryCodes"]
 
-# The number of labels that the background has not: of none of its rows.
+# The code of categories that are not in the background.
 _UNKNOWN = -1.0
 _OTHER_COLUMNS = Option(
     "kernel",
     python="value_function=pkex.Observational(kernel) with a kernel that is .on(the other columns)",
 )
-# As many labels may be all different.
+# A column may have so many distinct categories even if all of its values differ.
 _FEW = 10
 
 
 @dataclass(frozen=True, eq=False)
 class CategoryCodes:
-    """The labels in some columns of a background, each with a number.
+    """Integer codes of the categories in a background.
 
     Parameters
     ----------
     names : sequence of str
-        What messages call the columns.
+        The names of the columns, for messages.
     known : mapping of int to mapping
-        Of the columns that hold labels, by their number, the number of each label.
+        For each categorical column, by its number, the code of each category.
     ignored : frozenset of int
-        The columns that rows are not compared by.
+        The columns that the kernel does not compare.
     """
 
     names: Sequence[str]
@@ -47,52 +47,52 @@ class CategoryCodes:
     def of(
         cls, rows: NDArray[Any], names: Sequence[str], ignored: frozenset[int] = frozenset()
     ) -> CategoryCodes:
-        """Return the labels in rows: entries of the columns that are not all numbers.
+        """Return the codes of the columns of rows that are not numeric.
 
         Raises
         ------
         ValueError
-            If labels tell nearly all rows from each other, or cannot be compared.
+            If nearly all categories of a column differ, or its values cannot be compared.
         """
-        known = {
-            column: _numbered(entries, names[column])
-            for column, entries in enumerate(rows.T)
-            if column not in ignored and not _are_numbers(entries)
+        codes = {
+            column: _numbered(values, names[column])
+            for column, values in enumerate(rows.T)
+            if column not in ignored and not _are_numbers(values)
         }
-        return cls(names, known, ignored)
+        return cls(names, codes, ignored)
 
     def numbers(self, rows: NDArray[Any], argument: str) -> Float:
-        """Return rows as numbers, shape (n, d), C-contiguous; 0 in ignored columns.
+        """Return rows with codes for categories, shape (n, d), C-contiguous; 0 if ignored.
 
         Raises
         ------
         ValueError
-            If an entry of a column of numbers is missing, or no number.
+            If a value of a numeric column is missing or not a number.
         """
-        found = np.empty(rows.shape)
-        for column, entries in enumerate(rows.T):
+        numbers = np.empty(rows.shape)
+        for column, values in enumerate(rows.T):
             codes = self.known.get(column)
             if column in self.ignored:
-                found[:, column] = 0.0
+                numbers[:, column] = 0.0
             elif codes is None:
-                found[:, column] = [_number(entry) for entry in entries.tolist()]
+                numbers[:, column] = [_number(value) for value in values.tolist()]
             else:
-                found[:, column] = [codes.get(_label(own), _UNKNOWN) for own in entries.tolist()]
-        if not np.isfinite(found).all():
-            row, column = np.argwhere(~np.isfinite(found))[0].tolist()
+                numbers[:, column] = [codes.get(_label(v), _UNKNOWN) for v in values.tolist()]
+        if not np.isfinite(numbers).all():
+            row, column = np.argwhere(~np.isfinite(numbers))[0].tolist()
             raise InputError(
                 argument,
                 (
                     f"has the value {rows[row, column]}",
                     HERE,
-                    ", a column of numbers, by which ",
+                    ", a numeric column, but ",
                     Option("value_function", "observational"),
-                    " compares rows",
+                    " compares rows by numbers",
                 ),
                 [
-                    "fill it in",
+                    "fill in the value",
                     (
-                        "take ",
+                        "pass ",
                         Option("value_function", "interventional"),
                         " (the default with a background)",
                     ),
@@ -101,39 +101,40 @@ class CategoryCodes:
                 self.names[column],
                 "missing",
             )
-        return found
+        return numbers
 
 
-def _numbered(entries: NDArray[Any], name: str) -> dict[object, float]:
-    """Return the number of each label of a column, in the order in which they first occur."""
+def _numbered(values: NDArray[Any], name: str) -> dict[object, float]:
+    """Return the codes of the categories of a column, in the order of their first occurrence."""
     try:
-        labels = dict.fromkeys(map(_label, entries.tolist()))
+        categories = dict.fromkeys(map(_label, values.tolist()))
     except TypeError as error:
-        what = f"has values that are neither numbers nor labels ({error}), and "
+        what = f"has values that are neither numbers nor categories ({error}), but "
         compares = (what, Option("value_function", "observational"), " compares rows by them")
-        fix: list[Text] = ["leave the column out", ("give ", _OTHER_COLUMNS)]
+        fix: list[Text] = ["drop the column", ("pass ", _OTHER_COLUMNS)]
         raise InputError("background", compares, fix, column=name) from None
-    if len(labels) > max(_FEW, len(entries) // 2):
+    if len(categories) > max(_FEW, len(values) // 2):
         raise InputError(
             "background",
-            f"has {len(labels)} different labels in {len(entries)} rows: hardly any are equal",
-            ["give dates as numbers, and leave names of rows out", ("give ", _OTHER_COLUMNS)],
+            f"has {len(categories)} distinct categories in {len(values)} rows, so hardly any rows "
+            "are equal in it",
+            ["pass dates as numbers, and drop columns of row names", ("pass ", _OTHER_COLUMNS)],
             column=name,
         )
-    return {label: float(place) for place, label in enumerate(labels)}
+    return {category: float(code) for code, category in enumerate(categories)}
 
 
-def _label(entry: object) -> object:
-    """Return an entry; all that are missing are one label."""
-    return None if is_missing(entry) else entry
+def _label(value: object) -> object:
+    """Return a value as a category; all missing values are one category."""
+    return None if is_missing(value) else value
 
 
-def _number(entry: object) -> float:
-    """Return a number, NaN for what is none."""
-    return float(entry) if isinstance(entry, int | float | np.number) else np.nan
+def _number(value: object) -> float:
+    """Return a value as a float, NaN if it is not a number."""
+    return float(value) if isinstance(value, int | float | np.number) else np.nan
 
 
 def _are_numbers(column: NDArray[Any]) -> bool:
-    """Whether entries are numbers, or missing."""
-    known = (entry for entry in column.tolist() if entry is not None)
-    return all(isinstance(entry, int | float | np.number) for entry in known)
+    """Return whether all values of a column are numbers or missing."""
+    known = (value for value in column.tolist() if value is not None)
+    return all(isinstance(value, int | float | np.number) for value in known)

@@ -1,4 +1,4 @@
-"""Coalitions of a given size, in lexicographic order, and their numbers in that order."""
+"""Coalitions of a given size in lexicographic order, and their ranks in that order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Int = NDArray[np.int64]
 
 
 def coalitions(n_players: int, size: int) -> _Int:
-    """Return the coalitions of `size` players, ascending, of shape (count, size)."""
+    """Return all coalitions of `size` players, shape (count, size), with ascending members."""
     count = math.comb(n_players, size)
     if size == 2:
         return np.stack(np.triu_indices(n_players, 1), axis=1).astype(np.int64)
@@ -23,9 +23,9 @@ def coalitions(n_players: int, size: int) -> _Int:
 
 
 def coalition_at(place: int, n_players: int, size: int) -> tuple[int, ...]:
-    """Return the coalition at a place of the list of `coalitions`, without making the list.
+    """Return the coalition at a place of `coalitions`, without computing all of them.
 
-    C(d−1−p, s−i) coalitions agree up to the player before, and have p as their i-th.
+    C(d−1−p, s−i) coalitions with given first i−1 players have p as their i-th player.
     """
     members: list[int] = []
     player = 0
@@ -40,7 +40,7 @@ def coalition_at(place: int, n_players: int, size: int) -> tuple[int, ...]:
 
 
 def coalition_of_any_size_at(place: int, n_players: int) -> tuple[int, ...]:
-    """Return the coalition at a place of the lists of sizes 1, 2, …, one after the other."""
+    """Return the coalition at a place of the concatenated lists of sizes 1, 2, …."""
     size = 1
     while place >= math.comb(n_players, size):
         place -= math.comb(n_players, size)
@@ -49,10 +49,10 @@ def coalition_of_any_size_at(place: int, n_players: int) -> tuple[int, ...]:
 
 
 def ranks(members: _Int, n_players: int) -> _Int:
-    """Return the number of each coalition among all of its size, given ascending members.
+    """Return the rank of each coalition among all of its size, given ascending members.
 
-    Of the coalitions after {p_1 < … < p_s}, C(d−1−p_i, s−i+1) agree with it up to p_{i−1} and have
-    a later i-th player.
+    Among the coalitions after {p_1 < … < p_s}, C(d−1−p_i, s−i+1) agree with it up to p_{i−1} and
+    have a later i-th player.
     """
     size = members.shape[1]
     last = math.comb(n_players, size) - 1

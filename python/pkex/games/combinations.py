@@ -1,4 +1,4 @@
-"""Rows that combine the entries of background rows, where these are drawn independently."""
+"""All combinations of feature values of background rows, for independent draws per player."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["combined"]
 def combined(
     rows: NDArray[Any], weights: Float, players: NDArray[np.int64]
 ) -> tuple[NDArray[Any], Float]:
-    """Return all m^p rows that take each player's entries from any of m rows, and their weights.
+    """Return all m^p rows that take each player's feature values from any of m rows, with weights.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def combined(
         The number of each column's player.
     """
     n_players = int(players.max()) + 1
-    chosen = np.indices((len(rows),) * n_players).reshape(n_players, -1)
-    mixed = np.ascontiguousarray(rows[chosen[players].T, np.arange(len(players))])
-    shares = np.array([prod(own) for own in weights[chosen].T.tolist()])
-    return mixed, shares / shares.sum()
+    row_numbers = np.indices((len(rows),) * n_players).reshape(n_players, -1)
+    mixed = np.ascontiguousarray(rows[row_numbers[players].T, np.arange(len(players))])
+    products = np.array([prod(factors) for factors in weights[row_numbers].T.tolist()])
+    return mixed, products / products.sum()

@@ -1,7 +1,7 @@
-"""Weights of background rows beside the columns that are known of a row.
+"""Weights of background rows given the present features of a row.
 
-They are those of a kernel ridge regression on these columns, completed to a sum of 1: see
-`Observational`.
+The weights are those of a kernel ridge regression on the present columns, completed to a sum of 1:
+see `Observational`.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from pkex.typing import Float
 
 __all__ = ["ConditionalBackground", "ConditionalWeights", "Weights"]
 
-# Background rows, on all of which weights are made: a matrix of 800 MB.
+# The largest number of background rows without landmarks: their matrix has 800 MB.
 _MOST_ROWS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Weights of m background rows beside n rows, as a product of two matrices.
+    """Weights of m background rows for each of n rows, as a product of two matrices.
 
     Parameters
     ----------
     left : ndarray of shape (n, r)
     right : ndarray of shape (r, m), optional
-        The identity if not given.
+        The identity by default.
     left_out : OwnRows, optional
-        Whose weights are 0, whatever the product is.
+        Pairs of rows whose weights are 0, regardless of the product.
     """
 
     left: Float
@@ -68,25 +68,25 @@ class Weights:
 
 @dataclass(frozen=True, eq=False)
 class ConditionalBackground:
-    """How background rows count beside rows of which some columns are known.
+    """Background data with the settings of its conditional weights.
 
     Parameters
     ----------
     settings : Observational
-        With a kernel.
+        Settings with a kernel.
     rows : ndarray of shape (m, d)
-        As a function takes them, which may have labels.
+        Background rows in the columns of the explained function, perhaps with categories.
     shares : ndarray of shape (m,)
-        The weights of the rows, positive, which add up to 1.
+        The weights of the rows, positive, with sum 1.
     levels : CategoryCodes
-        What makes numbers of them.
+        The codes of the categories.
 
     Raises
     ------
     ValueError
-        If there are more rows than weights can be made on.
+        If there are too many rows for weights without landmarks.
     ImportError
-        If there is no SciPy.
+        If SciPy is not installed.
     """
 
     settings: Observational
@@ -100,27 +100,27 @@ class ConditionalBackground:
             raise InputError(
                 "background",
                 (
-                    f"has {len(self.rows):,} rows, and ",
+                    f"has {len(self.rows):,} rows, but ",
                     Option("value_function", "observational"),
-                    f" makes weights on up to {_MOST_ROWS:,}",
+                    f" supports at most {_MOST_ROWS:,} without landmarks",
                 ),
                 [
-                    "take a sample of them",
-                    ("make weights on some: ", Option("n_landmarks", 300, python=few)),
+                    "pass a sample of the rows",
+                    ("use landmarks: ", Option("n_landmarks", 300, python=few)),
                 ],
             )
         linear_algebra()
 
     @property
     def landmarks(self) -> NDArray[np.intp] | None:
-        """The numbers of the rows that weights are made on; None for all."""
+        """The numbers of the rows that are landmarks; None if all rows are used."""
         number = self.settings.n_landmarks
         if number is None or number >= len(self.rows):
             return None
         return sampled_rows(len(self.rows), number)
 
     def beside(self, X: NDArray[Any]) -> ConditionalWeights:
-        """Return what gives the weights beside rows.
+        """Return the conditional weights for rows.
 
         Parameters
         ----------
@@ -129,33 +129,33 @@ class ConditionalBackground:
         Raises
         ------
         ValueError
-            If an entry of a row is not what the background has in its column; or the background has
-            nothing but the row that is to be left out of it.
+            If a numeric column of the background has another value in a row; or if leaving a row
+            out of the background leaves no rows.
         """
         own = self._left_out(X)
         terms, rows = self._terms, self.levels.numbers(self.rows, "background")
-        chosen = self.landmarks
-        centres = rows if chosen is None else rows[chosen]
-        across = Restrictions(terms, self.levels.numbers(X, "X"), centres)
-        among = Restrictions(terms, centres, centres)
-        to_rows = None if chosen is None else Restrictions(terms, centres, rows)
+        landmarks = self.landmarks
+        centers = rows if landmarks is None else rows[landmarks]
+        across = Restrictions(terms, self.levels.numbers(X, "X"), centers)
+        among = Restrictions(terms, centers, centers)
+        to_rows = None if landmarks is None else Restrictions(terms, centers, rows)
         return ConditionalWeights(self, len(X), own, among, across, to_rows)
 
     def weights(
         self, X: NDArray[Any], coalitions: Iterable[NDArray[np.bool_]]
     ) -> Iterator[Weights]:
-        """Return the weights beside rows, of one choice of known columns after the other."""
+        """Yield the weights for rows, for each coalition of columns."""
         return map(self.beside(X).weights, coalitions)
 
     @property
     def _terms(self) -> list[Term]:
         kernel = self.settings.kernel
         if kernel is None:
-            raise ValueError("the settings have no kernel: see Observational.resolved")
+            raise ValueError("the settings have no kernel. Call Observational.resolved")
         return kernel.terms(self.rows.shape[1])
 
     def _left_out(self, X: NDArray[Any]) -> OwnRows:
-        """Return which rows are left out of the background."""
+        """Return the pairs of equal explained and background rows that leave_one_out leaves out."""
         if not self.settings.leave_one_out:
             return OwnRows.of(X[:0], self.rows)
         own = OwnRows.of(X, self.rows)
@@ -166,11 +166,11 @@ class ConditionalBackground:
                 (
                     "has the only row of the background",
                     HERE,
-                    ", so that with ",
+                    ", so ",
                     Option("leave_one_out", True),
-                    " nothing is left",
+                    " leaves no background rows",
                 ),
-                "give a background with other rows",
+                "pass a background with other rows",
                 row=int(numbers.argmax()),
             )
         return own
@@ -178,7 +178,7 @@ class ConditionalBackground:
 
 @dataclass(frozen=True, eq=False)
 class ConditionalWeights:
-    """How background rows count beside some rows, in any choice of known columns.
+    """Weights of background rows for some rows, in any coalition of columns.
 
     Parameters
     ----------
@@ -186,11 +186,11 @@ class ConditionalWeights:
     n : int
         The number of rows.
     own : OwnRows
-        Which of them are left out of the background.
+        The explained rows that are left out of the background.
     among, across : Restrictions
-        The kernel between background rows, or landmarks, and from the rows to these.
+        The kernel between background rows or landmarks, and from the explained rows to these.
     to_rows : Restrictions, optional
-        From landmarks to background rows.
+        The kernel from landmarks to background rows.
     """
 
     conditioning: ConditionalBackground
@@ -202,7 +202,7 @@ class ConditionalWeights:
 
     @property
     def n_numbers(self) -> int:
-        """How many numbers a matrix has that is made for each choice of columns."""
+        """The size of the kernel matrix that is computed for each coalition."""
         n_rows = len(self.conditioning.rows)
         return n_rows * min(n_rows, self.conditioning.settings.n_landmarks or n_rows)
 
@@ -211,12 +211,12 @@ class ConditionalWeights:
         return self.conditioning.shares
 
     def weights(self, present: NDArray[np.bool_]) -> Weights:
-        """Return the weights of background rows; with no columns known they are the shares.
+        """Return the conditional weights; if no column is present, the background's weights.
 
         Parameters
         ----------
         present : ndarray of bool, shape (d,)
-            The columns that are known.
+            The columns that are present.
 
         Raises
         ------
@@ -236,7 +236,7 @@ class ConditionalWeights:
             raise self._not_positive(present) from None
 
     def _of_all(self, among: Float, across: Float) -> Weights:
-        """Return w = √B (√B K √B + η)⁻¹ √B k, completed; √B K √B has eigenvalues of 1 at most."""
+        """Return w = √B (√B K √B + η)⁻¹ √B k, completed; eigenvalues of √B K √B are at most 1."""
         roots = np.sqrt(self._shares)
         among *= roots * roots[:, None]
         known = self._solved(among, (across * roots).T).T * roots
@@ -265,7 +265,7 @@ class ConditionalWeights:
         )
 
     def _missing(self, totals: Float) -> Float:
-        """Return what weights lack of 1, beside the shares of the rows that are not left out."""
+        """Return 1 minus the sums of weights, divided by the shares of rows not left out."""
         missing: Float = 1.0 - totals
         missing /= 1.0 - self.own.sums(self._shares[self.own.background], len(totals))
         return missing
@@ -279,18 +279,18 @@ class ConditionalWeights:
         return solved
 
     def _not_positive(self, present: NDArray[np.bool_]) -> InputError:
-        """Return the error that the kernel is none on some columns of the background."""
+        """Return the error that the kernel is not positive definite on the present columns."""
         among = ", ".join(np.array(self.conditioning.levels.names)[present].tolist())
         settings = self.conditioning.settings
         game = f"value_function=pkex.Observational(kernel={settings.kernel})"
         return InputError(
             None,
-            f"the kernel of {game} is not positive definite on the background in {among}, so that "
-            "there are no weights of rows",
+            f"the kernel of {game} is not positive definite on the background in the columns "
+            f"{among}, so weights of rows cannot be computed",
             [
-                "take a Gaussian (the default)",
+                "use a Gaussian kernel (the default)",
                 (
-                    "take a ",
+                    "set ",
                     Option("regularization", python="regularization"),
                     f" above {settings.regularization:g}",
                 ),

@@ -1,9 +1,9 @@
-"""Interaction indices as integrals of product games, and how they are put together from these.
+"""Interaction indices as integrals of product games.
 
-Of a product game with factors F_l(t) = b_l + t·c_l, the coefficient of a coalition T is, for every
-index here, c_T ∫ ∏_{l∉T} F_l dμ with a measure μ on [0, 1] that depends on the index, the size of T
-and, for some, the order k: docs/mathematics.md. Of k-SII and FBII it is a sum of such coefficients
-over coalitions around T.
+For a product game with factors F_l(t) = b_l + t·c_l, every index here has the coefficient
+c_T ∫ ∏_{l∉T} F_l dμ of a coalition T. The measure μ on [0, 1] depends on the index, the size of T
+and, for some indices, the order k (docs/mathematics.md). For k-SII and FBII, the coefficient is a
+sum of such integrals over supersets of T.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pkex.typing import Float
 
 __all__ = ["INDICES", "SHAPLEY", "Index", "Quantity", "added_up", "quantities"]
 
-# The words for type checkers; and as they are checked.
+# The supported indices, for type checkers and for checks of arguments.
 Index: TypeAlias = Literal[
     "k-SII", "SII", "STII", "FSII", "BII", "FBII", "Moebius", "Co-Moebius", "CHII"
 ]
@@ -29,7 +29,7 @@ INDICES: tuple[Index, ...] = get_args(Index)
 
 @dataclass(frozen=True)
 class Quantity:
-    """The coefficients c_T ∫ ∏_{l∉T} F_l dμ of all coalitions T of a size.
+    """Description of the coefficients c_T ∫ ∏_{l∉T} F_l dμ of all coalitions T of a size.
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ SHAPLEY = Quantity(1, _UNIFORM)
 
 
 def quantities(index: Index, order: int) -> list[Quantity]:
-    """Return what is to be computed for an index: the coefficients of sizes 1, …, order.
+    """Return the quantities to compute for an index: the coefficients of sizes 1, …, order.
 
-    Before them those of size 0, where the empty coalition's is not its worth.
+    Size 0 precedes them if the coefficient of the empty coalition differs from its value v(∅).
     """
     smallest = 0 if _has_own_base(index, order) else 1
     return [Quantity(size, _measure(index, size, order)) for size in range(smallest, order + 1)]
@@ -90,13 +90,13 @@ def added_up(
     n_threads: int,
     report: Callable[[int, int], None] | None = None,
 ) -> None:
-    """Turn the coefficients of SII or BII, in place, into those of k-SII or FBII.
+    """Convert coefficients of SII or BII in place into coefficients of k-SII or FBII.
 
     Parameters
     ----------
     index : str
     parts : sequence of ndarray of shape (n, coalitions, outputs)
-        Of each size, in the order of `sizes`. Unchanged for other indices.
+        The coefficients of each size, in the order of `sizes`; unchanged for other indices.
 
     Notes
     -----
@@ -113,7 +113,7 @@ def added_up(
         if weights[sizes[large] - sizes[small]] != 0.0
     ]
     reports = parts_of(report, *[float(parts[large].size) for _, large in pairs])
-    # From the smallest size on: those that are added are never changed before.
+    # In ascending order of sizes, so that coefficients are added before they are changed.
     for (small, large), own_report in zip(pairs, reports, strict=True):
         sums = _core.superset_sums(
             parts[large],
@@ -127,7 +127,7 @@ def added_up(
 
 
 def _bernoulli(most: int) -> list[float]:
-    """Return Bernoulli's numbers B_0, …, B_most, with B_1 = −½."""
+    """Return the Bernoulli numbers B_0, …, B_most, with B_1 = −½."""
     numbers = [1.0]
     for n in range(1, most + 1):
         numbers.append(-sum(math.comb(n + 1, r) * b for r, b in enumerate(numbers)) / (n + 1))

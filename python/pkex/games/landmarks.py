@@ -1,4 +1,4 @@
-"""Nyström's approximation of a kernel by some of the rows, its landmarks."""
+"""Nyström approximation of a kernel by landmarks, a sample of the rows."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from pkex.typing import Float
 
 __all__ = ["Features", "linear_algebra", "sampled_rows"]
 
-# Of the largest pivot: landmarks that leave less of the kernel are determined by others.
+# Relative to the largest pivot: landmarks with smaller pivots are linearly dependent on others.
 _TOLERANCE = 1e-12
-# Of the largest kernel value: what is less than nothing by more than this is no rounding.
+# Relative to the largest kernel value: more negative residuals are not due to rounding.
 _INDEFINITE = 1e-8
 
 
 class Features:
-    """Functions of rows whose inner products approximate a kernel, φ(x) = L⁻¹ k_U(x), L Lᵀ = K_UU.
+    """Nyström features, whose inner products approximate a kernel: φ(x) = L⁻¹ k_U(x), L Lᵀ = K_UU.
 
-    Landmarks that others determine, up to rounding, are left out: nothing is added to K_UU.
+    Landmarks that are linearly dependent on others, up to rounding, are dropped, so K_UU needs no
+    regularization.
 
     Parameters
     ----------
@@ -31,7 +32,7 @@ class Features:
     Raises
     ------
     numpy.linalg.LinAlgError
-        If it is not positive semi-definite.
+        If the matrix is not positive semi-definite.
     """
 
     def __init__(self, among: Float) -> None:
@@ -42,43 +43,43 @@ class Features:
         self._kept = pivots[:rank] - 1
         self._factor = np.tril(factor[:rank, :rank])
         if not rank:
-            raise np.linalg.LinAlgError("the kernel is nowhere positive on its landmarks")
+            raise np.linalg.LinAlgError("the kernel is 0 on all of its landmarks")
         left = among.diagonal() - np.square(self.of(among)).sum(axis=0)
         if left.min() < -_INDEFINITE * float(among.diagonal().max()):
             raise np.linalg.LinAlgError("the kernel is not positive definite on its landmarks")
 
     def of(self, values: Float) -> Float:
-        """Return the features of rows, shape (r, n), given the kernel to them, shape (b, n)."""
+        """Return the features of rows, shape (r, n), given kernel values of shape (b, n)."""
         solve = linear_algebra().solve_triangular
-        found: Float = solve(self._factor, values[self._kept], lower=True, check_finite=False)
-        return found
+        features: Float = solve(self._factor, values[self._kept], lower=True, check_finite=False)
+        return features
 
     def from_values(self, sides: Float) -> Float:
-        """Return what sums over features, of shape (n, r), are in terms of kernel values, (n, b).
+        """Convert coefficients of features, (n, r), into coefficients of kernel values, (n, b).
 
-        Then Σ_r sides_r φ_r(x) = Σ_u found_u k(u, x).
+        For the result c, Σ_r sides_r φ_r(x) = Σ_u c_u k(u, x).
         """
-        found = np.zeros((len(sides), self._n_landmarks))
+        coefficients = np.zeros((len(sides), self._n_landmarks))
         solve = linear_algebra().solve_triangular
-        found[:, self._kept] = solve(
+        coefficients[:, self._kept] = solve(
             self._factor, sides.T, lower=True, trans="T", check_finite=False
         ).T
-        return found
+        return coefficients
 
 
 def sampled_rows(n_rows: int, number: int) -> NDArray[np.intp]:
-    """Return the numbers of so many rows, ascending: a random sample, the same each time."""
+    """Return the numbers of a fixed random sample of rows, ascending."""
     order = np.random.default_rng(0).permutation(n_rows)
     return np.sort(order[:number])
 
 
 def linear_algebra() -> Any:
-    """Return SciPy's module of LAPACK's functions.
+    """Return the module `scipy.linalg`.
 
     Raises
     ------
     ImportError
-        If there is no SciPy.
+        If SciPy is not installed.
     """
     try:
         import scipy.linalg

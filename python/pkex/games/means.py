@@ -1,4 +1,4 @@
-"""Means of columns, and sums in an order that depends on their number alone."""
+"""Means of columns, and sums whose order depends only on the number of terms."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pkex.typing import Float
 
 __all__ = ["added", "blocks", "column_means"]
 
-# As many numbers as fit into a core's cache several times, if that is not too few rows.
+# The number of values in a block, which fits into a core's cache, and the fewest rows of a block.
 _BLOCK, _FEWEST_ROWS = 1 << 15, 32
 
 
 def added(terms: Float) -> Float:
-    """Add along the first axis by pairs, then pairs of pairs: the rounding grows as log n."""
+    """Return the pairwise sum along the first axis, whose rounding errors grow as log n."""
     while len(terms) > 1:
         half = len(terms) // 2
         pairs = terms[:half] + terms[half : 2 * half]
@@ -23,29 +23,29 @@ def added(terms: Float) -> Float:
 
 
 def blocks(n_rows: int, n_columns: int) -> list[slice]:
-    """Return slices of rows, each of a table that is quick to pass over several times."""
+    """Return slices that divide rows into blocks that fit into the cache."""
     size = max(_FEWEST_ROWS, _BLOCK // n_columns)
     return [slice(start, start + size) for start in range(0, n_rows, size)]
 
 
 def column_means(rows: Float, weights: Float) -> tuple[Float, Float]:
-    """Return the weighted means of columns as sums of two numbers each: near, and what is missing.
+    """Return the weighted means of columns as sums of two numbers: an approximation and the rest.
 
-    An entry less the first number and less the second has the digits of its deviation from the
-    mean, however far from 0 the column is; it is exactly 0 if all entries are that one.
+    Subtracting both numbers from a value gives its deviation from the mean to full precision, even
+    if the column is far from 0. The deviation is exactly 0 in a constant column.
 
     Parameters
     ----------
     rows : ndarray of shape (m, d)
     weights : ndarray of shape (m,)
-        Which add up to 1.
+        Weights with sum 1.
 
     Returns
     -------
     near, missing : ndarray of shape (d,)
     """
-    # mean = r + Σ_l weight_l (z_l − r) for any r; the nearer r, the smaller the rounding.
-    with np.errstate(over="ignore", invalid="ignore"):  # whatever is made of them is checked
+    # mean = r + Σ_l weight_l (z_l − r) for any r; rounding errors shrink as r approaches the mean.
+    with np.errstate(over="ignore", invalid="ignore"):  # callers check their results
         near = rows[0] + _mean_deviation(rows, weights, rows[0])
         return near, _mean_deviation(rows, weights, near)
 

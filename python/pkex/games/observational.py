@@ -1,8 +1,7 @@
-"""The observational game's settings: how background rows count beside what is known of a row.
+"""Settings of the observational value function.
 
-Absent features follow those that are present as they do in the data: v(S) estimates the model's
-mean output given x_S, by a conditional mean embedding (RKHS-SHAP: Chau, Hu, Gonzalez and Sejdinovic
-2022, section 3).
+v(S) estimates the conditional mean of the model's output given x_S by a conditional mean embedding
+(RKHS-SHAP: Chau, Hu, Gonzalez and Sejdinovic 2022, section 3).
 """
 
 from __future__ import annotations
@@ -26,66 +25,67 @@ from pkex.typing import Float
 
 __all__ = ["Observational"]
 
-# The factor of labels that differ: that of numbers that are a length-scale apart.
+# The kernel of distinct categories equals that of numbers one length-scale apart.
 _OF_LABELS = math.exp(-0.5)
-# Errors of weights are some 1e-17 over its square.
+# Errors of weights are about 1e-17 divided by the squared regularization.
 _LEAST_REGULARIZATION = 1e-8
-# With more rows than this, a median is that of a sample of as many.
+# Medians are computed from a sample of so many rows if there are more.
 _MEDIAN_OF = 2000
 
 
 @dataclass(frozen=True)
 class Observational:
-    """The value function "observational", with settings.
+    """Settings of the value function "observational".
 
-    Absent features are drawn from the background as they follow the present ones there. Each
-    background row z_l gets a weight by how alike it is to the explained row x in the columns that
-    are present, and v(S) = Σ_l w_l(x_S) f(x_S, z_l): the output with the absent features replaced
-    by those of the row. The weights are those of a kernel ridge regression on the columns in S, of
-    which background rows are the data, w(x_S) = (K_S + η B⁻¹)⁻¹ k_S(x), where η is the
-    regularization and B holds the weights of background rows, 1/m each; what they lack of 1 is
-    added in proportion to B. (The paper leaves it out, so that a constant added to a model would
-    change its values; and takes v(∅), which so is the mean over the background, by definition.)
+    Absent features follow their conditional distribution given the present features. Each
+    background row z_l has a weight that grows with its similarity to the explained row x in the
+    present columns, and v(S) = Σ_l w_l(x_S) f(x_S, z_l): the mean output with the absent features
+    replaced by those of z_l. The weights are those of a kernel ridge regression on the columns in
+    S, w(x_S) = (K_S + η B⁻¹)⁻¹ k_S(x). Here η is the regularization and B is the diagonal matrix of
+    the weights of background rows, 1/m each by default. If the weights do not add up to 1, the
+    difference is added in proportion to B. (Chau et al. do not add it, so a constant added to a
+    model would change its values; they set v(∅) to the mean over the background, which follows
+    here.)
 
-    A feature that the model ignores may have a value, since it says something of others. Weights
-    may be negative, so that a worth may be out of the model's range, a probability above 1 or a
-    variance below 0. A row that is in the background has most of the weight itself, as soon as some
-    columns tell it from the others: values of rows that are not in it say more of what features
-    tell, and so do those with `leave_one_out`.
+    A feature that the model ignores may have a value other than 0 if it is associated with others.
+    Weights may be negative, so v(S) may be outside the model's range: a probability above 1 or a
+    variance below 0. If an explained row is in the background, it has most of the weight itself as
+    soon as the present columns distinguish it from other rows. To measure the information in
+    features, explain rows that are not in the background, or set `leave_one_out`.
 
     Parameters
     ----------
     kernel : Kernel, optional
-        What rows are compared by; a kernel of some columns is its restriction to these, and an
-        amplitude divides the regularization. By default
-        a Gaussian whose length-scales are the medians of each column's distances between
-        background rows; labels that differ count like numbers a length-scale apart. Of a column
-        that is constant in the background nothing follows, and rows are not compared by it. A
-        kernel that is given compares labels by their numbers, in the order in which they first
-        occur: take `Categorical` for these columns.
+        The kernel that compares rows. For coalitions, it is restricted to the present columns; an
+        amplitude divides the regularization. The default is a Gaussian whose length-scales are the
+        median distances between background rows in each column. It treats distinct categories like
+        numbers one length-scale apart, and ignores columns that are constant in the background. A
+        kernel passed here compares categories by integer codes, in the order of their first
+        occurrence: use `Categorical` for these columns.
     regularization : float, default 1e-3
-        η, at least 1e-8: below, rounding would decide. The larger, the less background rows that
-        are alike count beyond others.
+        η, at least 1e-8, because rounding errors dominate below. Larger values make the weights
+        more equal.
     n_landmarks : int, optional
-        The number of background rows on which weights are made, where there are too many for all
-        (Nyström's approximation). The kernel of a kernel expansion is so approximated, too, where
-        its points times the background rows are more than 4096². Landmarks are a fixed random
-        sample; they, and the medians, take no notice of the background's weights that are not 0.
+        The number of background rows, a fixed random sample, that weights are computed from if
+        there are too many for all (Nyström approximation). The kernel of a kernel expansion is
+        approximated as well if the number of its points times the number of background rows exceeds
+        4096². Landmarks and median distances ignore the weights of background rows, except
+        weights of 0.
     leave_one_out : bool, default False
-        Whether an explained row that is in the background, or copies of it, are left out there as
-        long as some, but not all features are known: its weight is 0, and the others' are those of
-        the same regression without it (whose regularization per row is η/(1 − b), of rows whose
-        share b is left out). Exact, at no cost. Values still start from the mean over the whole
-        background. Rows that are not in it have the values that they have without.
+        Whether an explained row and its copies are left out of the background in all coalitions
+        except the empty one and the full one: their weight is 0, and the others have the weights of
+        the regression without them (with regularization η/(1 − b) per row, if rows with the share b
+        are left out). This is exact and costs no additional time. The base value is still the mean
+        over the whole background. Rows that are not in the background are not affected.
 
     Raises
     ------
     ValueError, TypeError
-        If a setting is not of that kind.
+        If an argument is out of range or of a wrong type.
 
     See Also
     --------
-    Explainer : Takes it as its `value_function`.
+    Explainer : Accepts these settings as `value_function`.
 
     References
     ----------
@@ -126,19 +126,19 @@ class Observational:
             raise TypeError(f"leave_one_out must be True or False; got {self.leave_one_out!r}")
 
     def resolved(self, rows: Float, levels: CategoryCodes) -> Observational:
-        """Return the settings with a kernel, the default one of a background.
+        """Return the settings with a kernel, by default the Gaussian of a background.
 
         Parameters
         ----------
         rows : ndarray of shape (m, d)
-            As numbers.
+            Background rows as numbers.
         levels : CategoryCodes
-            Which columns hold labels, and the columns' names.
+            The codes of categories, and the names of the columns.
 
         Raises
         ------
         ValueError
-            If the kernel given is not for these rows.
+            If the kernel does not match the rows.
         """
         if self.kernel is not None:
             self.kernel.check_rows(rows, "background")
@@ -149,14 +149,14 @@ class Observational:
             if column not in levels.known
         }
         differing = [column for column, scale in scales.items() if scale > 0.0]
-        labels = [column for column, of in sorted(levels.known.items()) if len(of) > 1]
+        labels = [column for column, codes in sorted(levels.known.items()) if len(codes) > 1]
         parts: list[Kernel] = []
         if differing:
             gaussian = RBF([scales[column] for column in differing])
             parts = [gaussian if len(differing) == rows.shape[1] else gaussian.on(differing)]
         if labels:
             parts.append(Categorical(_OF_LABELS).on(labels))
-        # Equal rows have equal weights, whatever they are compared by.
+        # If all background rows are equal, any kernel gives them equal weights.
         return replace(self, kernel=reduce(mul, parts) if parts else RBF(1.0))
 
 
@@ -167,21 +167,21 @@ def _positive(size: Any) -> float:
         raise InputError(
             "regularization",
             f"must be at least {_LEAST_REGULARIZATION:g} and finite, such as 1e-3; got {size!r}. "
-            "With less, rounding errors decide on the weights",
+            "Below, rounding errors dominate the weights",
         )
     return float(size)
 
 
 def _median_distance(column: Float) -> float:
-    """Return the median distance of pairs of entries, of the positive ones' mean if it is 0."""
-    some = np.sort(column[sampled_rows(len(column), min(len(column), _MEDIAN_OF))])
-    pairs = np.triu_indices(len(some), 1)
-    distances = some[pairs[1]] - some[pairs[0]]
+    """Return the median distance between values; if it is 0, the mean positive distance."""
+    sample = np.sort(column[sampled_rows(len(column), min(len(column), _MEDIAN_OF))])
+    pairs = np.triu_indices(len(sample), 1)
+    distances = sample[pairs[1]] - sample[pairs[0]]
     if not distances.size:
         return 0.0
     if (median := float(np.median(distances))) > 0.0:
         return median
     if not distances.any():
-        # Entries that were not chosen may differ.
+        # Values outside the sample may differ.
         return float(np.ptp(column))
     return float(distances[distances > 0.0].mean())

@@ -1,4 +1,4 @@
-"""Explained rows that are in the background themselves, and weights without them."""
+"""Explained rows that are in the background, and leave-one-out weights."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ __all__ = ["OwnRows"]
 
 @dataclass(frozen=True, eq=False)
 class OwnRows:
-    """Which background rows are explained rows, as pairs of their numbers.
+    """Pairs of equal explained and background rows.
 
-    Kernel ridge regression on the other rows predicts what one on all does, less the share of the
-    left out rows' own weight: of weights w, without rows I, w_l / (1 − Σ_{i∈I} w_i) (the formula of
-    leave-one-out cross-validation, Golub, Heath and Wahba 1979, solved for the weights).
+    Kernel ridge regression without the rows I has the weights w_l / (1 − Σ_{i∈I} w_i), where w are
+    the weights with all rows (the formula of leave-one-out cross-validation, Golub, Heath and Wahba
+    1979, solved for the weights).
 
     Parameters
     ----------
     explained, background : ndarray of intp, shape (pairs,)
-        An explained row may have copies in the background.
+        The numbers of the rows. An explained row may have several copies in the background.
     """
 
     explained: NDArray[np.intp]
@@ -52,12 +52,12 @@ class OwnRows:
         return cls(explained, background)
 
     def sums(self, of_pairs: Float, n: int) -> Float:
-        """Return sums over the pairs of each of n explained rows, of numbers or of rows of them."""
+        """Return the sums of numbers, or rows of numbers, over the pairs of each explained row."""
         totals = np.zeros((n, *of_pairs.shape[1:]))
         np.add.at(totals, self.explained, of_pairs)
         return totals
 
 
 def _comparable(row: list[Any]) -> tuple[Any, ...]:
-    """Return the entries of a row; missing ones are alike."""
-    return tuple(None if is_missing(entry) else entry for entry in row)
+    """Return the values of a row as a dictionary key; all missing values are equal."""
+    return tuple(None if is_missing(value) else value for value in row)

@@ -1,4 +1,4 @@
-"""Players of the game: single columns, or groups of columns that are one feature."""
+"""Players of the game: single columns, or groups of columns that are one player."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["Players", "as_players"]
 
 @dataclass(frozen=True, eq=False)
 class Players:
-    """Who the columns belong to.
+    """Players with their names and columns.
 
     Parameters
     ----------
     names : tuple of str
-        In the order of their first columns.
+        The names of the players, in the order of their first columns.
     of_column : ndarray of int64, shape (d,)
         The number of each column's player.
     groups : frozenset of str
-        The names among these that are of groups.
+        The names of the players that are groups.
     """
 
     names: tuple[str, ...]
@@ -41,32 +41,32 @@ class Players:
         return (np.flatnonzero(self.of_column == player) for player in range(len(self)))
 
     def with_copies(self, columns: Sequence[int]) -> Players:
-        """Return the players where copies of some columns stand behind all."""
+        """Return the players after copies of some columns are appended."""
         of_copies = self.of_column[np.asarray(columns, dtype=np.intp)]
         return replace(self, of_column=np.concatenate([self.of_column, of_copies]))
 
     def renamed(self, names: Sequence[str]) -> list[str]:
-        """Return the names of the players where the columns have names not known before.
+        """Return the names of the players, given names of columns that were unknown before.
 
         Raises
         ------
         ValueError
-            If a column in no group now has the name of a group.
+            If a column outside of groups has the name of a group.
         """
-        late = [
+        renamed = [
             player if player in self.groups else names[columns[0]]
             for player, columns in zip(self.names, self.columns(), strict=True)
         ]
-        for player, name in zip(self.names, late, strict=True):
+        for player, name in zip(self.names, renamed, strict=True):
             if name in self.groups and player not in self.groups:
                 raise ValueError(
-                    f"groups: {name!r} is the name of a group, and of a column of X that is not in "
-                    "it; rename the group, or give feature_names as well as groups"
+                    f"groups: {name!r} is the name of a group and of a column of X that is not in "
+                    "it. Rename the group, or pass feature_names together with groups"
                 )
-        return late
+        return renamed
 
     def entries(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Return the players' entries: numbers, or a text of those of several columns."""
+        """Return the feature values of players; for groups, a text of several values."""
         if len(self) == rows.shape[1]:
             return rows
         entries = np.empty((len(rows), len(self)), dtype=object)
@@ -82,35 +82,37 @@ class Players:
 def as_players(
     groups: Mapping[str, int | str | Iterable[int | str]] | None, names: Sequence[str]
 ) -> Players:
-    """Return the players that `groups` makes of columns; a column in none is its own.
+    """Return the players that `groups` defines; each column outside of groups is a player.
 
     Parameters
     ----------
     groups : dict of str to a column or columns, by name or number; or None
     names : sequence of str
-        The names of the columns. Some may be equal; `groups` then has them by number.
+        The names of the columns. Columns with equal names are selected by number.
 
     Raises
     ------
     ValueError
-        If a group names no column, several of the same name, or one that another group has.
+        If a group has an unknown or ambiguous column, or a column of another group.
     TypeError
-        If `groups` is no such dict.
+        If `groups` is not a dict with string keys.
     """
     owner: dict[int, str] = {}
     for group, members in _items(groups):
         for column in _columns(group, members, names):
             if column in owner:
                 raise ValueError(
-                    f"groups: column {names[column]!r} is in both {owner[column]!r} and {group!r}"
+                    f"groups: column {names[column]!r} is in both {owner[column]!r} and {group!r}. "
+                    "Pass each column in one group"
                 )
             owner[column] = group
     for column, name in enumerate(names):
         if column not in owner and name in owner.values():
             raise ValueError(
-                f"groups: {name!r} is the name of a group, and of a column that is not in it"
+                f"groups: {name!r} is the name of a group and of a column that is not in it. "
+                "Rename the group"
             )
-    # Columns of the same name are different players: those in no group go by their number.
+    # Columns outside of groups are identified by number, because names may be equal.
     keys = [owner.get(column, column) for column in range(len(names))]
     number = {key: player for player, key in enumerate(dict.fromkeys(keys))}
     return Players(
@@ -142,22 +144,22 @@ def _columns(group: str, members: Any, names: Sequence[str]) -> list[int]:
     single = isinstance(members, str) or not isinstance(members, Iterable)
     columns = [_column(group, member, names) for member in ([members] if single else members)]
     if not columns:
-        raise ValueError(f"groups: {group!r} has no columns")
+        raise ValueError(f"groups: {group!r} has no columns. Pass at least one")
     if len(set(columns)) < len(columns):
-        raise ValueError(f"groups: {group!r} has a column twice")
+        raise ValueError(f"groups: {group!r} has a column twice. Pass each column once")
     return columns
 
 
 def _column(group: str, member: object, names: Sequence[str]) -> int:
-    found = places_of(member, names) or []
-    if len(found) == 1:
-        return found[0]
-    if found:
+    places = places_of(member, names) or []
+    if len(places) == 1:
+        return places[0]
+    if places:
         raise ValueError(
-            f"groups: {group!r} has {member!r}, which is the name of several columns; choose "
-            f"one by its number: {', '.join(map(str, found))}"
+            f"groups: {group!r} has {member!r}, which is the name of several columns. Pass one of "
+            f"their numbers: {', '.join(map(str, places))}"
         )
     raise ValueError(
-        f"groups: {group!r} has {member!r}, which is no column; choose by number from 0 to "
-        f"{len(names) - 1} or by name from {shown(names)}"
+        f"groups: {group!r} has {member!r}, which is not a column. Pass a number from 0 to "
+        f"{len(names) - 1} or a name among {shown(names)}"
     )

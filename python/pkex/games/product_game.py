@@ -1,4 +1,4 @@
-"""The engine itself: Shapley and Banzhaf values of weighted sums of product games."""
+"""Shapley and Banzhaf values of weighted sums of product games."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pkex.typing import Float
 
 __all__ = ["product_game"]
 
-# The words for type checkers; and as they are checked.
+# The supported indices, for type checkers and for checks of arguments.
 Index: TypeAlias = Literal["SV", "BV"]
 INDICES: tuple[Index, ...] = get_args(Index)
-# How far `difference` may be from present − absent, relative to the larger of the two: the purpose
-# of giving it is to be more accurate than they are, not to describe another game.
+# The largest deviation of `difference` from present − absent, relative to the larger factor:
+# `difference` may be more accurate than subtraction, but must not describe another game.
 _DIFFERENCE_TOLERANCE = 1e-6
 
 
@@ -36,22 +36,22 @@ def product_game(
     summation: Summation = "compensated",
     n_jobs: int | None = -1,
 ) -> Float:
-    """Shapley values of a weighted sum of product games.
+    """Compute Shapley or Banzhaf values of a weighted sum of product games.
 
-    The game is v(S) = Σ_p w_p ∏_{j∈S} a_pj ∏_{j∉S} b_pj for coalitions S of the players 1..d: a
-    factor a for a player who is present, b for one who is absent.
+    The game is v(S) = Σ_p w_p ∏_{j∈S} a_pj ∏_{j∉S} b_pj for coalitions S of the players 1..d: each
+    present player contributes a factor a, each absent player a factor b.
 
     Parameters
     ----------
     present : array-like of shape (p, d)
         The factors a.
     absent : array-like of shape (p, d), optional
-        The factors b, 1 if not given.
+        The factors b, 1 by default.
     weights : array-like of shape (p,) or (p, outputs), optional
-        The weights w, 1 if not given.
+        The weights w, 1 by default.
     difference : array-like of shape (p, d), optional
-        a − b, if it is known more accurately than by subtraction: for a = exp(−x) and b = 1 it is
-        ``numpy.expm1(-x)``.
+        a − b, if it is known more accurately than by subtraction. For a = exp(−x) and b = 1, for
+        example, it is ``numpy.expm1(-x)``.
     index : {"SV", "BV"}, default "SV"
         Shapley or Banzhaf values.
     method : {"quadrature", "recursion"}, default "quadrature"
@@ -59,30 +59,33 @@ def product_game(
         coalitions, for Shapley values only. Both are exact up to rounding; the recursion costs
         O(p·d²).
     summation : {"compensated", "plain"}, default "compensated"
-        How the sum over p is formed.
+        The summation over p: compensated summation or plain addition.
     n_jobs : int, default -1
         The number of threads; -1 for all cores. Results do not depend on it.
 
     Returns
     -------
     ndarray of shape (d,) or (d, outputs)
+        The value of each player.
 
     Raises
     ------
     ValueError
-        If shapes differ, numbers are missing or infinite, or an option has an unknown value.
+        If shapes differ, numbers are missing or infinite, or an option is not supported.
     TypeError
-        If arrays do not hold real numbers.
+        If arrays do not contain real numbers.
     OverflowError
-        If a result is too large for a float, or a product on the way leaves the range (see Notes).
+        If a result is too large for a float, or an intermediate product is out of range (see
+        Notes).
     MemoryError
-        If the result, or the sums on the way, are too large for memory.
+        If the result or intermediate sums do not fit into memory.
 
     Notes
     -----
-    Factors may have any size and sign. Products over all players are carried relative to that of
-    the larger of each player's two factors; a value smaller than that by more than 10^250, which
-    takes hundreds of players with factors far from 1 on both sides, is an OverflowError.
+    Factors may have any size and sign. Products over all players are computed relative to the
+    product of the larger of each player's two factors. If a product is smaller by more than 10^250,
+    an OverflowError is raised; this requires hundreds of players with factors far from 1 on both
+    sides.
 
     References
     ----------
@@ -90,7 +93,7 @@ def product_game(
 
     Examples
     --------
-    The product of three numbers, against that of three ones:
+    The product of three numbers, compared with the product of three ones:
 
     >>> import pkex
     >>> values = pkex.product_game([[1.0, 2.0, 3.0]])
@@ -104,8 +107,8 @@ def product_game(
     check_choice("summation", summation, SUMMATIONS)
     if index != "SV" and method == "recursion":
         raise ValueError(
-            "method='recursion' computes Shapley values only; take method='quadrature' for "
-            f"index={index!r}"
+            f"method='recursion' does not support index={index!r}, only 'SV'. Pass "
+            "method='quadrature'"
         )
     n_jobs = check_n_jobs(n_jobs)
     a = as_matrix(present, "present", allow_no_rows=True)
@@ -129,10 +132,10 @@ def product_game(
     return values.reshape(a.shape[1], *w.shape[1:])
 
 
-def _factors(given: ArrayLike | None, name: str, present: Float) -> Float | None:
-    if given is None:
+def _factors(array: ArrayLike | None, name: str, present: Float) -> Float | None:
+    if array is None:
         return None
-    factors = as_matrix(given, name, allow_no_rows=True)
+    factors = as_matrix(array, name, allow_no_rows=True)
     if factors.shape != present.shape:
         raise ValueError(
             f"present and {name} must have the same shape; got {present.shape} and {factors.shape}"
@@ -148,7 +151,7 @@ def _check_difference(present: Float, absent: Float | None, difference: Float) -
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         raise ValueError(
-            "difference must be present − absent (present − 1 without absent): it is "
-            f"{difference[row, column]} in row {row}, column {column}, where present − absent is "
+            "difference must equal present − absent (present − 1 without absent); in row "
+            f"{row}, column {column} it is {difference[row, column]}, but present − absent is "
             f"{(present - b)[row, column]}"
         )

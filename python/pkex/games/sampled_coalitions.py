@@ -1,18 +1,19 @@
-"""Shapley values from sampled coalitions: the regression of KernelSHAP, without its bias.
+"""Shapley values from sampled coalitions: KernelSHAP's regression without its bias.
 
-Of p players, let coalitions S of s players be drawn with a probability that is proportional to
-(p−1) / (C(p, s) s (p−s)), each together with its complement. A pair has the point x, whether a
-player is in S less s/p, and the number y, half the difference of the worths of S and of its
-complement less what equal shares v(D) − v(∅) of all players make of it, (s/p − ½)(v(D) − v(∅)). The
-mean of x xᵀ is (1 − 11ᵀ/p) / c with c = 2(1 + 1/2 + … + 1/(p−1)), so that Shapley values are
+Coalitions S of s of p players are drawn with a probability proportional to
+(p−1) / (C(p, s) s (p−s)), each together with its complement Sᶜ. A pair has the point
+x = 1_S − s/p and the response y = (v(S) − v(Sᶜ))/2 − (s/p − ½)(v(D) − v(∅)), where D is the set of
+all players. The mean of x xᵀ is (1 − 11ᵀ/p) / c with c = 2(1 + 1/2 + … + 1/(p−1)), so Shapley
+values are
 
     φ = (v(D) − v(∅))/p + c E[x y] = (v(D) − v(∅))/p + E[θ + c x (y − xᵀθ)]
 
-for every θ whose sum is 0. With θ = 0 the mean over drawn pairs is the unbiased estimate of Covert
-and Lee (2021). It varies as worths do; with θ near φ, only as worths do around the nearest sum over
-players. So for the pairs of each fold θ is fitted to those of all others, by least squares with
-equal weights, as pairs were drawn by theirs. It does not depend on the fold's pairs: the mean stays
-unbiased, and the spread of these terms is its standard error.
+for every θ with sum 0. For θ = 0, the mean over drawn pairs is the unbiased estimate of Covert and
+Lee (2021), whose variance is that of the values of coalitions. For θ near φ, the variance is that
+of their residuals around the best additive fit. So θ is cross-fitted: for the pairs of each fold it
+is fitted to the pairs of all other folds, by least squares with equal weights, because the sampling
+already has KernelSHAP's weights. As θ is independent of the fold's pairs, the mean stays unbiased,
+and the variance of its terms gives its standard error.
 """
 
 from __future__ import annotations
@@ -27,22 +28,22 @@ from pkex.typing import Float
 __all__ = ["SampledCoalitions"]
 
 _FOLDS = 10
-# Of the largest eigenvalue of Σ x xᵀ: that of the direction 1, where it is 0, is smaller.
+# Relative to the largest eigenvalue of Σ x xᵀ: the null direction 1 has a smaller one by rounding.
 _RANK = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class SampledCoalitions:
-    """Drawn coalitions, and the estimates that are made of their worths.
+    """Sampled coalitions, which estimate Shapley values from the values of coalitions.
 
     Parameters
     ----------
     members : ndarray of bool, shape (count, players)
-        The coalitions whose worths are needed, each once; among them none and all of the players.
+        The distinct coalitions that must be evaluated, including the empty and the full one.
     ends : ndarray of int64, shape (2,)
-        The places of these two.
+        The places of the empty and the full coalition.
     pairs : ndarray of int64, shape (2, pairs)
-        The places of the drawn coalitions, and of their complements.
+        The places of the drawn coalitions and of their complements.
     """
 
     members: NDArray[np.bool_]
@@ -53,9 +54,9 @@ class SampledCoalitions:
     def drawn(
         cls, n_players: int, n_coalitions: int, generator: np.random.Generator
     ) -> SampledCoalitions:
-        """Draw coalitions, half of `n_coalitions`, and add their complements.
+        """Draw ``n_coalitions // 2`` coalitions, and add their complements.
 
-        Of a single player there are none.
+        For a single player, no coalitions are drawn.
         """
         first = _drawn(n_players, n_coalitions // 2, generator)
         ends = np.array([[False] * n_players, [True] * n_players])
@@ -66,14 +67,14 @@ class SampledCoalitions:
         return cls(members, places[:2], places[2:].reshape(2, -1))
 
     def estimates(self, worths: Float) -> tuple[Float, Float]:
-        """Return estimates of values, and their standard errors, (..., players, outputs).
+        """Return estimates of Shapley values and their standard errors, (..., players, outputs).
 
-        Values add up to the difference of the worths of all and of no players, exactly.
+        The estimates add up to v(D) − v(∅) exactly.
 
         Parameters
         ----------
         worths : ndarray of shape (..., count, outputs)
-            Of `members`, in one game or many.
+            The values of the coalitions `members`, in one or several games.
         """
         empty, everyone = (worths[..., place, :] for place in self.ends)
         total = (everyone - empty)[..., None, :]
@@ -89,7 +90,7 @@ class SampledCoalitions:
             points, y, 2.0 * float((1.0 / np.arange(1, p)).sum())
         )
         mean = (sizes * fits + sums).sum(axis=0) / n_pairs
-        # Of the terms, each a fold's fit and what its pair adds.
+        # The sum of squared deviations of the terms θ + c x (y − xᵀθ) from their mean.
         off = fits - mean
         spread = (sizes * off**2 + 2.0 * off * sums + squares).sum(axis=0)
         errors = np.sqrt(np.maximum(spread, 0.0) / (n_pairs * (n_pairs - 1)))
@@ -97,7 +98,7 @@ class SampledCoalitions:
 
 
 def _drawn(n_players: int, count: int, generator: np.random.Generator) -> NDArray[np.bool_]:
-    """Return coalitions of some of the players, drawn by the weights of KernelSHAP."""
+    """Return non-trivial coalitions, drawn with KernelSHAP's weights."""
     if n_players == 1:
         return np.zeros((0, 1), dtype=np.bool_)
     sizes = np.arange(1, n_players)
@@ -109,32 +110,33 @@ def _drawn(n_players: int, count: int, generator: np.random.Generator) -> NDArra
 
 
 def _of_folds(points: Float, y: Float, scale: float) -> tuple[Float, Float, Float, Float]:
-    """Return the fit θ of each fold, and what its pairs add to it.
+    """Return the cross-fitted θ of each fold, and the sums of its pairs' residual terms.
 
     Parameters
     ----------
     points : ndarray of shape (pairs, players)
-        x.
+        The points x.
     y : ndarray of shape (..., pairs, outputs)
+        The responses y.
     scale : float
-        c.
+        The factor c.
 
     Returns
     -------
     fits, sums, squares : ndarray of shape (folds, ..., players, outputs)
         θ, and the sums of c x (y − xᵀθ) and of its squares over the pairs of the fold.
     sizes : ndarray of shape (folds, 1, ..., 1)
-        The numbers of pairs.
+        The numbers of pairs in each fold.
     """
     gram, moments = points.T @ points, points.T @ y
-    found = []
+    results = []
     folds = np.array_split(np.arange(len(points)), _FOLDS)
     for fold in folds:
-        x, own = points[fold], y[..., fold, :]
-        others = np.linalg.pinv(gram - x.T @ x, rcond=_RANK, hermitian=True)
-        fit = others @ (moments - x.T @ own)
-        rest = scale * (own - x @ fit)
-        found.append((fit, x.T @ rest, (x**2).T @ rest**2))
-    fits, sums, squares = (np.stack(part) for part in zip(*found, strict=True))
+        x, responses = points[fold], y[..., fold, :]
+        inverse = np.linalg.pinv(gram - x.T @ x, rcond=_RANK, hermitian=True)
+        fit = inverse @ (moments - x.T @ responses)
+        residuals = scale * (responses - x @ fit)
+        results.append((fit, x.T @ residuals, (x**2).T @ residuals**2))
+    fits, sums, squares = (np.stack(part) for part in zip(*results, strict=True))
     sizes = np.array([len(fold) for fold in folds], dtype=np.float64)
     return fits, sums, squares, sizes.reshape(-1, *[1] * y.ndim)

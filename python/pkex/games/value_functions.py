@@ -1,10 +1,10 @@
-"""Value functions: what a model is worth while only some of the features are present.
+"""Value functions: definitions of the value v(S) of a coalition S of present features.
 
-Neutral: absent features have factor 1 in every product of the kernel. Interventional: they are
-replaced by those of background rows, and the output averaged. Marginal: likewise, but each feature
-is drawn from the background on its own, as if features were independent; without a background, from
-the points of the model's own expansion. Observational: as interventional, but background rows count
-by how alike they are to the explained one in the features that are present.
+Neutral: absent features have factor 1 in every product of the kernel. Interventional: absent
+features are replaced by those of background rows, and the outputs are averaged. Marginal: each
+absent feature is drawn independently from the background, by default from the model's stored
+points. Observational: as interventional, but background rows are weighted by their similarity to
+the explained row in the present features.
 """
 
 from __future__ import annotations
@@ -33,26 +33,25 @@ __all__ = [
 ValueFunction: TypeAlias = Literal["neutral", "interventional", "marginal", "observational"]
 _VALUE_FUNCTIONS: tuple[ValueFunction, ...] = get_args(ValueFunction)
 
-# What the games that need a background do with it.
+# The use of background data by the value functions that require it, for messages.
 _FROM_ROWS = {
     "interventional": "replaces absent features by those of",
-    "observational": "makes absent features follow the present ones as they do in",
+    "observational": "conditions absent features on the present ones by",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Game:
-    """A value function, and the data that it needs.
+    """A value function with its background data.
 
     Parameters
     ----------
     value_function : {"neutral", "interventional", "marginal", "observational"}
     background : tuple of ndarray of shape (m, d) and ndarray of shape (m,), optional
-        Rows, C-contiguous, and their weights, which are positive and add up to 1. None in the
-        neutral game; and in the marginal game where each expansion's own points, with equal
-        weights, take their place.
+        C-contiguous rows, and their weights, positive with sum 1. None for "neutral"; None for
+        "marginal" if the stored points of each expansion, with equal weights, are the background.
     given : ndarray of shape (n, 2^players, m), optional
-        In the observational game, of some rows, the weights of background rows in each coalition.
+        For "observational", the weights of background rows in each coalition, for each row.
     """
 
     value_function: ValueFunction
@@ -61,17 +60,17 @@ class Game:
 
     @property
     def is_marginal(self) -> bool:
-        """Whether absent features are independent of each other."""
+        """Whether absent features are drawn independently of each other."""
         return self.value_function == "marginal"
 
     @property
     def is_of_points(self) -> bool:
-        """Whether the background is each expansion's own points."""
+        """Whether the background is the stored points of each expansion."""
         return self.is_marginal and self.background is None
 
     @property
     def packed(self) -> str | tuple[str, Float, Float]:
-        """The game in the form of the engine."""
+        """The game as an argument of the engine."""
         if self.background is not None:
             return (self.value_function, *self.background)
         return "marginal of points" if self.is_of_points else self.value_function
@@ -84,7 +83,7 @@ class Game:
         return column_means(*self.background)
 
     def mapped(self, map_rows: Callable[[Float], Float]) -> Game:
-        """Return the game in terms of other columns, to which `map_rows` takes the rows."""
+        """Return the game with background rows transformed by `map_rows`."""
         if self.background is None:
             return self
         rows, weights = self.background
@@ -97,7 +96,13 @@ NEUTRAL = Game("neutral")
 def chosen_value_function(
     given: ValueFunction | Observational | None, background: object, weights: object
 ) -> ValueFunction:
-    """Return the value function, by default the one that fits the arguments, or their conflict."""
+    """Return the value function, with the default for a background or for none.
+
+    Raises
+    ------
+    InputError
+        If the value function and the background data are in conflict.
+    """
     default: ValueFunction = "marginal" if background is None else "interventional"
     chosen: ValueFunction = "observational"
     if not isinstance(given, Observational):
@@ -111,30 +116,30 @@ def chosen_value_function(
                 f"{_FROM_ROWS[chosen]} background rows",
                 [
                     (
-                        "give these as ",
+                        "pass these by ",
                         Option("background", "FILE", python="background=Z"),
                         ", for instance (a sample of) the training data",
                     ),
                     (
-                        "take ",
+                        "pass ",
                         Option("value_function", "marginal"),
-                        " (the default), which without a background draws absent features from "
-                        "the model's stored points",
+                        " (the default), which draws absent features from the model's stored "
+                        "points if there is no background",
                     ),
                 ],
             )
         if weights is not None:
             raise InputError(
-                "background_weights", "was given, but no background whose rows it weighs"
+                "background_weights", "was given without the background whose rows it weights"
             )
     elif chosen == "neutral":
         raise InputError(
             Option("value_function", "neutral"),
             "does not use a background, but one was given",
             [
-                ("leave out ", Option("background", python="background")),
+                ("omit ", Option("background", python="background")),
                 (
-                    "take ",
+                    "pass ",
                     Option("value_function", "interventional"),
                     " (the default with a background) or 'marginal'",
                 ),
@@ -144,43 +149,43 @@ def chosen_value_function(
 
 
 _TRAINING_DATA = (
-    "give ",
+    "pass ",
     Option("background", "FILE", python="background=X_train"),
     ", the training data or a sample of it",
 )
 
 
 def check_points(value_function: ValueFunction, background: object, keeps_points: bool) -> None:
-    """Refuse the game of a model's own points if some part of the model keeps none."""
+    """Raise InputError if the stored points are the background, but some component has none."""
     if value_function == "marginal" and background is None and not keeps_points:
         raise InputError(
             "background",
             (
-                "is needed for this model: without one, absent features are drawn from the rows "
-                "that a model keeps of its training data in the columns of X. A linear model or a "
-                "TermExpansion, alone or as a part of another, keeps none; for a Pipeline's ",
+                "is required for this model: by default, absent features are drawn from the "
+                "training rows that a model stores in the columns of X. A linear model or a "
+                "TermExpansion stores none, also as a component of another model; for a "
+                "Pipeline's ",
                 Option("target", "std"),
-                " or transform, only rows after its steps are kept",
+                " or transform, only rows after its steps are stored",
             ),
             [
                 _TRAINING_DATA,
                 (
-                    "of a linear model, take ",
+                    "for a linear model, pass ",
                     Option("value_function", "neutral"),
-                    ", in which an absent feature contributes 0",
+                    ", for which an absent feature contributes 0",
                 ),
             ],
         )
 
 
 def game_of_points(points: Float | None) -> Game:
-    """Return the game that draws whole rows from a model's own points, all of the same weight."""
+    """Return the game that draws whole rows from a model's stored points, with equal weights."""
     if points is None or not len(points):
         raise InputError(
             "background",
-            "is needed: what is explained is not a sum over features, and without a background "
-            "whole rows are drawn from the points of the model, of which this one has none in the "
-            "columns of X, or several of its parts different ones",
+            "is required: by default, whole rows are drawn from the model's stored points, but "
+            "this model has none in the columns of X, or its components have different ones",
             _TRAINING_DATA,
         )
     return Game("interventional", (points, equal_weights(len(points))))

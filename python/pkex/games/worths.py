@@ -1,6 +1,7 @@
-"""Values of games that are known coalition by coalition: of few players, and of any form.
+"""Shapley values and interactions from the values of all coalitions, for few players.
 
-Worths are arrays (n, 2^p) of n games of p players: coalition number S has bit j where j is in it.
+The values of coalitions ("worths" in names) are arrays of shape (n, 2^p) for n games of p players.
+Bit j of the number of a coalition is set if player j is a member.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ __all__ = ["members_of", "numbers_of", "quantity_of", "shapley_matrix"]
 
 
 def members_of(players: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which columns belong to each coalition, of shape (2^p, d).
+    """Return the columns of each coalition as booleans, shape (2^p, d).
 
     Parameters
     ----------
@@ -31,19 +32,20 @@ def members_of(players: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def numbers_of(members: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the numbers of coalitions, given which players belong to them, shape (count, p)."""
+    """Return the numbers of coalitions, given their members as booleans of shape (count, p)."""
     return members @ (1 << np.arange(members.shape[1]))
 
 
 def quantity_of(worths: Float, quantity: Quantity) -> Float:
-    """Return the coefficients Σ_S w_|S| Δ_T v(S) of all coalitions T of a size, S outside of T.
+    """Return the coefficients Σ_S w_|S| Δ_T v(S) of all coalitions T of a size, over S outside T.
 
-    That is Δ_T of the multilinear extension, integrated over the measure: the weight of S is
-    ∫ t^s (1−t)^(p−|T|−s) dμ(t) with s = |S|.
+    The coefficient is Δ_T of the multilinear extension, integrated over the measure μ. The weight
+    of S is ∫ t^s (1−t)^(p−|T|−s) dμ(t) with s = |S|.
 
     Parameters
     ----------
     worths : ndarray of shape (n, 2^p)
+        The values of all coalitions.
     quantity : Quantity
 
     Returns
@@ -55,25 +57,25 @@ def quantity_of(worths: Float, quantity: Quantity) -> Float:
     n_others = n_players - quantity.size
     sizes = np.array([number.bit_count() for number in range(2**n_others)])
     weights = np.array([_moment(quantity, s, n_others - s) for s in range(n_others + 1)])[sizes]
-    # An axis for each player; the last has the lowest bit.
+    # One axis per player; the last axis has the lowest bit.
     table = worths.reshape(n_games, *[2] * n_players)
-    found = []
+    coefficients = []
     for members in coalitions(n_players, quantity.size):
         change: Float = table
         for player in members.tolist():
-            # Of the players that are left, larger ones stand before it.
+            # Players with larger numbers have earlier axes; smaller members are removed already.
             axis = n_players - player
             change = np.take(change, 1, axis) - np.take(change, 0, axis)
-        found.append(np.einsum("ns,s->n", change.reshape(n_games, -1), weights))
-    return np.stack(found, axis=1)
+        coefficients.append(np.einsum("ns,s->n", change.reshape(n_games, -1), weights))
+    return np.stack(coefficients, axis=1)
 
 
 def shapley_matrix(n_players: int) -> Float:
-    """Return the matrix from the worths of all coalitions to Shapley values, shape (p, 2^p)."""
+    """Return the matrix that maps values of all coalitions to Shapley values, shape (p, 2^p)."""
     members = members_of(np.arange(n_players)).T
     sizes = members.sum(axis=0)
     moments = np.array([_moment(SHAPLEY, s, n_players - 1 - s) for s in range(n_players)])
-    # The weights of coalitions of other players, by whether the player joins them.
+    # The weights of coalitions with and without the player.
     joined, left = np.append(0.0, moments)[sizes], np.append(moments, 0.0)[sizes]
     matrix: Float = np.where(members, joined, -left)
     return matrix
@@ -84,7 +86,7 @@ def _moment(quantity: Quantity, s: int, rest: int) -> float:
     if isinstance(quantity.measure, float):
         t = quantity.measure
         return float(t**s * (1.0 - t) ** rest)
-    # Jacobi's polynomial P_m(1−2t) is Σ_k C(m+j+1, m−k) C(m+i, k) (−t)^k (1−t)^(m−k)
+    # The Jacobi polynomial P_m(1−2t) is Σ_k C(m+j+1, m−k) C(m+i, k) (−t)^k (1−t)^(m−k)
     # (Szegő, 4.3.2), and ∫ t^a (1−t)^b dt = a! b! / (a+b+1)!.
     scale, i, j, m = quantity.measure
     total = Fraction(0)

@@ -1,4 +1,4 @@
-"""A model's outputs in some rows, divided among features: exact values, and estimates."""
+"""Base class of results that attribute a model's output in each row to its features."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ __all__ = ["Attribution"]
 
 
 class Attribution(RowResult[RowValues]):
-    """Values of features in some rows, which never change: arrays, axes and their uncertainty."""
+    """Read-only attributions of rows: values, base values and data with axes and uncertainty."""
 
     __slots__ = ()
 
     _kinds = KINDS
-    # How users get such a result, and one with uncertainty.
+    # Calls that return such a result, without and with uncertainty.
     _made_by: ClassVar[str] = "explainer(X)"
     _made_uncertain_by: ClassVar[str] = "explainer(X, uncertainty=True)"
 
@@ -54,7 +54,7 @@ class Attribution(RowResult[RowValues]):
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """Shapley values, shape (n, d) or (n, d, outputs) as far as slicing has left the axes."""
+        """Shapley values, shape (n, d) or (n, d, outputs), without the axes removed by slicing."""
         return self._rows.values
 
     @property
@@ -64,29 +64,35 @@ class Attribution(RowResult[RowValues]):
 
     @property
     def is_centered(self) -> bool:
-        """Whether the mean over some rows has been subtracted, by `centered`."""
+        """Whether `centered` has subtracted the mean over the rows of a reference."""
         return self._rows.is_centered
 
     @property
     def standard_deviations(self) -> NDArray[np.float64] | None:
-        """The standard deviation of each value under the posterior, in the shape of `values`.
+        """Posterior standard deviation of each value, in the shape of `values`.
 
-        None unless the rows were explained with ``uncertainty=True``; and of `centered` values.
+        None unless the rows were explained with ``uncertainty=True``. None for `centered` values.
         """
         uncertainty = self._rows.uncertainty
         return None if uncertainty is None else uncertainty.standard_deviations
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        """Return the values, for NumPy: ``np.abs(explanation)`` is that of its `values`."""
+        """Return the values: ``np.abs(explanation)`` equals ``np.abs(explanation.values)``."""
         array = np.asarray(self.values, dtype=dtype)
         if copy is False and array is not self.values:
-            raise ValueError("the values cannot be had as they are, without a copy")
+            raise ValueError(
+                f"copy=False is not possible with dtype {array.dtype}: the values must be "
+                "converted. Pass copy=None"
+            )
         return array.copy() if copy else array
 
     def __len__(self) -> int:
         """Return the length of the first axis: the number of rows, if there is a row axis."""
         if not self._axes.present:
-            raise TypeError("an explanation of one feature of one row has no length")
+            raise TypeError(
+                "an explanation of one feature of one row has no length: it has no axes. Read its "
+                "number from explanation.values"
+            )
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Self]:
@@ -107,44 +113,43 @@ class Attribution(RowResult[RowValues]):
         samples: int | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> NDArray[np.float64]:
-        """Return how strongly each feature acts: its mean absolute value over the rows.
+        """Return the importance of each feature: its mean absolute value over the rows.
 
-        Of neutral values it is the mean absolute deviation from their mean over the rows: what
-        varies. For neutral values contain constants, the same for all rows, that depend on the
-        amplitude of the model's coefficients rather than on the data; they would hide the rest.
-        Once `centered`, values have none, and the mean absolute value is taken.
+        For neutral values, it is the mean absolute deviation from their mean over the rows. Neutral
+        values contain constants, equal in all rows, that depend on the amplitude of the model's
+        coefficients rather than on the data. `centered` values have no such constants, so their
+        mean absolute value is returned.
 
-        Of rows that were explained with ``uncertainty=True`` it has a distribution, of which
-        `samples` are drawn: functions from the posterior of the Gaussian process, each explained in
-        all rows. Their mean is above the importance of the mean: absolute values of what is not
-        known are above 0.
+        With ``uncertainty=True``, `samples` draws functions from the posterior of the Gaussian
+        process and explains each in all rows. The mean of the draws exceeds the importance of the
+        posterior mean, because absolute values of uncertain numbers are above 0.
 
-        Of estimates it is above that of exact values, for the same reason, where standard errors
-        are not small beside the values. Their `samples` are functions estimated from the same
-        coalitions: what spreads is what is not known of the function. Sampling errors, which all
-        samples share, are apart from it: see ``standard_errors``.
+        For the same reason the importance of estimates exceeds that of exact values where standard
+        errors are not small compared with the values. Their `samples` show the model's uncertainty
+        only: all samples share the same coalitions, hence the same sampling errors (see
+        ``standard_errors``).
 
         Parameters
         ----------
         samples : int, optional
-            How often it is drawn.
+            The number of draws.
         random_state : int, numpy.random.Generator or RandomState, optional
-            A seed, or where random numbers are taken from; without `samples` it does nothing.
+            A seed or a generator of random numbers; ignored without `samples`.
 
         Returns
         -------
         ndarray, shape (d,) or (d, outputs); with `samples` (samples, d) or (samples, d, outputs)
-            In the order of `feature_names`, in units of the explained function. A single row gives
-            its absolute values, in every game, since with itself nothing varies.
+            In the order of `feature_names`, in units of the explained function. For a single row,
+            its absolute values, for every value function.
 
         Raises
         ------
         ValueError
-            If there are no rows to average over; with `samples`, if the rows were not explained
-            with ``uncertainty=True``, or the explanation was pickled since; or if draws would be
-            without more than half of the posterior's variance. They warn if it is more than 1 %.
+            If there are no rows to average over. With `samples`, if the rows were not explained
+            with ``uncertainty=True``, if the explanation was pickled since, or if the draws would
+            lack more than half of the posterior's variance (a warning is issued above 1 %).
         UnsupportedModelError
-            With `samples`, if there is no background in the columns of the rows.
+            With `samples`, if no background data is known in the columns of the rows.
 
         Examples
         --------
@@ -156,7 +161,7 @@ class Attribution(RowResult[RowValues]):
         >>> pkex.Explanation(*parts, value_function="neutral").importance()
         array([1. , 0.5])
 
-        Standard deviations and quantiles are those of the samples:
+        Standard deviations and quantiles are computed from the samples:
 
         >>> from sklearn.gaussian_process import GaussianProcessRegressor
         >>> X = np.random.default_rng(0).normal(size=(30, 2))
@@ -170,7 +175,7 @@ class Attribution(RowResult[RowValues]):
             return self._rows.importance()
         is_row = ROW not in self._axes.present
         if not is_row and len(self) == 0:
-            raise ValueError("there are no rows to average over")
+            raise ValueError("there are no rows to average over. Explain at least one row")
         _, uncertainty = self._posterior("importance(samples=...)")
         kind = type(self).__name__.lower()
         return drawn_importance(
@@ -181,29 +186,29 @@ class Attribution(RowResult[RowValues]):
         return FEATURE, self._axes.features
 
     def centered(self, reference: Self | None = None) -> Self:
-        """Return values minus their mean over some rows, so that they start from the mean output.
+        """Return values minus their mean over the rows of a reference.
 
-        The base value grows by the sum of these means, so that values and base still add up to the
-        output. A centred value says by how much the feature moves this row's output further than
-        it does on average; in every game.
+        The base value grows by the sum of these means, so that values and base value still add up
+        to the output. A centered value is how much more the feature moves this row's output than it
+        does on average over the reference.
 
         Parameters
         ----------
         reference : Explanation, optional
             The rows to average over: an explanation by the same explainer, of the same features and
-            outputs. By default the explanation's own rows.
+            outputs. By default the rows of this explanation.
 
         Returns
         -------
-        Explanation, or Estimate of such
-            Of the same shape. Its mean over the reference's rows is 0, and its base values, if they
-            were the same for all rows, are the mean output over these.
+        Explanation or Estimate
+            In the same shape. Its mean over the reference's rows is 0. Its base values are the mean
+            output over these rows, if they were equal for all rows before.
 
         Raises
         ------
         ValueError
-            If the reference has no rows, other features or outputs, another game or other base
-            values; or if there is none for a single row.
+            If the reference has no rows, or has different features, outputs, base values or value
+            function; or if a single row is centered without a reference.
         TypeError
             If the reference is another kind of result.
 
@@ -213,48 +218,55 @@ class Attribution(RowResult[RowValues]):
         >>> explanation = pkex.Explanation(
         ...     [[3.0, -9.0], [1.0, -8.0]], [10.0, 10.0], [[7.0, 5.0], [6.0, 4.0]], ["age", "bmi"]
         ... )
-        >>> centred = explanation.centered()
-        >>> centred.values
+        >>> centered = explanation.centered()
+        >>> centered.values
         array([[ 1. , -0.5],
                [-1. ,  0.5]])
-        >>> centred.base_values
+        >>> centered.base_values
         array([3.5, 3.5])
         """
         if reference is None:
             return self._of(centered(self._rows, self._rows))
         if not isinstance(reference, type(self)):
-            kind, own = type(reference).__name__, type(self).__name__
-            raise TypeError(f"reference must be an {own}, as {self._made_by} is; got {kind}")
+            kind, expected = type(reference).__name__, type(self).__name__
+            raise TypeError(
+                f"reference must be an {expected}, as {self._made_by} returns; got {kind}"
+            )
         return self._of(centered(self._rows, reference._rows))
 
     def covariance(self, row: int | None = None) -> NDArray[np.float64]:
-        """Return the covariances of the values of a row under the posterior.
+        """Return the posterior covariance matrix of the values of one row.
 
         Parameters
         ----------
         row : int, optional
-            Its number; None only if there is a single row, without an axis.
+            The number of the row; required unless slicing has removed the axis of rows.
 
         Returns
         -------
         ndarray of shape (d, d), or (d, d, outputs)
-            Outputs are independent of each other.
+            One matrix per output; outputs are independent of each other.
 
         Raises
         ------
         ValueError
             If the rows were not explained with ``uncertainty=True``, or `row` is missing.
         IndexError
-            If there is no such row.
+            If `row` is out of range.
         """
         self._posterior("covariance")
         part = self
         if ROW in self._axes.present:
             if row is None:
-                raise ValueError("covariance takes the number of a row, from 0")
+                raise ValueError(
+                    "covariance requires the number of a row, from 0, such as covariance(0)"
+                )
             part = self[as_integer("row", row, "the number of a row")]
         elif row is not None:
-            raise ValueError("the explanation is of a single row: covariance() takes no number")
+            raise ValueError(
+                f"row={row!r} was given, but the explanation is of a single row. Call covariance() "
+                "without a number"
+            )
         roots = part._posterior("covariance")[0][0]
         covariances: Float = np.einsum("ior,jor->ijo", roots, roots)
         return covariances if OUTPUT in self._axes.present else covariances[..., 0]
@@ -264,21 +276,20 @@ class Attribution(RowResult[RowValues]):
         n: int,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> NDArray[np.float64]:
-        """Return values of functions drawn from the posterior.
+        """Draw Shapley values from their posterior distribution.
 
-        The values of a row are drawn together, as they depend on each other; each row is drawn on
-        its own.
+        The values of a row are drawn jointly, with their covariance; rows are drawn independently.
 
         Parameters
         ----------
         n : int
-            How often.
+            The number of draws.
         random_state : int, numpy.random.Generator or RandomState, optional
-            A seed, or where random numbers are taken from.
+            A seed or a generator of random numbers.
 
         Returns
         -------
-        ndarray of shape (n, ...), the rest as the values
+        ndarray of shape (n, ...), where ``...`` is the shape of `values`
 
         Raises
         ------
@@ -294,13 +305,13 @@ class Attribution(RowResult[RowValues]):
         return drawn
 
     def _posterior(self, what: str) -> tuple[Float, Uncertainty]:
-        """Return the roots of covariances, (n, d, outputs, rank), and what they belong to."""
+        """Return the roots of covariances, (n, d, outputs, rank), and the uncertainty."""
         uncertainty = self._rows.uncertainty
         if uncertainty is None or uncertainty.roots is None:
-            reason = "centered values have none" if self.is_centered else "this has none"
+            reason = "centered values have none" if self.is_centered else "these values have none"
             raise ValueError(
-                f"{what} is of rows that were explained with their uncertainty, by "
-                f"{self._made_uncertain_by}; {reason}"
+                f"{what} requires values with their posterior uncertainty; {reason}. Explain the "
+                f"rows by {self._made_uncertain_by}"
             )
         rows = len(self) if ROW in self._axes.present else 1
         outputs = self.output_names
@@ -314,8 +325,9 @@ class Attribution(RowResult[RowValues]):
             return frame(values, self._axes)
         if not self._rows.spreads:
             raise ValueError(
-                "to_frame(errors=True) is of estimates, and of rows that were explained with "
-                "uncertainty=True; these values have neither standard errors nor deviations"
+                "to_frame(errors=True) requires estimates, or rows that were explained with "
+                "uncertainty=True; these values have neither standard errors nor posterior "
+                "standard deviations"
             )
         tables = {"value": values} | self._rows.spreads
         shaped = {name: np.reshape(table, values.shape) for name, table in tables.items()}
@@ -327,19 +339,19 @@ class Attribution(RowResult[RowValues]):
         Returns
         -------
         shap.Explanation
-            Of the same shape, with the same names. Of several outputs, choose one before plotting,
-            here or there: ``explanation[..., "a vs b"].to_shap()`` is the same as
-            ``explanation.to_shap()[:, :, "a vs b"]``. Explained with ``uncertainty=True``, values
-            have ``lower_bounds`` and ``upper_bounds`` that hold 95 % of the posterior, which
-            shap's waterfall plot draws.
+            In the same shape, with the same names. If there are several outputs, choose one before
+            plotting: ``explanation[..., "a vs b"].to_shap()`` equals
+            ``explanation.to_shap()[:, :, "a vs b"]``. With ``uncertainty=True``, values have
+            ``lower_bounds`` and ``upper_bounds``, the limits of 95 % intervals, which shap's
+            waterfall plot draws.
 
         Raises
         ------
         ImportError
             If shap is not installed.
         """
-        # shap guesses from the sizes which axis a list of names belongs to. With every axis in
-        # place it cannot go wrong; then its own indexing removes those that we have not.
+        # shap infers from the sizes which axis a list of names belongs to. With all axes present
+        # it cannot go wrong; then shap's own indexing removes the axes that slicing has removed.
         values, base_values, data = self._rows.with_every_axis()
         uncertainty = self._rows.uncertainty
         margins = None if uncertainty is None else uncertainty.margins

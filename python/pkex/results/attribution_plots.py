@@ -1,4 +1,4 @@
-"""Pictures of attributions: which features, in which order, with which words."""
+"""Plots of attributions: the features that are drawn, their order and the labels."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "draw_rows"]
 
-# The pictures that there are of attributions.
+# The kinds of plots that attributions support.
 KINDS: tuple[Kind, ...] = ("beeswarm", "bar", "waterfall", "scatter")
 
 
@@ -39,21 +39,29 @@ def draw_rows(rows: RowValues, ax: Axes | None, kind: Kind | None, count: int) -
     Parameters
     ----------
     rows : RowValues
-        Of one output.
+        The values of one output.
     ax : matplotlib Axes, optional
     kind : str, optional
-        By default bars of one row, points of several.
+        By default "bar" for one row, "beeswarm" for several.
     count : int
-        How many features are drawn at most.
+        The largest number of features that are drawn.
     """
     if np.size(rows.values) == 0:
-        raise ValueError(f"there is nothing to draw: values has shape {np.shape(rows.values)}")
+        raise ValueError(
+            f"there is nothing to draw: values has shape {np.shape(rows.values)}. Explain at "
+            "least one row and feature"
+        )
     n_rows = np.size(rows.values) // len(rows.axes.features)
     kind = kind or ("bar" if n_rows == 1 else "beeswarm")
     if kind == "waterfall" and n_rows > 1:
-        raise ValueError("kind='waterfall' draws one row: explanation[0].plot(kind='waterfall')")
+        raise ValueError(
+            f"kind='waterfall' draws one row; there are {n_rows}. Choose one: "
+            "explanation[0].plot(kind='waterfall')"
+        )
     if kind == "beeswarm" and n_rows == 1:
-        raise ValueError("kind='beeswarm' draws several rows; take kind='bar' or 'waterfall'")
+        raise ValueError(
+            "kind='beeswarm' requires several rows; there is one. Pass kind='bar' or 'waterfall'"
+        )
     if kind == "scatter":
         return _draw_scatter(rows, ax)
     if n_rows == 1:
@@ -68,7 +76,7 @@ def _by_row(rows: RowValues) -> tuple[Float, NDArray[Any]]:
 
 
 def _points(rows: RowValues) -> tuple[Float, NDArray[np.bool_] | None]:
-    """Return where the points of several rows are, and which of them cannot be told from 0."""
+    """Return the positions of points, and which values have a 95 % interval that contains 0."""
     values, _ = _by_row(rows)
     points = values - values.mean(axis=0) if rows.has_offsets else values
     margins = None if rows.uncertainty is None else rows.uncertainty.margins
@@ -77,7 +85,7 @@ def _points(rows: RowValues) -> tuple[Float, NDArray[np.bool_] | None]:
 
 
 def _label_of_values(rows: RowValues, *, is_row: bool) -> str:
-    """Return what a picture shows, in words: the values, their game and the output."""
+    """Return the label of an axis of values: the values, their value function and the output."""
     is_deviation = rows.has_offsets and not is_row
     what = "Shapley value − its mean" if is_deviation else "Shapley value"
     notes = [rows.value_function, "centered" if rows.is_centered else None]
@@ -88,7 +96,7 @@ def _label_of_values(rows: RowValues, *, is_row: bool) -> str:
 
 
 def _draw_row(rows: RowValues, ax: Axes | None, count: int, *, is_waterfall: bool) -> Axes:
-    """Draw one row: a bar for each of the strongest values, and one for the others together."""
+    """Draw one row: a bar for each of the largest values, and one for the sum of the others."""
     names = rows.axes.features
     (values,), (data,) = _by_row(rows)
     base = float(np.ravel(rows.base_values)[0])
@@ -105,7 +113,7 @@ def _draw_row(rows: RowValues, ax: Axes | None, count: int, *, is_waterfall: boo
     ax = axes_for(ax, len(labels))
     margins = None if changes is None else DEVIATIONS * np.sqrt(np.square(changes).sum(axis=1))
     total = base + values.sum()
-    # Bars of a waterfall start where those below them end, the last one at the base value.
+    # Each bar of a waterfall starts where the bar below it ends, the last one at the base value.
     starts = base + np.append(np.cumsum(lengths[::-1])[::-1][1:], 0.0) if is_waterfall else None
     draw_bars(ax, labels, lengths, n_grey=int(others.size > 0), margins=margins, starts=starts)
     if starts is not None:
@@ -120,7 +128,7 @@ def _draw_row(rows: RowValues, ax: Axes | None, count: int, *, is_waterfall: boo
 
 
 def _join(ax: Axes, starts: Float, base: float, total: float) -> None:
-    """Draw lines from each bar of a waterfall to the next, and to the base value and the output."""
+    """Draw lines between the bars of a waterfall, and at the base value and the output."""
     grey: dict[str, Any] = {"color": "#555555", "linewidth": 0.8, "zorder": 0.5}
     for place, start in enumerate(starts[:-1]):
         ax.plot([start, start], [place, place + 1.0], **grey)
@@ -169,8 +177,8 @@ def _draw_scatter(rows: RowValues, ax: Axes | None) -> Axes:
     if len(names) > 1:
         strongest = names[int(np.argmax(np.ravel(rows.importance())))]
         raise ValueError(
-            "kind='scatter' draws one feature: choose it by explanation[:, name], such as "
-            f"explanation[:, {strongest!r}].plot(kind='scatter')"
+            f"kind='scatter' draws one feature; there are {len(names)}. Choose one by "
+            f"explanation[:, name], such as explanation[:, {strongest!r}].plot(kind='scatter')"
         )
     _, data = _by_row(rows)
     points, is_pale = _points(rows)
@@ -187,7 +195,7 @@ def _note(uncertainty: NDArray[Any] | None) -> str:
 
 
 def _shades(column: NDArray[Any]) -> Float:
-    """Return where entries lie between the low and the high ones; NaN if they are no numbers."""
+    """Return feature values scaled to [0, 1] between low and high; NaN if they are not numbers."""
     try:
         numbers = column.astype(np.float64)
     except (TypeError, ValueError):
@@ -196,7 +204,7 @@ def _shades(column: NDArray[Any]) -> Float:
     if np.isnan(numbers).all():
         return numbers
     low, high = np.nanpercentile(numbers, [5.0, 95.0])
-    if low == high:  # nearly all entries are the same
+    if low == high:  # nearly all feature values are equal
         low, high = np.nanmin(numbers), np.nanmax(numbers)
     if low == high:
         return np.where(np.isnan(numbers), np.nan, 0.5)

@@ -1,4 +1,4 @@
-"""What a report of explained rows says."""
+"""Content of the HTML report of an explanation."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from pkex.typing import Float
 
 __all__ = ["conclusion", "report_attribution"]
 
-# Features in the picture of all, and those shown one by one; rows in a table.
+# The largest numbers of features in the bar plot and of features with a figure of their own, and
+# of rows in a table.
 _MOST_BARS, _MOST_DETAILS, _MOST_ROWS = 20, 6, 5
-# Outputs that are shown, and those that the conclusion is of.
+# The largest numbers of outputs that are shown, and that the conclusion names.
 _MOST_OUTPUTS, _MOST_IN_VERDICT = 6, 3
 
 _READING = (
@@ -49,7 +50,7 @@ _READING_MEANS = (
     "Means of them over rows are bounds: the mean |value| is at least as sure as its mean std err "
     "or std dev says."
 )
-# The mean size of a normal deviate is √(2/π) = 0.80 of its standard deviation.
+# The mean absolute value of a normal deviate is √(2/π) = 0.80 of its standard deviation.
 _READING_SIZES = (
     "Errors have a size, too: the mean |value| of a feature that has no effect is some four fifths "
     "of its mean std err, and neighbours in the order that differ by less may be the other way "
@@ -63,17 +64,18 @@ def report_attribution(
     computed: Mapping[str, str],
     notes: tuple[str, ...] = (),
 ) -> PageContent:
-    """Say what is known of explained rows, of one output or more.
+    """Return the content of a report of explained rows, with one or several outputs.
 
     Parameters
     ----------
     attribution : RowValues
-        Of at least one row.
+        The values of at least one row.
     what : str
-        What was explained.
+        The explained model or data, for the title.
     computed : mapping of str to str
-        What was computed, and how.
+        The settings of the computation.
     notes : tuple of str
+        Warnings and notes.
     """
     outputs = _outputs(attribution)
     shown = dict(list(outputs.items())[:_MOST_OUTPUTS])
@@ -92,7 +94,7 @@ def report_attribution(
 
 
 def conclusion(attribution: RowValues) -> str:
-    """Return which features move the output most, of the first few outputs."""
+    """Return a sentence that names the most important features of the first few outputs."""
     n_rows = len(attribution)
     rows = "In this row" if n_rows == 1 else f"On average over {counted(n_rows, 'row')}"
     if STANDARD_ERROR in attribution.spreads:
@@ -110,7 +112,7 @@ def conclusion(attribution: RowValues) -> str:
 
 
 def _movers(attribution: RowValues) -> str:
-    """Name the features that move an output most, and by how much."""
+    """Return the names of the most important features of an output, with their importance."""
     sizes = _sizes(attribution)
     return listed(
         [f"{_short(attribution, j)} ({number(float(sizes[j]))})" for j in _order(attribution)[:3]]
@@ -122,7 +124,7 @@ def _short(attribution: RowValues, place: int) -> str:
 
 
 def _outputs(attribution: RowValues) -> dict[str, RowValues]:
-    """Return the explanations of single outputs by their names, "" if one has none."""
+    """Return the values of each output by its name, "" for an output without a name."""
     names = attribution.axes.output_names
     if names is None:
         return {attribution.axes.output_name or "": attribution}
@@ -135,7 +137,7 @@ def _order(attribution: RowValues) -> list[int]:
 
 
 def _sizes(attribution: RowValues) -> Float:
-    """Return how strongly features act, shape (d,): in a single row, neutral values vary not."""
+    """Return the importance of features, shape (d,): for a single row, its absolute values."""
     of_rows = attribution.picked(0) if len(attribution) == 1 else attribution
     return of_rows.importance()
 
@@ -147,7 +149,7 @@ def _label(attribution: RowValues) -> str:
 
 
 def _reading(attribution: RowValues) -> tuple[str, ...]:
-    """Return how to read the values."""
+    """Return paragraphs on how to read the values."""
     texts = [text.format(label=_label(attribution)) for text in _READING]
     if attribution.value_function == "observational":
         texts[-1] = _READING_OBSERVATIONAL
@@ -155,7 +157,7 @@ def _reading(attribution: RowValues) -> tuple[str, ...]:
 
 
 def _of_spreads(attribution: RowValues) -> list[str]:
-    """Return what standard errors and deviations say, if there are any."""
+    """Return paragraphs on how to read standard errors and posterior standard deviations."""
     spreads = attribution.spreads
     found = [_READING_SPREADS[name] for name in spreads]
     if not found or len(attribution) == 1:
@@ -187,7 +189,7 @@ def _tables(attribution: RowValues, name: str) -> list[ReportTable]:
     rows: dict[str, Any] = {"row": [str(1 + row) for row in range(len(some))]}
     rows["base value"] = some.base_values
     for j in order[:4]:
-        # A feature may be called like another column, or feature.
+        # A feature may have the name of another column or feature.
         title = attribution.axes.features[j]
         while title in (*rows, "output"):
             title += " (feature)"
@@ -198,7 +200,7 @@ def _tables(attribution: RowValues, name: str) -> list[ReportTable]:
 
 
 def _with_spreads(feature: RowValues) -> Float | list[str]:
-    """Return the values of a feature in rows, as texts where they are followed by how sure."""
+    """Return the values of a feature in rows, as texts "value ± error" if there are errors."""
     values: Float = feature.values
     spreads = list(feature.spreads.values())
     if not spreads:
@@ -218,7 +220,7 @@ def _picture(attribution: RowValues, name: str) -> Figure:
 
 
 def _details(attribution: RowValues) -> tuple[Figure, ...]:
-    """Show how the values of the leading features depend on the features, in several rows."""
+    """Return a figure for each leading feature: its values against its data, in several rows."""
     if len(attribution) == 1:
         return ()
     figures = []

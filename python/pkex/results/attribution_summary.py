@@ -1,4 +1,4 @@
-"""What attributions print: sizes, names and a small table."""
+"""Printed summaries of attributions: sizes, names and a small table."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["summary_of"]
 
 
 def summary_of(kind: str, rows: RowValues, n_lines: int) -> Summary:
-    """Return sizes, names of singled-out axes, the value function, and a small table.
+    """Return a summary: sizes, names on removed axes, the value function and a small table.
 
     The table has the largest values and the data of one row, or the largest `importance` of several
-    rows. There is none if there are more than ten million values.
+    rows. It is omitted if there are more than ten million values.
     """
     head = f"{kind}({', '.join(_description(rows))})"
     has_table = 0 < np.size(rows.values) <= MOST_VALUES
@@ -40,7 +40,7 @@ def _description(rows: RowValues) -> Iterator[str]:
         yield rows.value_function
     if rows.is_centered:
         yield "centered"
-    # Those of the model before those of the draws.
+    # Posterior standard deviations before standard errors.
     for name, spread in reversed(rows.spreads.items()):
         if np.size(spread):
             yield f"{name}s up to {number(np.max(spread))}"

@@ -1,4 +1,4 @@
-"""What stands along the axes of a result: rows, features and outputs, chosen by number or name."""
+"""Axes of a result: rows, features and outputs, indexed by number or name."""
 
 from __future__ import annotations
 
@@ -24,16 +24,19 @@ _SYMBOL = {ROW: "n", FEATURE: "d", OUTPUT: "outputs"}
 class Axes:
     """The axes of values, and the names along them.
 
+    Names and row labels of an axis remain when slicing reduces it to one place and removes it.
+
     Parameters
     ----------
     features : tuple of str
-        The names of the features; of the one that slicing has singled out, too.
+        The names of the features.
     outputs : tuple of str, optional
-        The names of the outputs. Without an output axis, the name of the single one, if it has one.
+        The names of the outputs. Without an output axis, the name of the only output, if it has
+        one.
     row_index : pandas.Index, optional
-        The labels of the rows; of the one that slicing has singled out, too.
+        The labels of the rows.
     present : tuple of str
-        The axes that the values have, in order.
+        The axes of the values, in order.
     """
 
     features: tuple[str, ...]
@@ -48,23 +51,23 @@ class Axes:
 
     @property
     def output_name(self) -> str | None:
-        """Name of the single output where there is no output axis, None if it has none."""
+        """Name of the only output if there is no output axis; None if it has no name."""
         return None if self.outputs is None or OUTPUT in self.present else self.outputs[0]
 
     def parts(self) -> dict[str, Any]:
-        """Return what makes the same again, `Axes(**parts)`: in a pickle, which outlives a move."""
+        """Return the fields as keyword arguments of `Axes`: pickles of them outlive its module."""
         return dict(vars(self))
 
     def without(self, left_out: str | None) -> list[str]:
-        """Return the axes that there are but for one: those of an array that does not have it."""
+        """Return the present axes except one: the axes of an array that lacks it."""
         return [axis for axis in self.present if axis != left_out]
 
     def resolved(self, key: Any, shape: tuple[int, ...]) -> dict[str, Resolved]:
-        """Return what is chosen on each axis by what stands in brackets; see `resolved_key`."""
+        """Return the index of each axis for a key in brackets; see `resolved_key`."""
         return resolved_key(key, dict(zip(self.present, shape, strict=True)), self._names)
 
     def picked(self, chosen: Mapping[str, Resolved]) -> Axes:
-        """Return the axes of what is chosen; an axis of which one place is singled out goes."""
+        """Return the axes of the selected values; an axis indexed by a single number is removed."""
         row_index, outputs = self.row_index, self.outputs
         if row_index is not None and ROW in chosen:
             row = chosen[ROW]
@@ -81,21 +84,21 @@ class Axes:
         )
 
     def place(self, axis: str, key: object) -> int:
-        """Return the place of a feature or output that a number or a name stands for."""
+        """Return the place of a feature or output, given its number or its name."""
         return place_on(axis, len(self._names[axis]), key, self._names)
 
     def check_same(self, other: Axes) -> None:
-        """Refuse axes of other features or outputs, as a reference may not have."""
+        """Raise ValueError if a reference has different features or outputs."""
         for axis in (FEATURE, OUTPUT):
             mine, its = self._along(axis), other._along(axis)
             if mine != its:
                 raise ValueError(
-                    f"the reference must have the same {axis}s as the explanation, "
+                    f"reference must have the same {axis}s as the explanation, "
                     f"{_said(*mine)}; it has {_said(*its)}"
                 )
 
     def _along(self, axis: str) -> tuple[bool, list[Any]]:
-        """Return whether there is an axis, and the names along it."""
+        """Return whether an axis is present, and the names along it."""
         named: Sequence[Any] = self._names[axis] or (None,)
         return axis in self.present, list(named)
 
@@ -109,12 +112,12 @@ def _said(has_axis: bool, names: Sequence[object]) -> str:
 
 
 def check_shapes(values: Float, base_values: Float, data: NDArray[Any], axes: Axes) -> None:
-    """Refuse arrays that do not fit to each other or to the names along their axes.
+    """Check that the shapes of arrays agree with each other and with the names of their axes.
 
     Raises
     ------
     ValueError
-        The message names the argument that does not fit to `values`.
+        If the shape or length of an argument, which the message names, does not match `values`.
     """
     _check_dimensions(values, axes)
     size = dict(zip(axes.present, values.shape, strict=True))
@@ -147,6 +150,6 @@ def _check_dimensions(values: Float, axes: Axes) -> None:
     expected = f"({', '.join(map(_SYMBOL.__getitem__, present))})" if len(present) > 1 else "(d,)"
     raise ValueError(
         f"values has shape {values.shape}, but {expected} is expected for data of shape {layout} "
-        f"{'with' if OUTPUT in present else 'without'} output_names; output_names must be given "
-        "exactly if values has an output axis"
+        f"{'with' if OUTPUT in present else 'without'} output_names. Pass output_names if and "
+        "only if values has an output axis"
     )

@@ -1,4 +1,4 @@
-"""The names along the axes of results, in documents."""
+"""Writing and reading the axes of results in JSON documents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["plain_axes", "read_axes", "read_value_function"]
 
 
 def plain_axes(axes: Axes) -> dict[str, Any]:
-    """Return names and labels of rows as JSON holds them."""
+    """Return the names and row labels of axes as plain data for JSON."""
     return {
         "feature_names": list(axes.features),
         "output_names": axes.output_names,
@@ -31,13 +31,13 @@ def plain_axes(axes: Axes) -> dict[str, Any]:
 
 
 def read_axes(document: Document, present: Sequence[str]) -> Axes:
-    """Return the axes that `plain_axes` has written; the names fix the lengths of axes.
+    """Return the axes that `plain_axes` has written; the names determine the lengths of axes.
 
     Parameters
     ----------
     document : Document
     present : sequence of str
-        Which of the axes of rows and features there are; outputs have one if they have names.
+        The axes of rows and features that are present; the axis of outputs is if it has names.
     """
     features = document.texts("feature_names", FEATURE if FEATURE in present else 1)
     outputs, axes = None, [axis for axis in (ROW, FEATURE) if axis in present]
@@ -53,7 +53,7 @@ def read_axes(document: Document, present: Sequence[str]) -> Axes:
 
 
 def read_value_function(document: Document) -> ValueFunction | None:
-    """Return the value function of a document; None if it is not known."""
+    """Return the value function of a document; None if the document has none."""
     if not document.has("value_function"):
         return None
     valid: tuple[ValueFunction, ...] = get_args(ValueFunction)
@@ -61,7 +61,7 @@ def read_value_function(document: Document) -> ValueFunction | None:
 
 
 def _plain_index(index: pd.Index) -> dict[str, Any]:
-    """Return the labels of rows: the names of the levels, and the labels of each."""
+    """Return the row labels as plain data: the names of the levels, and the labels per level."""
     names = np.empty(index.nlevels, dtype=object)
     names[:] = index.names
     levels = (index.get_level_values(level).to_numpy() for level in range(index.nlevels))

@@ -22,12 +22,12 @@ def centered(rows: RowValues, reference: RowValues) -> RowValues:
     Parameters
     ----------
     rows, reference : RowValues
-        They may be the same.
+        The two may be the same object.
 
     Raises
     ------
     ValueError
-        If the reference has no rows, other features, outputs or base values, or another game.
+        If the reference has no rows, or different features, outputs, base values or value function.
     """
     _check_reference(rows, reference)
     mean = reference.values.mean(axis=0)
@@ -37,21 +37,21 @@ def centered(rows: RowValues, reference: RowValues) -> RowValues:
         values=rows.values - mean,
         base_values=rows.base_values + shift,
         is_centered=True,
-        # That of the mean over rows is not known.
+        # The covariances between rows, which the mean depends on, are not known.
         uncertainty=None,
     )
 
 
 def _check_reference(rows: RowValues, reference: RowValues) -> None:
-    """Raise an error if values cannot be centered by a reference."""
+    """Raise ValueError if values cannot be centered by a reference."""
     is_itself = reference is rows
     n_rows = len(reference) if ROW in reference.axes.present else 1
     _check_rows(reference.axes, n_rows, is_itself=is_itself)
     rows.axes.check_same(reference.axes)
     if reference.value_function != rows.value_function:
         raise ValueError(
-            f"the reference's values are of another game, {reference.value_function!r} instead of "
-            f"{rows.value_function!r}"
+            f"reference has value_function={reference.value_function!r}, but the explanation has "
+            f"{rows.value_function!r}; both must be the same"
         )
     if not is_itself:
         mine = np.asarray(rows.base_values)
@@ -60,29 +60,29 @@ def _check_reference(rows: RowValues, reference: RowValues) -> None:
 
 
 def _check_rows(reference: Axes, n_rows: int, *, is_itself: bool) -> None:
-    """Refuse a reference, perhaps the explanation itself, without rows to average over."""
+    """Raise ValueError if a reference, perhaps the explanation itself, has too few rows."""
     if ROW not in reference.present:
         raise ValueError(
-            "a single row has no others to be compared with: give an explanation of some rows as "
-            "the reference, as in explanation[0].centered(explanation)"
+            "reference is a single row; several rows are required. Pass an explanation of several "
+            "rows as the reference, as in explanation[0].centered(explanation)"
         )
     if n_rows == 0:
-        raise ValueError("the reference has no rows to average over")
+        raise ValueError("reference has no rows to average over")
     if is_itself and n_rows == 1:
         raise ValueError(
-            "a single row is its own mean, and its centred values would all be 0: give an "
+            "a single row is its own mean, so its centered values would all be 0. Pass an "
             "explanation of several rows as the reference, as in "
             "explanation[:1].centered(explanation)"
         )
 
 
 def _check_same_base(base_values: Float, of_reference: Float, values: Float) -> None:
-    """Refuse a reference of other base values: another explainer made it.
+    """Raise ValueError if a reference has different base values, hence another explainer.
 
     Parameters
     ----------
     base_values : ndarray of shape (n,) or (n, outputs)
-        Of the explanation.
+        Base values of the explanation.
     of_reference, values : ndarray of shape (m,) or (m, outputs) and (m, ...)
         Base values and values of the reference.
     """
@@ -92,6 +92,6 @@ def _check_same_base(base_values: Float, of_reference: Float, values: Float) -> 
     scale = np.abs(its) + np.abs(values).max(initial=0.0)
     if not np.all(np.abs(base_values.mean(axis=0) - its) <= _TOLERANCE * scale):
         raise ValueError(
-            "the reference has other base values: the same explainer must have made it, and it "
-            "must be centered exactly if the explanation is"
+            "reference has different base values from the explanation. Pass an explanation by the "
+            "same explainer, centered if and only if this explanation is centered"
         )

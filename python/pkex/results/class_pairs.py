@@ -1,4 +1,4 @@
-"""Outputs of pairs of classes, and what they say of each class."""
+"""One-vs-one outputs of classifiers, and their means for each class."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _BETWEEN = " vs "
 
 
 def classes_of_pairs(names: Sequence[str]) -> list[str] | None:
-    """Return the classes whose pairs, in order, the names "a vs b" are of; None if they are none.
+    """Return the classes if output names "a vs b" are all their pairs in order, else None.
 
-    There may be a "vs" in the names of classes.
+    Names of classes may contain "vs".
     """
     n_classes = round((1.0 + math.sqrt(1.0 + 8.0 * len(names))) / 2.0)
     words = names[0].split(_BETWEEN) if names else []
@@ -32,7 +32,17 @@ def classes_of_pairs(names: Sequence[str]) -> list[str] | None:
 
 
 def means_over_pairs(values: Float, n_classes: int) -> Float:
-    """Return for each class the mean over its pairs, of numbers (..., pairs), positive for it."""
+    """Return the mean over the pairs of each class, signed so that positive favors the class.
+
+    Parameters
+    ----------
+    values : ndarray of shape (..., pairs)
+    n_classes : int
+
+    Returns
+    -------
+    ndarray of shape (..., classes)
+    """
     means = np.zeros((*values.shape[:-1], n_classes))
     for place, (a, b) in enumerate(itertools.combinations(range(n_classes), 2)):
         means[..., a] += values[..., place]

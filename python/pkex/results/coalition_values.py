@@ -1,4 +1,4 @@
-"""Coefficients of coalitions in rows, and all that is needed to read them."""
+"""Interaction coefficients of coalitions in rows, with their data and axes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["CoalitionValues"]
 
 @dataclass(frozen=True, eq=False)
 class CoalitionValues:
-    """What `Interactions` hold; arrays are protected from change, not copied.
+    """The arrays and axes of `Interactions`; arrays are made read-only, not copied.
 
     Parameters
     ----------
@@ -57,12 +57,12 @@ class CoalitionValues:
             owned(array)
 
     def parts(self) -> dict[str, Any]:
-        """Return plain parts for a pickle."""
+        """Return the fields as plain data for a pickle."""
         return {**vars(self), "axes": self.axes.parts()}
 
     @classmethod
     def of_parts(cls, parts: dict[str, Any]) -> CoalitionValues:
-        """Return the values of parts, whose arrays come writable out of a file."""
+        """Return the values from the fields of a pickle, whose arrays are writable."""
         return cls(**{**parts, "axes": Axes(**parts["axes"])})
 
     def plain(self) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class CoalitionValues:
         outputs = [OUTPUT] if OUTPUT in axes.present else []
         d, order = len(axes.features), document.integer("order", least=1)
         if order > d:
-            raise document.error(f"the field 'order' is {order}, and there are {d} features")
+            raise document.error(f"the field 'order' is {order}, but there are {d} features")
         count = sum(comb(d, size) for size in range(1, order + 1))
         base = document.numbers("base_values", *outputs)
         return cls(
@@ -100,7 +100,7 @@ class CoalitionValues:
         )
 
     def of_rows(self, rows: Any) -> CoalitionValues:
-        """Return some of the rows, by a slice, list or mask."""
+        """Return the values of the rows selected by a slice, list or mask."""
         row_index = self.axes.row_index
         return replace(
             self,
@@ -122,7 +122,7 @@ class CoalitionValues:
         )
 
     def by_output(self) -> dict[str, Coefficients]:
-        """Return the coefficients of each output by its name, "" if one has none."""
+        """Return the coefficients of each output by its name, "" for an output without a name."""
         names = self.axes.output_names or [self.axes.output_name or ""]
         values = self.values.reshape(*self.values.shape[:2], len(names))
         features, order, game = self.axes.features, self.order, self.value_function
@@ -136,9 +136,12 @@ class CoalitionValues:
         members = sorted({self._member(feature) for feature in features})
         size = len(members)
         if size < len(features):
-            raise ValueError(f"a feature occurs twice among {tuple(features)!r}")
+            raise ValueError(f"a feature occurs twice in the coalition {tuple(features)!r}")
         if size > self.order:
-            raise ValueError(f"coalitions have up to order={self.order} features; got {size}")
+            raise ValueError(
+                f"coalitions have at most order={self.order} features; got {size}. Compute "
+                "interactions of a higher order"
+            )
         place = ranks(np.array([members]), len(self.axes.features))[0]
         return self.of_size(size)[:, place]
 
@@ -149,21 +152,21 @@ class CoalitionValues:
         except KeyError as error:
             if "×" not in str(feature):
                 raise
-            hint = "; several features are given one by one: .of('age', 'bmi')"
+            hint = ". Pass several features as separate arguments: .of('age', 'bmi')"
             raise KeyError(f"{error.args[0]}{hint}") from None
 
     def of_size(self, size: int) -> Float:
         """Return the coefficients of all coalitions of a size, in lexicographic order."""
         if not 1 <= size <= self.order:
-            raise ValueError(f"size must be from 1 to order={self.order}; got {size!r}")
+            raise ValueError(f"size must be between 1 and order={self.order}; got {size!r}")
         d = len(self.axes.features)
         start = sum(comb(d, smaller) for smaller in range(1, size))
         return self.values[:, start : start + comb(d, size)]
 
     def tables(self, n_lines: int) -> list[SummaryTable]:
-        """Return a table of the strongest coalitions; none of more than ten million values.
+        """Return a table of the strongest coalitions, or no table for over ten million values.
 
-        These are of two features or more, or of one if the order is 1.
+        The coalitions have two features or more, or one if the order is 1.
         """
         start = 0 if self.order == 1 else len(self.axes.features)
         values = self.values[:, start:]

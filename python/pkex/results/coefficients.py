@@ -1,4 +1,4 @@
-"""The coefficients of coalitions for one output: which are the strongest, and their names."""
+"""Interaction coefficients of one output: ranking and names of coalitions."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from pkex.typing import Float
 
 __all__ = ["Coefficients"]
 
-# The strongest coalitions whose features a matrix of pairs has.
+# The number of strongest coalitions whose features enter a matrix of pairs.
 _MOST_SEARCHED = 20
 
 
 @dataclass(frozen=True, eq=False)
 class Coefficients:
-    """The coefficients of one output.
+    """Interaction coefficients of one output.
 
     Parameters
     ----------
     values : ndarray of shape (n, coalitions)
-        Of coalitions of 1 to `order` features.
+        The coefficients of the coalitions of 1 to `order` features.
     features : sequence of str of length d
     order : int
     value_function : str or None
@@ -40,12 +40,12 @@ class Coefficients:
 
     @property
     def thing(self) -> str:
-        """What the strongest coalitions are called: of two features or more if there are any."""
+        """The word for the ranked coalitions: "feature", "pair" or "coalition"."""
         return {1: "feature", 2: "pair"}.get(self.order, "coalition")
 
     @property
     def label(self) -> str:
-        """What `sizes` are."""
+        """The label of `sizes`."""
         if len(self.values) == 1:
             return "coefficient"
         mean = " − its mean" if self.value_function == "neutral" else ""
@@ -53,10 +53,10 @@ class Coefficients:
 
     @cached_property
     def sizes(self) -> Float:
-        """The mean size of each coefficient over the rows; those of a single row themselves."""
+        """The mean absolute value of each coefficient; for a single row, its coefficients."""
         is_row = len(self.values) == 1
-        found: Float = self.values[0] if is_row else mean_size(self.values, self.value_function)
-        return found
+        sizes: Float = self.values[0] if is_row else mean_size(self.values, self.value_function)
+        return sizes
 
     def strongest(self, most: int, *, are_single: bool = False) -> NDArray[np.intp]:
         """Return the places of the strongest coalitions, or of the strongest features."""
@@ -66,11 +66,11 @@ class Coefficients:
         return int(places.start) + np.argsort(-sizes, kind="stable")[:most]
 
     def members(self, place: int) -> tuple[int, ...]:
-        """Return the features of a coalition."""
+        """Return the numbers of the features of a coalition, given its place."""
         return coalition_of_any_size_at(place, len(self.features))
 
     def name(self, place: int, *, longest: int | None = None) -> str:
-        """Return the name of a coalition, made of names of features of limited length."""
+        """Return the name of a coalition, such as "age × bmi", with shortened feature names."""
         names = [self.features[j] for j in self.members(place)]
         return " × ".join(names if longest is None else [shortened(n, longest) for n in names])
 
@@ -86,7 +86,7 @@ class Coefficients:
         -------
         features : list of int
         places : ndarray of shape (pairs,)
-            The places of their pairs.
+            The places of the pairs of these features.
         sizes : ndarray of shape (features, features)
             The sizes of the pairs, with 0 on the diagonal.
         """

@@ -1,4 +1,4 @@
-"""Pictures of columns: their distributions in two samples, and how one goes with another."""
+"""Figures of columns: distributions in two samples, and the dependence of two columns."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from pkex.typing import Float
 
 __all__ = ["compared", "related"]
 
-# Levels that are shown, classes of a target, points, and bins.
+# The largest numbers of levels, classes of a target, points, and bins that are drawn.
 _MOST_LEVELS, _MOST_CLASSES, _MOST_POINTS, _MOST_BINS = 8, 5, 300, 30
 _BOX = "median, middle half and middle 90 % of rows"
-# Of pictures with an axis, in pixels.
+# The margin, the height and the room for an axis of figures, in pixels.
 _TOP, _HEIGHT, _AXIS = 6.0, 130.0, 20.0
-# From one level to the next, in pixels.
+# The distance between levels, in pixels.
 _STEP = 42.0
 
 
 def compared(
     name: str, first: ColumnValues, second: ColumnValues, labels: tuple[str, str]
 ) -> Figure:
-    """Show a column in two samples, side by side.
+    """Return a figure that compares the distributions of a column in two samples.
 
     Parameters
     ----------
     name : str
     first, second : ColumnValues
     labels : tuple of str
-        What the samples are called.
+        The names of the samples.
     """
     title = f"{name} in {labels[0]} and {labels[1]}"
     are_alike = first.are_dates == second.are_dates
@@ -56,13 +56,13 @@ def _hold_numbers(*columns: ColumnValues) -> bool:
 
 
 def _levels(title: str, first: ColumnValues, second: ColumnValues) -> str:
-    """Draw how often levels occur in both samples."""
+    """Draw the share of each level in both samples."""
     counts = [column.as_levels().counts() for column in (first, second)]
-    sizes = [max(sum(own.values()), 1) for own in counts]
+    sizes = [max(sum(count.values()), 1) for count in counts]
     order = _ordered(counts[0] + counts[1])
     shown = order if len(order) <= _MOST_LEVELS + 2 else order[:_MOST_LEVELS]
     pairs = np.array(
-        [[own[level] / n for own, n in zip(counts, sizes, strict=True)] for level in shown]
+        [[count[level] / n for count, n in zip(counts, sizes, strict=True)] for level in shown]
     )
     names = list(shown)
     if rest := len(order) - len(shown):
@@ -73,7 +73,7 @@ def _levels(title: str, first: ColumnValues, second: ColumnValues) -> str:
 
 
 def _ordered(counts: Counter[str]) -> list[str]:
-    """Return levels, numbers in their order if there are few, others by how often they occur."""
+    """Return levels in ascending order if they are few numbers, otherwise by frequency."""
     frequent = [level for level, _ in counts.most_common()]
     are_numbers = not any(_in_order(level)[0] for level in frequent if level != MISSING)
     if are_numbers and len(frequent) <= _MOST_LEVELS + 2:
@@ -112,7 +112,7 @@ def _change(pair: Sequence[float]) -> str:
 
 
 def _range(values: Float) -> tuple[float, float]:
-    """Return where nearly all numbers are; beyond it is what is far away."""
+    """Return the range of a histogram, which excludes outliers."""
     least, low, high, most = np.quantile(values, [0.0, 0.005, 0.995, 1.0]).tolist()
     room = 0.5 * (high - low)
     return (
@@ -122,7 +122,7 @@ def _range(values: Float) -> tuple[float, float]:
 
 
 def _steps(scale: Scale, edges: Float, heights: Float) -> str:
-    """Return the path of a histogram, from the ground to the ground."""
+    """Return the SVG path of a histogram, closed along its base line."""
     places = [f"{scale.place(edge):.2f}" for edge in edges.tolist()]
     steps = [
         f"V{100.0 - height:.2f}H{end}"
@@ -137,7 +137,7 @@ def _axis(
     ends: tuple[float, float],
     signs: tuple[str, str] = ("", ""),
 ) -> None:
-    """Draw a horizontal axis at the foot, with its ends and its middle."""
+    """Draw a horizontal axis below the figure, with labels at its ends and its middle."""
     ground = _TOP + _HEIGHT
     drawing.add("line", x1="0", x2="100%", y1=ground, y2=ground, kind="axis")
     low, high = ends
@@ -148,9 +148,10 @@ def _axis(
 
 
 def related(name: str, column: ColumnValues, other_name: str, other: ColumnValues) -> Figure:
-    """Show how a column goes with another one, the target or a value.
+    """Return a figure of the dependence of another column, such as a target, on a column.
 
-    Numbers are points, or quartiles by the levels of the other one; levels of both are shares.
+    Two numeric columns are drawn as points; a numeric and a categorical one as quartiles for each
+    level; two categorical ones as shares.
     """
     title = f"{other_name} by {name}"
     if _are_many(column) and _are_many(other):
@@ -173,8 +174,8 @@ def _are_many(column: ColumnValues) -> bool:
 
 def _points(title: str, column: ColumnValues, other: ColumnValues) -> str:
     x, y = column.numbers, other.numbers
-    assert x is not None, "levels have no places"
-    assert y is not None, "nor here"
+    assert x is not None, "numeric column"
+    assert y is not None, "numeric column"
     both = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
     chosen = both
     if len(both) > _MOST_POINTS:
@@ -194,7 +195,7 @@ def _points(title: str, column: ColumnValues, other: ColumnValues) -> str:
 
 
 def _together(x: Float, y: Float) -> float:
-    """Return the rank correlation of two columns; NaN if one is constant, or there are no rows."""
+    """Return the rank correlation of two columns; NaN if one is constant or empty."""
     if not len(x):
         return float("nan")
     one, other = (ranks - ranks.mean() for ranks in (_ranks(x), _ranks(y)))
@@ -203,38 +204,38 @@ def _together(x: Float, y: Float) -> float:
 
 
 def _ranks(values: Float) -> Float:
-    """Return ranks, of equal numbers their mean."""
+    """Return ranks; equal numbers have the mean of their ranks."""
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
     ranks: Float = (np.cumsum(counts) - counts / 2.0)[places]
     return ranks
 
 
 def _boxes(title: str, groups: ColumnValues, column: ColumnValues) -> str:
-    """Draw the quartiles of a column for each level of another, below each other."""
-    assert groups.levels is not None, "levels"
-    assert column.numbers is not None, "numbers"
+    """Draw the quartiles of a column for each level of another, one below the other."""
+    assert groups.levels is not None, "categorical column"
+    assert column.numbers is not None, "numeric column"
     levels = np.array(groups.levels)
     names = [name for name, _ in groups.counts().most_common(_MOST_LEVELS)]
     names.sort(key=_in_order)
     scale = Scale(*_range(column.known))
     rows = [column.numbers[levels == name] for name in names]
-    known = {name: own[np.isfinite(own)] for name, own in zip(names, rows, strict=True)}
-    shown = {name: own for name, own in known.items() if len(own)}
-    medians = [column.text(float(np.median(own))) for own in shown.values()]
+    finite = {name: row[np.isfinite(row)] for name, row in zip(names, rows, strict=True)}
+    shown = {name: values for name, values in finite.items() if len(values)}
+    medians = [column.text(float(np.median(values))) for values in shown.values()]
     texts = [
-        f"median {median} ({counted(len(own), 'row')})"
-        for median, own in zip(medians, shown.values(), strict=True)
+        f"median {median} ({counted(len(values), 'row')})"
+        for median, values in zip(medians, shown.values(), strict=True)
     ]
     words = "; ".join(f"{name}: {text}" for name, text in zip(shown, texts, strict=True))
     drawing = Drawing(title, words, _STEP * len(shown))
-    for place, ((name, own), text) in enumerate(zip(shown.items(), texts, strict=True)):
+    for place, ((name, values), text) in enumerate(zip(shown.items(), texts, strict=True)):
         drawing.labels(name, text, _STEP * place + 14.0)
-        _box(drawing, scale, own, _STEP * place + 19.0)
+        _box(drawing, scale, values, _STEP * place + 19.0)
     return drawing.markup()
 
 
 def _box(drawing: Drawing, scale: Scale, values: Float, top: float) -> None:
-    """Draw the quartiles of numbers, and a line to the quantiles of 5 and 95 %."""
+    """Draw a box between the quartiles, with a line from the 5 % to the 95 % quantile."""
     low, first, median, third, high = np.quantile(values, [0.05, 0.25, 0.5, 0.75, 0.95]).tolist()
     ends, middle = (scale.at(low), scale.at(high)), scale.at(median)
     drawing.add("line", x1=ends[0], x2=ends[1], y1=top + 8.0, y2=top + 8.0, kind="error")
@@ -243,7 +244,7 @@ def _box(drawing: Drawing, scale: Scale, values: Float, top: float) -> None:
 
 
 def _in_order(name: str) -> tuple[bool, float, str]:
-    """Numbers come in their order, before texts in theirs."""
+    """Return a key that sorts numbers in ascending order, before texts in alphabetical order."""
     try:
         value = float(name)
     except ValueError:
@@ -254,9 +255,9 @@ def _in_order(name: str) -> tuple[bool, float, str]:
 def _stacks(
     title: str, name: str, column: ColumnValues, other_name: str, other: ColumnValues
 ) -> Figure:
-    """Draw for each level the shares of the other column's levels, one after another."""
-    assert column.levels is not None, "levels"
-    assert other.levels is not None, "levels, too"
+    """Draw the shares of the other column's levels for each level, as stacked bars."""
+    assert column.levels is not None, "categorical column"
+    assert other.levels is not None, "categorical column"
     frequent = [level for level, _ in other.counts().most_common(_MOST_CLASSES)]
     frequent.sort(key=_in_order)
     own, its = np.array(column.levels), np.array(other.levels)

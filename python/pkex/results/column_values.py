@@ -1,4 +1,4 @@
-"""The entries of a column, as pictures need them: numbers, dates or levels."""
+"""Values of a column for figures: numbers, dates or levels."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from pkex.typing import Float
 
 __all__ = ["MISSING", "ColumnValues", "ReportColumns", "are_few"]
 
-# What a missing level is called.
+# The label of missing values.
 MISSING = "(missing)"
-# Numbers with no more different values are shown value by value.
+# Numeric columns with at most this many distinct values are drawn as levels.
 _FEW = 10
 _HUGE = 1e300
-# In seconds.
+# The length of a day in seconds.
 _DAY = 86400.0
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnValues:
-    """A column: numbers or levels.
+    """Values of a column: numbers or levels.
 
     Parameters
     ----------
     numbers : ndarray of shape (n,), optional
-        Numbers, NaN where missing; of dates seconds, of durations days.
+        Numbers, NaN where missing; dates in seconds, durations in days.
     levels : tuple of str, optional
-        Texts, where they are no numbers.
+        Texts, if the values are not numbers.
     are_dates : bool, default False
     are_measured : bool, default False
-        Whether numbers are drawn as such, however few differ.
+        Whether numbers are drawn as numbers even if few of them are distinct.
     """
 
     numbers: Float | None
@@ -48,7 +48,7 @@ class ColumnValues:
 
     @classmethod
     def of(cls, column: Any) -> ColumnValues:
-        """Read a column of a table, of whatever type."""
+        """Return the values of a column of a table, of any type."""
         array = np.asarray(column)
         if array.dtype.kind in "fiu" and str(getattr(column, "dtype", "")) != "category":
             return cls(array.astype(np.float64))
@@ -56,21 +56,21 @@ class ColumnValues:
             return cls(_seconds(array), are_dates=True)
         if array.dtype.kind == "m":
             return cls(array / np.timedelta64(1, "D"))
-        entries = np.asarray(column, dtype=object).tolist()
-        known = [entry for entry in entries if not is_missing(entry)]
-        if known and all(isinstance(e, Real) and not isinstance(e, bool) for e in known):
-            return cls(np.array([np.nan if is_missing(e) else float(e) for e in entries]))
-        return cls(None, tuple(MISSING if is_missing(e) else str(e) for e in entries))
+        values = np.asarray(column, dtype=object).tolist()
+        known = [value for value in values if not is_missing(value)]
+        if known and all(isinstance(v, Real) and not isinstance(v, bool) for v in known):
+            return cls(np.array([np.nan if is_missing(v) else float(v) for v in values]))
+        return cls(None, tuple(MISSING if is_missing(v) else str(v) for v in values))
 
     @property
     def known(self) -> Float:
-        """The finite numbers; beyond 1e300 they are that, so that differences are finite."""
-        assert self.numbers is not None, "levels are no numbers"
+        """The finite numbers, clipped at ±1e300 so that differences are finite."""
+        assert self.numbers is not None, "levels are not numbers"
         return np.clip(self.numbers[np.isfinite(self.numbers)], -_HUGE, _HUGE)
 
     @property
     def are_days(self) -> bool:
-        """Whether they are dates without times of the day."""
+        """Whether the values are dates without times of day."""
         return self.are_dates and not (self.known % _DAY).any()
 
     @property
@@ -81,16 +81,16 @@ class ColumnValues:
         return float(np.isnan(self.numbers).mean())
 
     def text(self, value: float) -> str:
-        """Return one of its numbers as it is shown."""
+        """Return a number of the column as text: a date, or five significant digits."""
         if self.are_dates:
-            # Between days there are quantiles, and ends of axes.
+            # Quantiles and ends of axes may lie between days.
             is_day = value % _DAY == 0.0 or self.are_days
             unit = _DAY if is_day else 1.0
             return str(np.datetime64(round(value / unit), "D" if is_day else "s")).replace("T", " ")
         return number(value)
 
     def in_words(self) -> str:
-        """Return what is known of them in a few words: quartiles, or the frequent levels."""
+        """Return a short description of the values: quartiles, or the most frequent levels."""
         if self.numbers is None:
             frequent = self.counts().most_common(3)
             n = max(len(self.levels or ()), 1)
@@ -102,11 +102,11 @@ class ColumnValues:
         return f"median {median}, middle half from {low} to {high}"
 
     def counts(self) -> Counter[str]:
-        """Return how often each level occurs."""
+        """Return the count of each level."""
         return Counter(self.as_levels().levels)
 
     def as_levels(self) -> ColumnValues:
-        """Return the same with numbers as texts."""
+        """Return the column with numbers as levels."""
         if self.numbers is None:
             return self
         texts = [MISSING if np.isnan(v) else self.text(v) for v in self.numbers]
@@ -115,7 +115,7 @@ class ColumnValues:
 
 @dataclass(frozen=True, eq=False)
 class ReportColumns:
-    """Columns and their names, of which some may be equal.
+    """Columns and their names, which may contain duplicates.
 
     Parameters
     ----------
@@ -127,18 +127,18 @@ class ReportColumns:
     entries: Sequence[ColumnValues]
 
     def of(self, names: Sequence[str], place: int) -> ColumnValues | None:
-        """Return what one of some names stands for: by its place if all are those of the columns.
+        """Return the column named ``names[place]``; None if there is no such column, or several.
 
-        None if there is no such column, or several.
+        If `names` equals the names of the columns, the column is found by its place.
         """
         if list(names) == list(self.names):
             return self.entries[place]
-        same = [own for own, name in enumerate(self.names) if name == names[place]]
+        same = [j for j, name in enumerate(self.names) if name == names[place]]
         return self.entries[same[0]] if len(same) == 1 else None
 
 
 def are_few(*columns: ColumnValues) -> bool:
-    """Whether columns of numbers have few different ones, or none, all together."""
+    """Return whether numeric columns together have few distinct values, or none."""
     if any(column.are_measured for column in columns):
         return False
     different = np.unique(np.concatenate([column.known for column in columns]))

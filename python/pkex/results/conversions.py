@@ -1,4 +1,4 @@
-"""Values in the objects of other libraries, which are imported when first needed."""
+"""Conversion of results to pandas, shap and shapiq, which are imported when first needed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 
 
 def frame(values: Float, axes: Axes, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Return a copy of values with a line per row, and the columns of an output side by side.
+    """Return a DataFrame with a line per row; the columns of each output are adjacent.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def frame(values: Float, axes: Axes, columns: Sequence[str] | None = None) -> pd
     labels: pd.Index = pd.Index(names, name=thing)
     if axes.output_names is not None:
         labels = pd.MultiIndex.from_product([axes.output_names, labels], names=[OUTPUT, thing])
-        values = values.transpose(0, 2, 1)  # the columns of an output stand together
+        values = values.transpose(0, 2, 1)  # the columns of an output are adjacent
     table = values.reshape(len(values), len(labels)).copy()
     return pd.DataFrame(table, index=axes.row_index, columns=labels)
 
@@ -59,7 +59,7 @@ def importance_frame(sizes: Float, names: Sequence[str], axes: Axes, thing: str)
     names : sequence of str of length k
     axes : Axes
     thing : str
-        What has a name.
+        "feature" or "coalition", the name of the index.
 
     Raises
     ------
@@ -80,12 +80,12 @@ def importance_frame(sizes: Float, names: Sequence[str], axes: Axes, thing: str)
 
 
 def frames(tables: Mapping[str, Float], axes: Axes) -> pd.DataFrame:
-    """Return tables of values side by side; the first level of the columns has their names."""
-    made = {name: frame(values, axes) for name, values in tables.items()}
+    """Return a DataFrame of several tables; the first level of its columns is the tables' names."""
+    by_name = {name: frame(values, axes) for name, values in tables.items()}
     import pandas as pd
 
-    levels = next(iter(made.values())).columns.names
-    return pd.concat(made, axis=1, names=["number", *levels])
+    levels = next(iter(by_name.values())).columns.names
+    return pd.concat(by_name, axis=1, names=["number", *levels])
 
 
 def shap_explanation(
@@ -95,9 +95,9 @@ def shap_explanation(
     axes: Axes,
     margins: Float | None = None,
 ) -> shap.Explanation:
-    """Return a copy of arrays with every axis, (n, d[, outputs]), for shap's plots.
+    """Return a `shap.Explanation` with copies of arrays of shape (n, d[, outputs]).
 
-    Margins, shaped as values, are how far from these their bounds are.
+    Margins have the shape of the values: the distances of the values' bounds from the values.
     """
     try:
         import shap
@@ -115,14 +115,14 @@ def shap_explanation(
 
 
 def shap_matrices(own: Float, pairs: Float | None, index: str) -> Float:
-    """Return matrices of shape (n, d, d[, outputs]) that add up to the output.
+    """Return matrices of shape (n, d, d[, outputs]) whose sums, plus base values, are the outputs.
 
     Parameters
     ----------
     own : ndarray of shape (n, d[, outputs])
         The coefficients of single features.
     pairs : ndarray of shape (n, pairs[, outputs]), optional
-        None of a single feature.
+        The coefficients of pairs; None if there is a single feature.
     index : str
         The interaction index.
     """
@@ -132,7 +132,7 @@ def shap_matrices(own: Float, pairs: Float | None, index: str) -> Float:
         first, second = coalitions(d, 2).T
         matrices[:, first, second] = matrices[:, second, first] = pairs / 2
     if index == "SII":
-        own = own - matrices.sum(axis=2)  # that of k-SII: lines add up to Shapley values
+        own = own - matrices.sum(axis=2)  # as in k-SII: lines add up to Shapley values
     matrices[:, range(d), range(d)] = own
     return matrices
 
@@ -140,7 +140,7 @@ def shap_matrices(own: Float, pairs: Float | None, index: str) -> Float:
 def shap_interactions(
     matrices: Float, base_values: Float, data: NDArray[Any], axes: Axes
 ) -> shap.Explanation:
-    """Return matrices of interactions, and copies of arrays, in the layout of shap."""
+    """Return a `shap.Explanation` of matrices of interactions, with copies of the other arrays."""
     try:
         import shap
     except ImportError as error:
@@ -163,12 +163,12 @@ def shapiq_values(
     order: int,
     n_players: int,
 ) -> list[shapiq.InteractionValues]:
-    """Return the coefficients of each row, shape (n, coalitions), in shapiq's form."""
+    """Return a `shapiq.InteractionValues` for each row of coefficients, shape (n, coalitions)."""
     try:
         from shapiq import InteractionValues
     except ImportError as error:
         raise missing_library("Interactions.to_shapiq", "shapiq") from error
-    # One dictionary for all rows: a copy of it for each takes longer than all else.
+    # All rows share one dictionary: copies would take longer than everything else.
     lookup = {members: place for place, members in enumerate(coalitions)}
     return [
         InteractionValues(

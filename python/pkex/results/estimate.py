@@ -1,4 +1,4 @@
-"""The result of estimating the values of rows: what is sampled, with standard errors."""
+"""Estimated Shapley values with standard errors, the result of `Explainer.estimate`."""
 
 from __future__ import annotations
 
@@ -22,32 +22,33 @@ __all__ = ["Estimate"]
 
 
 class Estimate(Attribution):
-    """Estimated Shapley values of some rows, with their standard errors.
+    """Estimated Shapley values of rows, with their standard errors.
 
-    It is read, sliced, drawn and converted as an `Explanation` is, and is none: its values are not
+    Estimates have the methods of an `Explanation`, but are a class of their own: the values are not
     exact. For every row they still add up to the explained function minus the base value, exactly.
-    With ``uncertainty=True`` it has, beside standard errors, what is not known of the function
-    itself: `standard_deviations`, `covariance` and `sample`. Pictures show both.
+    With ``uncertainty=True`` there is also the posterior uncertainty of the function:
+    `standard_deviations`, `covariance` and `sample`. Plots show both.
 
     Parameters
     ----------
     values, base_values, data, feature_names, output_names, output_name, row_index, value_function
         As in `Explanation`.
     standard_errors : array_like of float, in the shape of `values`
-        An interval of twice its standard error on both sides of a value covers the exact one in
-        about 95 of 100 cases, if it is made of some 100 orders, or 300 coalitions, or more; of
-        fewer it is shorter than it should be, as the errors are estimated, too.
+        The standard error (sampling error) of each value. An interval of two standard errors to
+        both sides of a value covers the exact value in about 95 of 100 cases, with 100 permutations
+        or 300 coalitions or more. With fewer it is too short, because the standard error itself is
+        estimated.
 
     Raises
     ------
     ValueError
-        If the shapes of the arguments do not fit together, or the game is unknown.
+        If the shapes of the arguments do not match, or the value function is not supported.
     TypeError
         If a name is not a string.
 
     See Also
     --------
-    Explainer.estimate : Makes estimates.
+    Explainer.estimate : Return estimates.
 
     Examples
     --------
@@ -72,8 +73,8 @@ class Estimate(Attribution):
 
     _made_by = "explainer.estimate(X, n_permutations=1000)"
     _made_uncertain_by = (
-        "explainer.estimate(X, n_coalitions=1000, uncertainty=True) in the observational game of a "
-        "Gaussian process"
+        "explainer.estimate(X, n_coalitions=1000, uncertainty=True), with "
+        "value_function='observational' and a Gaussian process"
     )
 
     @with_known_keywords
@@ -98,12 +99,12 @@ class Estimate(Attribution):
         if errors.shape != rows.values.shape:
             raise ValueError(
                 f"standard_errors has shape {errors.shape}, but {rows.values.shape} is expected, "
-                "that of values"
+                "the shape of values"
             )
         self._rows = replace(rows, uncertainty=Uncertainty(errors))
 
     @property
     def standard_errors(self) -> NDArray[np.float64] | None:
-        """The standard error of each value, in the shape of `values`; None of `centered` ones."""
+        """Standard error of each value, in the shape of `values`; None for `centered` values."""
         uncertainty = self._rows.uncertainty
         return None if uncertainty is None else uncertainty.standard_errors

@@ -1,4 +1,4 @@
-"""The result of explaining rows: exact Shapley values and names."""
+"""Exact Shapley values with names, the result of calling an `Explainer`."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Explanation"]
 
-# What users of other explanations look for: it is here under another name, or shap has it.
+# Attributes of other libraries' explanations: what they are called here, or how shap has them.
 _OF_SHAP = {"abs", "argsort", "cohorts", "display_data", "flip", "hclust", "hstack", "max", "mean"}
 _OF_SHAP |= {"min", "percentile", "sum"}
 _HINTS = {
-    "expected_value": "it is explainer.expected_value, and for each row base_values",
-    "shap_values": "they are explanation.values",
-    "interactions": "the explainer has them: explainer.interactions(X)",
-} | {name: f"shap's explanations have it: explanation.to_shap().{name}" for name in _OF_SHAP}
+    "expected_value": "use explainer.expected_value, or base_values for each row",
+    "shap_values": "use explanation.values",
+    "interactions": "use explainer.interactions(X)",
+} | {name: f"use explanation.to_shap().{name}" for name in _OF_SHAP}
 
 
 class Explanation(Attribution):
-    """Shapley values of some rows, and what is needed to read them.
+    """Exact Shapley values of rows, with base values, data and names.
 
-    For every row the values and the base value add up to the explained function, for each output:
+    For every row and output, the values and the base value add up to the explained function:
     ``explanation.values.sum(axis=1) + explanation.base_values``.
 
     Parameters
@@ -42,39 +42,36 @@ class Explanation(Attribution):
         The Shapley value of each feature in each row, in units of the explained function. A single
         row may be given without the row axis, as (d,) or (d, outputs).
     base_values : array_like of float, shape (n,) or (n, outputs)
-        The value of the empty coalition: what the function is worth before any feature is known.
+        The value of the empty coalition: the value of the function with all features absent.
     data : array_like, shape (n, d)
         The explained rows.
     feature_names : sequence of str, length d
     output_names : sequence of str, optional
-        One name per output exactly if `values` has an output axis.
+        One name per output; required if and only if `values` has an output axis.
     output_name : str, optional
-        Without an output axis, what the single output is.
+        The name of the only output, if `values` has no output axis.
     row_index : pandas.Index of length n, optional
-        The labels of the rows, for `to_frame`; numbers from 0 if not given.
-    value_function : {None, "neutral", "interventional", "marginal"}, optional
-        The game that the values are of, as in `Explainer`; None if it is not known. `importance`
-        depends on it.
+        The labels of the rows, for `to_frame`; numbers from 0 by default.
+    value_function : {None, "neutral", "interventional", "marginal", "observational"}, optional
+        The value function, as in `Explainer`; None if it is not known. `importance` depends on it.
 
     Raises
     ------
     ValueError
-        If the shapes of the arguments do not fit together, or the game is unknown.
+        If the shapes of the arguments do not match, or the value function is not supported.
     TypeError
         If a name is not a string.
 
     Notes
     -----
-    An explanation is indexed as its `values` are, ``explanation[rows, features, outputs]``: by
-    number, slice, or list or array of numbers or booleans on every axis; by name or list of names
-    for features and outputs too; and by ``...``. An integer or a single name removes the axis, a
-    list keeps it. Lists on several axes select every combination (a block of the table), where
-    NumPy would pair them up.
+    ``explanation[rows, features, outputs]`` selects values by number, slice, ``...``, or list or
+    array of numbers or booleans; features and outputs also by name or list of names. An integer or
+    a single name removes the axis, a list keeps it. Lists on several axes select every combination
+    (a block of the table), whereas NumPy would pair them.
 
-    The arrays are read-only, and slices share them with the whole; ``.copy()`` of an array is your
-    own. Where slicing has removed every axis, a plain number takes the array's place. To NumPy an
-    explanation is its values. `plot` draws it; shap's plots take ``explanation.to_shap()``, and
-    nothing else of ours.
+    Arrays are read-only, and slices share them; ``.copy()`` returns a writable array. Where slicing
+    has removed every axis, a number replaces the array. NumPy functions use the values. shap's
+    plots require ``explanation.to_shap()``.
 
     Examples
     --------
@@ -126,23 +123,23 @@ class Explanation(Attribution):
         )  # fmt: skip
 
     def by_class(self) -> Explanation:
-        """Return what speaks for each class against the mean of all others, of pairs of classes.
+        """Return one-vs-rest explanations of classes, the means of their one-vs-one explanations.
 
-        A machine of several classes has an output for each pair, "a vs b". The output "a vs others"
-        is the mean of all pairs that a is in, each signed so that it is positive for a. That is a
-        linear combination of the pairs' decision values, and so are the values of features: exact,
-        and adding up to it. It is neither the probability of the class nor the votes of
-        ``decision_function`` with ``decision_function_shape="ovr"``.
+        A support vector classifier has an output for each pair of classes, "a vs b". The output "a
+        vs others" is the mean of all pairs that contain a, each signed so that it is positive for
+        a. It is linear in the pairs' decision values, so the Shapley values are exact and add up to
+        it. It is neither the probability of the class nor the votes of ``decision_function`` with
+        ``decision_function_shape="ovr"``.
 
         Returns
         -------
         Explanation
-            With an output for each class. All of them add up to 0.
+            With an output for each class. The outputs of all classes add up to 0.
 
         Raises
         ------
         ValueError
-            If the outputs are not all pairs of three or more classes, in their order.
+            If the outputs are not all pairs of three or more classes, in order.
 
         Examples
         --------
@@ -160,8 +157,8 @@ class Explanation(Attribution):
         if classes is None or len(classes) < 3:
             has = "a single output" if names is None else f"the outputs {shown(names)}"
             raise ValueError(
-                "by_class is of explanations whose outputs are all pairs of three or more classes, "
-                f"as those of SVC are; this one has {has}"
+                "by_class requires the outputs of all pairs of three or more classes, as SVC has "
+                f"them; this explanation has {has}"
             )
         rows = replace(
             self._rows,

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writing of files."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ __all__ = ["write_whole"]
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write bytes, or a text as UTF-8, beside the place, and put it there when it is whole.
+    """Write bytes, or a text as UTF-8, to a temporary file and move it to the path.
 
-    A link stays, and so do the permissions of a file that is there. What is there and no regular
-    file, such as a pipe or a device, is written straight into.
+    Links and the permissions of an existing file are kept. A path that exists and is not a regular
+    file, such as a pipe or a device, is written to directly.
 
     Raises
     ------
     OSError
-        If that cannot be done; then nothing has changed.
+        If the file cannot be written; an existing file is then unchanged.
     """
     if isinstance(content, str):
         content = content.encode("utf-8", "backslashreplace")
@@ -27,7 +27,7 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
         place.write_bytes(content)
         return
     place = Path(os.path.realpath(place))
-    # The name of the file may be as long as names can be.
+    # Shortened, because the name may already have the largest length that is allowed.
     beside = place.with_name(f".{place.name[:40]}.{os.getpid()}.part")
     try:
         beside.write_bytes(content)

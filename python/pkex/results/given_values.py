@@ -1,4 +1,4 @@
-"""Arrays that users give for an explanation: checked, copied, and with their axes."""
+"""Checked copies of the arrays that users pass to `Explanation` and `Estimate`."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ def given_values(
     row_index: pd.Index | None,
     value_function: str | None,
 ) -> RowValues:
-    """Return values made of copies of arrays that fit to each other; see `Explanation`.
+    """Return copies of arrays with their axes, after a check of their shapes; see `Explanation`.
 
     Raises
     ------
     ValueError
-        If the shapes do not fit together, or the value function is unknown.
+        If the shapes do not match, or the value function is not supported.
     TypeError
         If a name is not a string, or numbers are complex.
     """
     if output_names is not None and output_name is not None:
         raise ValueError(
-            "output_name is of an explanation without an output axis, and so "
-            "without output_names; give one of them"
+            "output_name and output_names were both given. Pass output_names if values has an "
+            "output axis, otherwise output_name"
         )
     features = as_names("feature_names", feature_names)
     outputs = None if output_names is None else as_names("output_names", output_names)
@@ -63,7 +63,7 @@ def given_values(
 
 
 def given_floats(argument: str, numbers: ArrayLike) -> Float:
-    """Return a copy of numbers as float64, or refuse complex ones."""
+    """Return a copy of numbers as float64; raise TypeError for complex numbers."""
     if np.iscomplexobj(numbers):
-        raise TypeError(f"{argument} must be real numbers; got complex ones")
+        raise TypeError(f"{argument} must be real numbers; got complex numbers")
     return np.array(numbers, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Heat maps: numbers by features and columns."""
+"""Heat maps of numbers by features and columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_heat_map", "draw_matrix"]
 
-# Names along the columns, at most.
+# The largest number of names along the columns.
 _MOST_NAMES = 15
 # Characters of names that fit side by side.
 _MOST_CHARACTERS = 48
@@ -34,19 +34,19 @@ def draw_heat_map(
     marked: str | None,
     title: str,
 ) -> Axes:
-    """Draw numbers as colours, blue below 0 and red above, the strongest feature on top.
+    """Draw numbers as colors, blue below 0 and red above, the strongest feature on top.
 
     Parameters
     ----------
     ax : matplotlib Axes, optional
     max_features : int
-        Of more features, those with the largest numbers in size are drawn.
+        The largest number of features: those with the largest absolute values are drawn.
     values : ndarray of shape (P, T)
     names, columns : sequence of str of length P and T
     is_marked : ndarray of bool, shape (T,), optional
-        Which columns have a triangle above them.
+        The columns that have a triangle above them.
     marked : str, optional
-        What that says.
+        The legend of the triangles.
     title : str
     """
     strength = np.abs(values).max(axis=1)
@@ -73,18 +73,18 @@ def draw_matrix(
     *,
     are_sizes: bool = False,
 ) -> None:
-    """Draw numbers as colours, with names at lines and columns and a bar of the colours.
+    """Draw a matrix of numbers as colors, with the names of lines and columns and a color bar.
 
     Parameters
     ----------
     ax : matplotlib Axes
     values : ndarray of shape (P, T)
-        NaN is left empty.
+        Cells with NaN are empty.
     names, columns : sequence of str of length P and T
     label : str
-        Of the numbers.
+        The label of the color bar.
     are_sizes : bool, default False
-        Whether the numbers are sizes, without a sign: then colours start at 0.
+        Whether the numbers are absolute values, for which colors start at 0.
     """
     from matplotlib.colors import LinearSegmentedColormap
 

@@ -1,4 +1,4 @@
-"""Hints where that is which users look for under another name."""
+"""Hints in AttributeErrors: where to find an attribute known from other libraries."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ __all__ = ["AttributeHints"]
 
 
 class AttributeHints:
-    """An object whose errors of missing attributes say where to find what users look for."""
+    """Base class of objects whose AttributeErrors have hints."""
 
     __slots__ = ()
 
-    # By the names that are looked for.
+    # Hints by the names of attributes that are missing here.
     _hints: ClassVar[Mapping[str, str]] = {}
 
     def __getattr__(self, name: str) -> Never:
-        """Raise the error that there is no such attribute, with a hint if there is one."""
+        """Raise AttributeError, with a hint if there is one for the name."""
         hint = f"; {self._hints[name]}" if name in self._hints else ""
         message = f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
         raise AttributeError(message, name=name, obj=self)

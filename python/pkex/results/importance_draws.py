@@ -1,4 +1,4 @@
-"""The importance of features by draws of functions from a model's posterior."""
+"""Distribution of feature importance under the posterior of a model."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ def drawn_importance(
     ----------
     values : ndarray
     uncertainty : Uncertainty
-        Of the values.
+        The uncertainty of the values.
     samples : int
         The number of draws.
     random_state : int, Generator, RandomState or None
     is_row : bool
-        Whether the values are those of one row, without an axis.
+        Whether the values are from one row, without an axis of rows.
     kind : str
-        What messages call the result.
+        The name of the result in messages.
 
     Raises
     ------
     ValueError
-        If there are no draws.
+        If the model's posterior is not available.
     """
     if uncertainty.draws is None or uncertainty.places is None:
         raise ValueError(
-            "importance(samples=...) draws functions from the model, which pickles of "
-            f"{kind}s are without: explain the rows again"
+            "importance(samples=...) draws functions from the model, which a pickled "
+            f"{kind} does not contain. Explain the rows again"
         )
     n = as_integer("samples", samples, "a positive integer, such as 1000", least=1)
     places = np.ravel(uncertainty.places)
-    found = []
+    blocks = []
     for deviations in uncertainty.draws.deviations(places, n, as_generator(random_state)):
         sizes = np.abs(values + deviations.reshape(-1, *np.shape(values)))
-        found.append(sizes if is_row else sizes.mean(axis=1))
-    return np.concatenate(found)
+        blocks.append(sizes if is_row else sizes.mean(axis=1))
+    return np.concatenate(blocks)

@@ -1,4 +1,4 @@
-"""Indexing by number or by name: what ``explanation[rows, features, outputs]`` selects."""
+"""Indexing of results by number or by name, ``explanation[rows, features, outputs]``."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from pkex.inputs.choices import places_of
 
 __all__ = ["FEATURE", "OUTPUT", "ROW", "Resolved", "pick", "pick_names", "place_on", "resolved_key"]
 
-# What axes are called, in the order that arrays have them.
+# The names of axes, in the order of arrays.
 ROW, FEATURE, OUTPUT = "row", "feature", "output"
 
-# What an axis may be indexed with once names are resolved.
+# The index of an axis after names have been resolved.
 Resolved: TypeAlias = int | slice | NDArray[np.intp]
 # The names along each axis that has names.
 _Names: TypeAlias = Mapping[str, Sequence[str]]
 
 
 def resolved_key(key: Any, sizes: Mapping[str, int], names: _Names) -> dict[str, Resolved]:
-    """Turn what stands in brackets into a number, slice or array of numbers for each axis.
+    """Return a number, slice or array of numbers for each axis, given the key in brackets.
 
     Parameters
     ----------
     key : Any
     sizes : dict of str to int
-        The size of each axis that there is, in order.
+        The sizes of the axes, in order.
     names : dict of str to sequence of str
         The names of features and outputs.
 
     Raises
     ------
     IndexError, KeyError, TypeError
-        If there is no such part; the message says what there is.
+        If the key is out of range, an unknown name, or of a wrong type.
     """
     keys = _expanded(key, tuple(sizes))
     return {
@@ -47,14 +47,14 @@ def resolved_key(key: Any, sizes: Mapping[str, int], names: _Names) -> dict[str,
 
 
 def pick(array: Any, axes: Sequence[str], resolved: Mapping[str, Resolved]) -> Any:
-    """Index one array axis by axis, from the last, so that removed axes shift none."""
+    """Return an array indexed axis by axis, from the last, so that removed axes shift no others."""
     for position in reversed(range(len(axes))):
         array = array[(slice(None),) * position + (resolved[axes[position]],)]
     return array
 
 
 def pick_names(names: tuple[str, ...], index: Resolved) -> tuple[str, ...]:
-    """Return the names that remain along an axis; the one that is singled out, too."""
+    """Return the selected names along an axis, as a tuple also for a single one."""
     if isinstance(index, slice):
         return names[index]
     positions = [index] if isinstance(index, int) else index
@@ -62,11 +62,11 @@ def pick_names(names: tuple[str, ...], index: Resolved) -> tuple[str, ...]:
 
 
 def _expanded(key: Any, axes: Sequence[str]) -> list[Any]:
-    """One index per axis: fill ``...`` and the axes left out with full slices."""
+    """Return one index per axis: full slices replace ``...`` and missing indices."""
     keys = list(key) if isinstance(key, tuple) else [key]
     dots = [position for position, k in enumerate(keys) if isinstance(k, EllipsisType)]
     if len(dots) > 1:
-        raise IndexError("an index may contain '...' only once")
+        raise IndexError(f"an index may contain '...' only once; got it {len(dots)} times")
     missing = len(axes) - (len(keys) - len(dots))
     if missing < 0:
         listed = ", ".join(f"{axis}s" for axis in axes) or "none"
@@ -80,67 +80,73 @@ def _expanded(key: Any, axes: Sequence[str]) -> list[Any]:
 
 
 def _resolved(axis: str, size: int, key: Any, names: _Names) -> Resolved:
-    """Turn one index of one axis into a number, a slice, or an array of numbers."""
+    """Return the index of one axis as a number, a slice, or an array of numbers."""
     if isinstance(key, slice):
         if any(isinstance(bound, str) for bound in (key.start, key.stop, key.step)):
             raise TypeError(
-                f"slices go by number, not by name: give a list of {axis} names instead of "
-                f"{key.start!r}:{key.stop!r}"
+                f"slices of {axis}s require numbers; got {key.start!r}:{key.stop!r}. Pass a list "
+                f"of {axis} names instead"
             )
         return key
     listed = np.asarray(key, dtype=None if isinstance(key, np.ndarray) else object)
     if listed.ndim == 0:
         return place_on(axis, size, key, names, or_else=_LISTS)
     if listed.ndim != 1:
-        raise IndexError(f"{axis}s are chosen by a list or 1-d array, not {listed.ndim}-d")
+        raise IndexError(
+            f"an index of {axis}s must be a list or a 1-d array; got a {listed.ndim}-d array"
+        )
     if listed.dtype == object and listed.size and all(map(_is_boolean, listed)):
         listed = listed.astype(np.bool_)
     if listed.dtype == np.bool_:
         if listed.size != size:
-            raise IndexError(f"the boolean index for {axis}s has length {listed.size}, not {size}")
+            raise IndexError(
+                f"the boolean index of {axis}s has length {listed.size}, but there are {size} "
+                f"{axis}s"
+            )
         return np.flatnonzero(listed)
     positions = [place_on(axis, size, item, names, or_else=_LISTS) for item in listed]
     return np.array(positions, dtype=np.intp)
 
 
-# What brackets take besides a number or a name.
+# Keys that brackets accept besides a number or a name, in messages.
 _LISTS = ", a list of these, or a slice"
 
 
 def place_on(axis: str, size: int, key: object, names: _Names, *, or_else: str = "") -> int:
-    """Return the place on an axis that a number or a name stands for.
+    """Return the place on an axis, given a number or a name.
 
     Parameters
     ----------
     axis : str
     size : int
-        Of the axis.
+        The size of the axis.
     key : int or str
     names : dict of str to sequence of str
         The names of features and outputs.
     or_else : str
-        What messages say that may be given besides.
+        Other keys that are accepted, for messages.
 
     Raises
     ------
     KeyError, IndexError, TypeError
-        If it stands for none, or for several.
+        If there is no such place, or several have the name.
     """
     if isinstance(key, str) and axis == ROW:
         where = ":, " if key in names[FEATURE] else "..., "
         raise KeyError(f"rows have no names; did you mean [{where}{key!r}]?")
-    found = places_of(key, names.get(axis, ()), size, from_end=True)
-    if found is None:
+    places = places_of(key, names.get(axis, ()), size, from_end=True)
+    if places is None:
         kinds = "a number" if axis == ROW else "a number or a name"
         raise TypeError(
-            f"cannot choose {axis}s by {key!r} of type {type(key).__name__}; give {kinds}{or_else}"
+            f"{axis}s cannot be selected by {key!r} of type {type(key).__name__}. Pass "
+            f"{kinds}{or_else}"
         )
-    if len(found) == 1:
-        return found[0]
+    if len(places) == 1:
+        return places[0]
     if not isinstance(key, str):
         raise IndexError(f"{axis} {key} is out of range: there are {size} {axis}s")
-    if found:
-        raise KeyError(f"{len(found)} {axis}s are named {key!r} (at {found}); use a number")
+    if places:
+        raise KeyError(f"{len(places)} {axis}s are named {key!r} (at {places}). Pass a number")
     raise KeyError(_no_such_name(axis, key, names))
 
 

@@ -1,4 +1,4 @@
-"""Pictures of interactions: a matrix of pairs, and bars of the strongest coalitions."""
+"""Plots of interactions: a heat map of pairs, and bars of the strongest coalitions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["INTERACTION_KINDS", "draw_interactions"]
 
-# The pictures that there are of interactions.
+# The kinds of plots that interactions support.
 INTERACTION_KINDS: tuple[Kind, ...] = ("heatmap", "bar")
 
 
@@ -38,7 +38,8 @@ def draw_interactions(
     has_matrix = coefficients.order > 1 and len(coefficients.features) > 2
     if options.kind == "heatmap" and not has_matrix:
         raise ValueError(
-            "kind='heatmap' draws pairs of three features or more: take kind='bar', or order=2"
+            "kind='heatmap' requires pairs of three features or more. Pass kind='bar', or compute "
+            "interactions with order=2"
         )
     draw = _draw_matrix if has_matrix and options.kind != "bar" else _draw_strongest
     ax = draw(coefficients, options.ax, options.max_features)

@@ -1,4 +1,4 @@
-"""What a report of interactions shows."""
+"""Content of the HTML report of interactions."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from pkex.typing import Float
 
 __all__ = ["report_interactions"]
 
-# Coalitions in a table and its picture, features of the heat map, outputs.
+# The largest numbers of coalitions in a table and its figure, of features in the heat map, and of
+# outputs that are shown and that the conclusion names.
 _MOST_LINES, _MOST_CELLS, _MOST_OUTPUTS, _MOST_IN_VERDICT = 20, 12, 6, 3
-# Pairs in the text alternative of the heat map.
+# The largest number of pairs in the text alternative of the heat map.
 _MOST_SPOKEN = 6
 
 _READING = (
@@ -34,15 +35,16 @@ _READING = (
 def report_interactions(
     outputs: Mapping[str, Coefficients], what: str, computed: Mapping[str, str]
 ) -> PageContent:
-    """Return what a report shows of interactions in at least one row.
+    """Return the content of a report of interactions in at least one row.
 
     Parameters
     ----------
     outputs : mapping of str to Coefficients
-        By the names of the outputs, "" if there is one without a name.
+        The coefficients by the names of the outputs, "" for an output without a name.
     what : str
-        What was explained.
+        The explained model or data, for the title.
     computed : mapping of str to str
+        The settings of the computation.
     """
     shown = dict(list(outputs.items())[:_MOST_OUTPUTS])
     left_out = [
@@ -64,7 +66,7 @@ def report_interactions(
 
 
 def _conclusion(outputs: Mapping[str, Coefficients]) -> str:
-    """Return the strongest coalitions of the first few outputs."""
+    """Return a sentence that names the strongest coalitions of the first few outputs."""
     first = next(iter(outputs.values()))
     n_rows = len(first.values)
     start = "In this row" if n_rows == 1 else f"On average over {counted(n_rows, 'row')}"
@@ -86,7 +88,7 @@ def _strongest(own: Coefficients, output: str) -> str:
 
 
 def _tables(own: Coefficients, output: str) -> list[ReportTable]:
-    """Return a table of the strongest coalitions, and one of the strongest features beside it."""
+    """Return a table of the strongest coalitions, and one of the strongest features."""
     of_output = f" of {output}" if output else ""
     d, count = len(own.features), own.values.shape[1]
     found = []

@@ -1,4 +1,4 @@
-"""The result of explaining rows by interactions: coefficients of coalitions of features."""
+"""Interaction coefficients of coalitions of features, the result of `Explainer.interactions`."""
 
 from __future__ import annotations
 
@@ -39,31 +39,30 @@ __all__ = ["Interactions"]
 # Indices whose coefficients of orders 1 and 2 add up to the output, as shap's matrices do.
 _EFFICIENT = ("k-SII", "SII", "STII", "FSII")
 
-# What users of explanations look for, and what to do instead.
+# Attributes of explanations, and their alternatives here.
 _HINTS = {
-    "expected_value": "it is interactions.base_values, one for each row",
-    "centered": "explanations have it: explainer(X).centered()",
+    "expected_value": "use interactions.base_values, one for each row",
+    "centered": "use explainer(X).centered()",
 }
 
 
 class Interactions(RowResult[CoalitionValues]):
-    """Interactions of features in some rows: a coefficient for every coalition up to an order.
+    """Interaction coefficients of rows: one for every coalition of features up to an order.
 
-    What `Explainer.interactions` returns. The coefficients are whole, not split between the members
-    of a coalition. Those of k-SII, STII and FSII (and the base value) add up to the explained
-    function: ``interactions.values.sum(axis=1) + interactions.base_values``.
+    Returned by `Explainer.interactions`. The coefficients are whole, not split between the members
+    of a coalition. Coefficients of k-SII, STII and FSII, plus the base value, add up to the
+    explained function: ``interactions.values.sum(axis=1) + interactions.base_values``.
 
     Parameters
     ----------
     values : ndarray of shape (n, coalitions) or (n, coalitions, outputs)
-        The coefficients of all coalitions of 1 to `order` features: smaller ones first, those of
-        one size in lexicographic order. This and the other arrays are taken over, not copied, and
-        can only be read from then on.
+        The coefficients of all coalitions of 1 to `order` features, sorted by size, then in
+        lexicographic order. All arrays are made read-only, not copied.
     empty_values : ndarray of shape (n,) or (n, outputs)
-        The coefficient of the empty coalition: its worth, but for SII (of order 2 or more), BII and
+        The coefficient of the empty coalition: its value, except for SII (order 2 or more), BII and
         FBII, where it is an average.
     base_values : float or ndarray of shape (outputs,)
-        The worth of the empty coalition.
+        The value of the empty coalition.
     data : ndarray of shape (n, d)
         The explained rows.
     feature_names : sequence of str, length d
@@ -76,9 +75,9 @@ class Interactions(RowResult[CoalitionValues]):
     row_index : pandas.Index, optional
         Labels of the rows.
     output_name : str, optional
-        Without an output axis, what the single output is.
+        The name of the only output, if there is no output axis.
     value_function : str, optional
-        The game, as in `Explainer`; None if it is not known.
+        The value function, as in `Explainer`; None if it is not known.
 
     Examples
     --------
@@ -144,7 +143,7 @@ class Interactions(RowResult[CoalitionValues]):
 
     @property
     def base_values(self) -> NDArray[np.float64]:
-        """The worth of the empty coalition, shape (n,) or (n, outputs)."""
+        """The value of the empty coalition, shape (n,) or (n, outputs)."""
         return np.broadcast_to(self._rows.base, self.empty_values.shape)
 
     @property
@@ -159,10 +158,10 @@ class Interactions(RowResult[CoalitionValues]):
 
     @cached_property
     def coalitions(self) -> list[tuple[int, ...]]:
-        """The coalitions in the order of `values`, as tuples of the numbers of features.
+        """The coalitions in the order of `values`, as tuples of feature numbers.
 
-        Made at the first use, and kept: each takes the memory of about ten coefficients. `of` and
-        `of_size` do without.
+        The list is computed at its first use and cached. Each coalition takes the memory of about
+        ten coefficients; `of` and `of_size` do not need the list.
         """
         sizes = range(1, self.order + 1)
         by_size = (coalitions(len(self._axes.features), size).tolist() for size in sizes)
@@ -170,7 +169,7 @@ class Interactions(RowResult[CoalitionValues]):
 
     @property
     def coalition_names(self) -> list[str]:
-        """Names of the coalitions, such as "age × bmi"; like `coalitions`, each a Python object."""
+        """Names of the coalitions in the order of `values`, such as "age × bmi"."""
         names = self._axes.features
         return [" × ".join(names[member] for member in members) for members in self.coalitions]
 
@@ -179,10 +178,7 @@ class Interactions(RowResult[CoalitionValues]):
         return len(self.values)
 
     def _summary(self, n_lines: int) -> Summary:
-        """Return sizes, value function and index, and a small table of the strongest coalitions.
-
-        These are of two features or more, or of one if the order is 1.
-        """
+        """Return sizes, value function and index, and a small table of the strongest coalitions."""
         sizes = (
             f"{counted(len(self), 'row')} × {counted(self.shape[1], 'coalition')} of up to "
             f"{self.order} of {counted(len(self._axes.features), 'feature')}"
@@ -201,7 +197,7 @@ class Interactions(RowResult[CoalitionValues]):
 
         title = options.title(type(self).__name__, "the model's output")
         if len(self) == 0:
-            raise ValueError("there are no rows to make a report of")
+            raise ValueError("there are no rows to report. Explain at least one row")
         index = f"{self.index}, order {self.order}"
         facts = {"Rows": str(len(self)), "Index": index, **self._settings()}
         return report_interactions(self._rows.by_output(), title, facts)
@@ -209,17 +205,17 @@ class Interactions(RowResult[CoalitionValues]):
     def _draw(self, options: PlotOptions) -> matplotlib.axes.Axes:
         output = self._checked_output(options, "interactions.output(name).plot()")
         if len(self) == 0:
-            raise ValueError("there are no rows to draw")
+            raise ValueError("there are no rows to draw. Explain at least one row")
         rows = self._rows if output is None else self._rows.of_output(output)
         (coefficients,) = rows.by_output().values()
         return draw_interactions(coefficients, options, self.index, rows.axes.output_name)
 
     def __getitem__(self, rows: Any) -> Self:
-        """Return some of the rows, by number, slice, list or mask; a number gives one line."""
+        """Return the interactions of rows, by number, slice, list or mask; the axis remains."""
         if isinstance(rows, tuple | str):
             raise IndexError(
-                "only rows are chosen by []; a coalition is by .of('age', 'bmi'), an output by "
-                ".output('name')"
+                f"interactions[...] selects rows only; got {rows!r}. Select a coalition by "
+                ".of('age', 'bmi'), an output by .output('name')"
             )
         if not isinstance(rows, slice) and np.ndim(rows) == 0:
             number = operator.index(rows)
@@ -227,75 +223,151 @@ class Interactions(RowResult[CoalitionValues]):
                 raise IndexError(f"row {number} is out of range: there are {len(self)} rows")
             rows = [number]
         elif not isinstance(rows, slice) and np.ndim(rows) != 1:
-            raise IndexError(f"rows are chosen by a list or 1-d array, not {np.ndim(rows)}-d")
+            raise IndexError(
+                f"an index of rows must be a list or a 1-d array; got a {np.ndim(rows)}-d array"
+            )
         return self._of(self._rows.of_rows(rows))
 
     def output(self, output: int | str) -> Self:
-        """Return the interactions of one output, by number or name, without the output axis."""
+        """Return the interactions of one output, without the output axis.
+
+        Parameters
+        ----------
+        output : int or str
+            The number or name of the output.
+
+        Returns
+        -------
+        Interactions
+
+        Raises
+        ------
+        ValueError
+            If there is a single output, without an output axis.
+        KeyError, IndexError, TypeError
+            If there is no such output.
+
+        Examples
+        --------
+        >>> import pkex
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.svm import SVC
+        >>> X, y = load_iris(return_X_y=True)
+        >>> interactions = pkex.Explainer(SVC().fit(X, y)).interactions(X[:2])
+        >>> interactions.output("0 vs 1").shape
+        (2, 10)
+        """
         if OUTPUT not in self._axes.present:
-            raise ValueError("there is a single output, and no output axis to choose from")
+            raise ValueError(
+                f"output={output!r} was given, but there is a single output and no output axis"
+            )
         return self._of(self._rows.of_output(output))
 
     def of(self, *features: Any) -> NDArray[np.float64]:
-        """Return the coefficients of one coalition.
+        """Return the coefficient of one coalition in each row.
 
         Parameters
         ----------
         *features : int or str, or one tuple of these
-            Its members, by number or name, in any order; none for the empty coalition.
+            The members of the coalition, by number or name, in any order. Without arguments, the
+            empty coalition.
 
         Returns
         -------
         ndarray of shape (n,) or (n, outputs)
+
+        Raises
+        ------
+        KeyError, IndexError, TypeError
+            If there is no such feature.
+        ValueError
+            If a feature occurs twice, or there are more than `order` features.
+
+        Examples
+        --------
+        >>> import pkex
+        >>> f = pkex.KernelExpansion([[0.0, 0.0], [1.0, 2.0]], [1.0, -1.0], pkex.kernels.RBF())
+        >>> explainer = pkex.Explainer(f, [[0.0, 1.0]], feature_names=["age", "bmi"])
+        >>> explainer.interactions([[0.5, 2.0]]).of("age", "bmi").round(4)
+        array([-0.0532])
         """
         if len(features) == 1 and isinstance(features[0], tuple):
             features = features[0]
         return self._rows.of(features) if features else self.empty_values
 
     def of_size(self, size: int) -> NDArray[np.float64]:
-        """Return the coefficients of all coalitions of a size, in lexicographic order.
+        """Return the coefficients of all coalitions with a number of features.
+
+        Parameters
+        ----------
+        size : int
+            The number of features, from 1 to `order`.
 
         Returns
         -------
         ndarray of shape (n, C(d, size)) or (n, C(d, size), outputs)
+            In lexicographic order of the coalitions.
+
+        Raises
+        ------
+        ValueError
+            If `size` is not between 1 and `order`.
+
+        Examples
+        --------
+        >>> import pkex
+        >>> f = pkex.KernelExpansion([[0.0, 0.0, 0.0]], [1.0], pkex.kernels.RBF())
+        >>> pkex.Explainer(f).interactions([[0.5, 1.0, 2.0]]).of_size(2).shape
+        (1, 3)
         """
         return self._rows.of_size(size)
 
     def importance(self) -> NDArray[np.float64]:
         """Return the mean absolute coefficient of each coalition over the rows.
 
-        Of neutral coefficients of several rows it is the mean absolute deviation from their mean,
-        as in `Explanation.importance`: what varies.
+        For neutral coefficients of several rows, it is the mean absolute deviation from their mean,
+        as in `Explanation.importance`.
 
         Returns
         -------
         ndarray of shape (coalitions,) or (coalitions, outputs)
+            In the order of `coalitions`.
+
+        Raises
+        ------
+        ValueError
+            If there are no rows to average over.
         """
         if len(self) == 0:
-            raise ValueError("there are no rows to average over")
+            raise ValueError("there are no rows to average over. Explain at least one row")
         return mean_size(self.values, self.value_function)
 
     def _named(self) -> tuple[str, Sequence[str]]:
         return "coalition", self.coalition_names
 
     def order_shares(self) -> NDArray[np.float64]:
-        """Return what the coalitions of each size contribute to each feature's Shapley value.
+        """Return the contribution of coalitions of each size to each feature's Shapley value.
 
-        The Shapley value of feature j is ``Σ_T m_T/|T|`` over the coalitions T of which it is a
-        member, with the Möbius coefficients m: here it is split by ``|T|``. For index="Moebius"
-        only.
+        The Shapley value of feature j is ``Σ_T m_T/|T|`` over the coalitions T that contain j, with
+        the Möbius coefficients m. This method splits the sum by ``|T|``. It requires
+        ``index="Moebius"``.
 
         Returns
         -------
         ndarray of shape (n, d, order) or (n, d, order, outputs)
             The shares of orders 1, …, order. With order = d they add up to the Shapley value.
 
+        Raises
+        ------
+        ValueError
+            If the index is not "Moebius".
+
         Warns
         -----
         UserWarning
-            If there are orders beyond `order`, and the shares of the last one are not small, above
-            1 % of the sums: shares may alternate in sign and grow with the number of coalitions,
-            so that the first of them say little about the value.
+            If there are higher orders than `order`, and the shares of the last order exceed 1 % of
+            the sums. Shares may alternate in sign and grow with the number of coalitions, so the
+            sum of the first orders may differ from the Shapley value.
 
         Examples
         --------
@@ -308,42 +380,43 @@ class Interactions(RowResult[CoalitionValues]):
         """
         if self.index != "Moebius":
             raise ValueError(
-                "order shares are made of Möbius coefficients: explainer.interactions(X, "
-                f"index='Moebius', order=...); got index={self.index!r}"
+                f"order_shares requires index='Moebius'; got index={self.index!r}. Call "
+                "explainer.interactions(X, index='Moebius', order=...)"
             )
         return order_shares([self.of_size(1 + size) for size in range(self.order)], self._axes)
 
     def _frame(self, errors: bool | None) -> pd.DataFrame:
         if errors:
-            raise ValueError("to_frame(errors=True) is of estimates; interactions are exact")
+            raise ValueError("to_frame(errors=True) requires estimates; interactions are exact")
         return frame(self.values, self._axes, self.coalition_names)
 
     def to_shap(self) -> shap.Explanation:
         """Return a copy as a `shap.Explanation` in the layout of shap's interaction values.
 
-        For ``shap.plots.scatter(interactions.to_shap()[:, 0, 1])``, which shap indexes by number,
-        and ``shap.dependence_plot(("age", "bmi"), interactions.to_shap().values, X)``.
+        Use it with ``shap.plots.scatter(interactions.to_shap()[:, 0, 1])``, which shap indexes by
+        number, and ``shap.dependence_plot(("age", "bmi"), interactions.to_shap().values, X)``.
 
         Returns
         -------
         shap.Explanation
-            ``values`` has shape (n, d, d) or (n, d, d, outputs): half of a pair's coefficient at
-            each of its two places, and the features' own on the diagonal: of SII those of k-SII, so
-            that of both the sum of a line is the feature's Shapley value. Of a single feature the
-            order is 1.
+            ``values`` has shape (n, d, d) or (n, d, d, outputs). Each of the two places of a pair
+            has half of its coefficient; the diagonal has the coefficients of single features (for
+            SII, those of k-SII). With k-SII and SII, each line adds up to the feature's Shapley
+            value.
 
         Raises
         ------
         ValueError
-            If the order is not 2, or the index is none of k-SII, SII, STII and FSII.
+            If the order is not 2 (1 for a single feature), or the index is not k-SII, SII, STII or
+            FSII.
         ImportError
             If shap is not installed.
         """
         if self.order != min(2, len(self._axes.features)) or self.index not in _EFFICIENT:
             raise ValueError(
-                "shap's interaction values are of order 2 and add up to the output: they are made "
-                f"from index {' or '.join(map(repr, _EFFICIENT))} with order=2; got index="
-                f"{self.index!r} with order={self.order}"
+                "to_shap requires order=2 and one of the indices that add up to the output, "
+                f"{' or '.join(map(repr, _EFFICIENT))}; got index={self.index!r} with "
+                f"order={self.order}"
             )
         pairs = None if self.order == 1 else self.of_size(2)
         matrices = shap_matrices(self.of_size(1), pairs, self.index)
@@ -352,23 +425,28 @@ class Interactions(RowResult[CoalitionValues]):
     def to_shapiq(self) -> list[shapiq.InteractionValues]:
         """Return a `shapiq.InteractionValues` for each row.
 
-        The coefficient of the empty coalition is under the empty tuple. ``baseline_value`` is its
-        worth but for FBII, where it is that coefficient, as in shapiq. The dictionary of coalitions
-        takes many times the memory of a row's coefficients; all rows share it.
+        The coefficient of the empty coalition has the key ``()``. ``baseline_value`` is the value
+        of the empty coalition, except for FBII, where it is that coefficient, as in shapiq. The
+        dictionary of coalitions takes many times the memory of a row's coefficients; all rows share
+        it.
+
+        Returns
+        -------
+        list of shapiq.InteractionValues
 
         Raises
         ------
         ValueError
-            If there is an output axis: choose one by ``output``.
+            If there is an output axis: choose one output by ``output``.
         ImportError
             If shapiq is not installed.
         """
         if self.output_names is not None:
             raise ValueError(
-                "InteractionValues are of one output: choose it by interactions.output(name), "
-                f"among {self.output_names}"
+                f"to_shapiq requires a single output; there are {self.output_names}. Choose one by "
+                "interactions.output(name)"
             )
-        # What shapiq has there is the constant of the fit.
+        # The baseline of shapiq's FBII is the constant of its least-squares fit.
         is_fit = self.index == "FBII"
         return shapiq_values(
             np.column_stack([self.empty_values, self.values]),

@@ -1,4 +1,4 @@
-"""The options of reports and pictures, as all results take them."""
+"""Options of reports and plots, which all results accept."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Kind", "PlotOptions", "ReportOptions"]
 
-# The kinds of pictures.
+# The kinds of plots.
 Kind: TypeAlias = Literal["bar", "beeswarm", "heatmap", "scatter", "waterfall"]
 
 
 @dataclass(frozen=True, eq=False)
 class PlotOptions:
-    """How a result is drawn; see `Result.plot`."""
+    """Options of a plot; see `Result.plot`."""
 
     ax: Axes | None
     kind: Kind | None
@@ -24,42 +24,44 @@ class PlotOptions:
     max_features: int
 
     def check_single_output(self, owner: str) -> None:
-        """Raise an error if an output is chosen of a result that has no outputs."""
+        """Raise ValueError if `output` is given for a result without outputs."""
         _check_none(owner, output=self.output)
 
 
 @dataclass(frozen=True, eq=False)
 class ReportOptions:
-    """What a report is called, shows and concludes; see `Result.to_html`."""
+    """Options of a report; see `Result.to_html`."""
 
     name: str | tuple[str, str] | None
     samples: tuple[Any, Any] | None
     alpha: float | None
 
     def title(self, owner: str, default: str) -> str:
-        """Return the name of what a report of one model or sequence is of.
+        """Return the name in the title of a report of one model or sequence.
 
         Raises
         ------
         TypeError, ValueError
-            If the name is not a text, or options of comparisons are given.
+            If the name is not a string, or options of comparisons are given.
         """
         _check_none(owner, samples=self.samples, alpha=self.alpha)
         if self.name is not None and not isinstance(self.name, str):
-            raise TypeError(f"name of a {owner} is a text, for the title; got {self.name!r}")
+            raise TypeError(
+                f"name must be a string for the title of a {owner} report; got {self.name!r}"
+            )
         return self.name or default
 
     def comparison(
         self, owner: str, names: tuple[str, str], alpha: float
     ) -> tuple[tuple[str, str], tuple[Any, Any] | None, float]:
-        """Return the names of two compared tables, the tables if they are given, and the level α.
+        """Return the names of two compared tables, the tables or None, and the level α.
 
         Parameters
         ----------
         owner : str
             The name of the class of the result.
         names : tuple of str
-            What the tables are called by default.
+            The default names of the tables.
         alpha : float
             The default level.
         """
@@ -67,13 +69,16 @@ class ReportOptions:
             pair: Any = self.name
             if not isinstance(pair, tuple | list) or len(pair) != 2:
                 raise TypeError(
-                    f"name of a {owner} is a pair, what both tables are called, such as "
+                    f"name must be a pair for a {owner} report, the names of both tables, such as "
                     f"name=('May', 'June'); got {self.name!r}"
                 )
             names = str(pair[0]), str(pair[1])
         tables: Any = self.samples
         if tables is not None and (not isinstance(tables, tuple | list) or len(tables) != 2):
-            raise ValueError("samples are a pair of tables, both that were compared: (X, Y)")
+            raise ValueError(
+                "samples must be a pair, the two tables that were compared: samples=(X, Y); got "
+                f"{type(tables).__name__}"
+            )
         alpha = alpha if self.alpha is None else self.alpha
         if not 0.0 < alpha < 1.0:
             raise ValueError(f"alpha must be between 0 and 1, such as 0.05; got {alpha!r}")
@@ -81,7 +86,7 @@ class ReportOptions:
 
 
 def _check_none(owner: str, **options: Any) -> None:
-    """Raise an error if an option is given that a result does not support."""
+    """Raise ValueError if an option is given that a result does not support."""
     for name, value in options.items():
         if value is not None:
             text = repr(value)

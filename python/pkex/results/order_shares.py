@@ -13,12 +13,12 @@ from pkex.typing import Float
 
 __all__ = ["order_shares"]
 
-# Last shares below this part of the sums of shares are small: no warning.
+# Shares of the last order below this fraction of the sums of shares cause no warning.
 _SMALL_SHARE = 0.01
 
 
 def order_shares(by_size: Sequence[Float], axes: Axes) -> Float:
-    """Return what the coalitions of each size contribute to Shapley values.
+    """Return the contributions of coalitions of each size to Shapley values.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ def order_shares(by_size: Sequence[Float], axes: Axes) -> Float:
             np.add.at(of_size, members, split)
     if order < d and not _are_last_small(shares):
         warnings.warn(
-            f"shares of orders 1 to {order} of {d} features: those of order {order} are not small "
-            "beside their sum, and so the sum need not be near the value; shares may alternate in "
-            "sign and grow like C(d−1, q−1)/q with the order q. Take a higher order, or join "
+            f"shares of order {order} are not small compared with the sum of orders 1 to {order}, "
+            f"so this sum may differ from the Shapley values of {d} features: shares may alternate "
+            "in sign and grow like C(d−1, q−1)/q with the order q. Use a higher order, or join "
             "features by groups=...",
             stacklevel=3,
         )
@@ -50,7 +50,7 @@ def order_shares(by_size: Sequence[Float], axes: Axes) -> Float:
 
 
 def _are_last_small(shares: Float) -> bool:
-    """Return whether the shares of the last order are small beside the sums, in each output."""
+    """Return whether the shares of the last order are small compared with the sums."""
     last, total = (
         np.abs(part).max(axis=(0, 1), initial=0.0)
         for part in (shares[:, :, -1], shares.sum(axis=2))

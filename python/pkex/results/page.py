@@ -1,4 +1,4 @@
-"""A report as one HTML file that needs nothing else: no script, font or picture from elsewhere."""
+"""Self-contained HTML pages of reports, without scripts, fonts or images from elsewhere."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def written(content: PageContent, path: str | os.PathLike[str] | None) -> str:
 
 
 def page(content: PageContent) -> str:
-    """Return the HTML of a report; all texts are escaped."""
+    """Return the HTML of a report, with all texts escaped."""
     title = escape(content.title)
     parts = [
         f"<header><h1>{title}</h1>",
@@ -44,7 +44,7 @@ def page(content: PageContent) -> str:
 
 
 def _unbroken(text: str) -> str:
-    """Return an escaped text whose lines do not end before a percent sign."""
+    """Return an escaped text with non-breaking spaces before percent signs."""
     return escape(text).replace(" %", "&nbsp;%")
 
 
@@ -80,7 +80,7 @@ def _figure(figure: Figure) -> str:
 
 
 def _key(kind: str) -> str:
-    """Return a small picture of a mark, by its class."""
+    """Return the SVG of a mark of the legend, given its class."""
     if kind.startswith("mark"):
         return f'<circle class="{kind}" cx="13" cy="7" r="5"/>'
     if kind == "error":
@@ -96,7 +96,7 @@ def _table(table: ReportTable) -> str:
         f"{''.join(f'<td>{escape(cell)}</td>' for cell in others)}</tr>"
         for first, *others in zip(*(column[1:] for column in columns), strict=True)
     )
-    # What is wider than the screen is scrolled, by keys as well; shadows say at which end is more.
+    # Wide tables scroll, also by keys; shadows mark the ends that are hidden.
     caption = escape(table.caption)
     return (
         f'<div class="wide" role="region" tabindex="0" aria-label="{escape(table.caption, True)}">'

@@ -1,4 +1,4 @@
-"""Pictures, drawn by matplotlib, which is imported when a picture is drawn."""
+"""Plots with matplotlib, which is imported when a plot is drawn."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = [
     "style_for",
 ]
 
-# On both sides of its mean, 95 % of a normal distribution.
+# A normal distribution has 95 % within so many standard deviations of its mean.
 DEVIATIONS = 1.959964
 
 _VALUE, _ALONE, _PERMUTED = BLUE, VERMILION, LIGHT_GREY
@@ -52,7 +52,7 @@ _LONGEST = 34
 
 
 def checked_count(max_features: int) -> int:
-    """Return how many features are drawn at most."""
+    """Return the largest number of features that are drawn, after a check."""
     return as_integer("max_features", max_features, "a positive integer", least=1)
 
 
@@ -91,12 +91,12 @@ def datum(value: Any) -> str:
 
 
 def axes_for(ax: Axes | None, n_bars: int) -> Axes:
-    """Return the axes to draw in; in a new figure, high enough for the bars, if there are none.
+    """Return the axes to draw in: by default those of a new figure with room for the bars.
 
     Raises
     ------
     TypeError
-        If what was given is no Axes.
+        If `ax` is not an Axes.
     """
     if ax is None:
         from matplotlib import pyplot as plt
@@ -104,21 +104,21 @@ def axes_for(ax: Axes | None, n_bars: int) -> Axes:
         _, ax = plt.subplots(figsize=(7.0, 1.2 + 0.32 * n_bars), layout="constrained")
     elif not hasattr(ax, "barh"):
         raise TypeError(
-            f"ax must be one Axes of matplotlib, such as plt.gca(), or left out; got {ax!r} "
-            f"({type(ax).__name__}). All features are drawn, or the strongest max_features"
+            f"ax must be an Axes of matplotlib, such as plt.gca(), or None; got {ax!r} "
+            f"({type(ax).__name__}). One plot shows all features, or the strongest max_features"
         )
     return ax
 
 
 def note_of_rest(number: int, thing: str = "feature") -> str:
-    """Return a line for the end of a title that says how many are not shown, "" if all are."""
+    """Return a last line of a title with the number of things not shown, "" for 0."""
     if number == 0:
         return ""
     return f"\n{counted(number, f'smaller {thing}')} {'is' if number == 1 else 'are'} not shown"
 
 
 def literal(text: str, longest: int = _LONGEST) -> str:
-    """Return a text that matplotlib shows as it is, shortened: dollars are no mathematics."""
+    """Return a shortened text for matplotlib, with dollar signs escaped."""
     return shortened(text, longest).replace("$", r"\$")
 
 
@@ -132,7 +132,7 @@ def draw_bars(
     *,
     are_sizes: bool = False,
 ) -> None:
-    """Draw numbers as bars, the first on top, each with its number at its end.
+    """Draw horizontal bars, the first on top, each with its number at its end.
 
     Parameters
     ----------
@@ -140,21 +140,21 @@ def draw_bars(
     labels : sequence of str of length n
     values : ndarray of shape (n,)
     n_grey : int, default 0
-        How many of the last bars are grey; the others have the colour of their sign.
+        The number of last bars that are grey; the others have the color of their sign.
     margins : ndarray of shape (n,), optional
-        How far lines about the ends of bars go; a bar whose line reaches its start is pale.
+        Half the length of error bars; a bar whose error bar reaches its start is pale.
     starts : ndarray of shape (n,), optional
         Where bars start, if not at 0.
     are_sizes : bool, default False
-        Whether the numbers are sizes, without a sign: then all bars have one colour.
+        Whether the numbers are absolute values: then all bars have one color.
     """
     places = np.arange(len(values))
-    colours = [_NEGATIVE if value < 0 else _POSITIVE for value in values]
+    colors = [_NEGATIVE if value < 0 else _POSITIVE for value in values]
     if are_sizes:
-        colours = [_VALUE] * len(values)
-    colours[len(values) - n_grey :] = [_GREY] * n_grey
+        colors = [_VALUE] * len(values)
+    colors[len(values) - n_grey :] = [_GREY] * n_grey
     bars = ax.barh(
-        places, values, height=0.65, left=0.0 if starts is None else starts, color=colours,
+        places, values, height=0.65, left=0.0 if starts is None else starts, color=colors,
         xerr=margins, ecolor="#555555", capsize=2.5,
     )  # fmt: skip
     if margins is not None:
@@ -182,7 +182,7 @@ def draw_points(
     shades: Float,
     is_pale: NDArray[np.bool_] | None = None,
 ) -> None:
-    """Draw for each label a bar from 0, and points beside each other where they are many.
+    """Draw a beeswarm plot: for each label, a bar from 0 and points that do not overlap.
 
     Parameters
     ----------
@@ -191,14 +191,15 @@ def draw_points(
     sizes : ndarray of shape (n,)
         The lengths of the bars.
     values : ndarray of shape (rows, n)
-        Where the points are.
+        The positions of the points.
     shades : ndarray of shape (rows, n)
-        Their colours, from 0 (low) to 1 (high); NaN is grey.
+        The colors of the points, from 0 (low) to 1 (high); NaN is grey.
     is_pale : ndarray of bool, shape (rows, n), optional
+        Whether points are pale.
     """
     from matplotlib.colors import LinearSegmentedColormap
 
-    colours = LinearSegmentedColormap.from_list("low to high", LOW_TO_HIGH).with_extremes(bad=_GREY)
+    colors = LinearSegmentedColormap.from_list("low to high", LOW_TO_HIGH).with_extremes(bad=_GREY)
     low, high = values.min(), values.max()
     ax.barh(range(len(sizes)), sizes, height=0.8, color=LIGHT_GREY)
     for place in range(len(sizes)):
@@ -207,7 +208,7 @@ def draw_points(
             column,
             place + _spread(column, low, high),
             c=shades[:, place],
-            cmap=colours,
+            cmap=colors,
             vmin=0.0,
             vmax=1.0,
             plotnonfinite=True,
@@ -228,15 +229,16 @@ def draw_points(
 def draw_scatter(
     ax: Axes, data: NDArray[Any], values: Float, is_pale: NDArray[np.bool_] | None = None
 ) -> None:
-    """Draw a point for each row: where it is by its data, and how high by its value.
+    """Draw a point for each row: its Shapley value against its feature value.
 
     Parameters
     ----------
     ax : matplotlib Axes
     data : ndarray of shape (n,)
-        Numbers or dates, or categories that stand side by side in the order of their names.
+        Numbers or dates, or categories, which are drawn in alphabetical order.
     values : ndarray of shape (n,)
     is_pale : ndarray of bool, shape (n,), optional
+        Whether points are pale.
     """
     places: NDArray[Any] = data
     if data.dtype.kind not in "biufM":
@@ -256,7 +258,7 @@ def draw_scatter(
 
 
 def _spread(column: Float, low: float, high: float) -> Float:
-    """Return offsets in [−0.36, 0.36]: points that are close take turns to both sides."""
+    """Return offsets in [−0.36, 0.36] that alternate between both sides for close points."""
     cells = np.floor(80.0 * (column - low) / max(high - low, np.finfo(float).tiny))
     order = np.argsort(cells, kind="stable")
     _, starts, counts = np.unique(cells[order], return_index=True, return_counts=True)
@@ -295,23 +297,23 @@ def draw_statistic(
     ----------
     ax : matplotlib Axes, optional
     max_features : int
-        Of more features, the strongest are drawn.
+        The largest number of features: the strongest are drawn.
     names : sequence of str of length P
     values, standard_errors : ndarray of shape (P,)
     alone : ndarray of shape (P,)
-        The value of each feature alone: a circle.
+        The univariate value of each feature, drawn as a circle.
     is_found : ndarray of bool, shape (P,), optional
-        Which of the circles are filled.
+        Whether circles are filled.
     found : str
-        What a filled circle means.
+        The legend of filled circles.
     permuted_values : ndarray of shape (n_permutations, P), optional
-        For bands that hold 95 % of them.
+        Values after permutations; bands contain 95 % of them.
     title : str
     """
     strongest = np.argsort(-np.abs(values), kind="stable")[:max_features]
     order = strongest[np.argsort(values[strongest], kind="stable")]
     places = np.arange(len(order))
-    # With a line more for the legend.
+    # One line more, for the legend.
     ax = axes_for(ax, len(order) + 1)
     if permuted_values is not None:
         _draw_bands(ax, places, permuted_values[:, order])
@@ -351,7 +353,7 @@ def _draw_errors(ax: Axes, places: NDArray[np.intp], values: Float, errors: Floa
 
 
 def _legend_below(ax: Axes) -> None:
-    """Put the legend below the label of the x-axis, where it covers nothing."""
+    """Add a legend below the label of the x-axis, where it covers nothing."""
     from matplotlib.transforms import ScaledTranslation
 
     inches = ScaledTranslation(0.0, -0.45, ax.figure.dpi_scale_trans)
@@ -375,18 +377,18 @@ def draw_indices(
     title: str,
     intervals: Float | None = None,
 ) -> Axes:
-    """Draw Shapley effects as bars, and first-order and total indices as the ends of lines.
+    """Draw Shapley effects as bars, and lines from first-order to total Sobol indices.
 
     Parameters
     ----------
     ax : matplotlib Axes, optional
     max_features : int
-        Of more features, those with the largest effects are drawn.
+        The largest number of features: those with the largest effects are drawn.
     names : sequence of str of length P
     effects, first, total : ndarray of shape (P,)
     title : str
     intervals : ndarray of shape (2, P), optional
-        Of the effects.
+        The ends of 95 % intervals of the effects.
     """
     order = np.argsort(-effects, kind="stable")[:max_features]
     ax = axes_for(ax, len(order))
@@ -398,7 +400,7 @@ def draw_indices(
     ax.plot(first[order], places, "o", markerfacecolor="white", label="first order", **circles)
     ax.plot(total[order], places, "o", label="total", **circles)
     if intervals is not None:
-        # Below the middle of the bars, where the lines of the indices are.
+        # Below the lines of the indices, which are in the middle of the bars.
         low, high = intervals[:, order]
         ax.hlines(places + 0.25, low, high, color=_VALUE, linewidth=3.0, label="effect, 95 %")
     ax.set_yticks(places, [literal(names[j]) for j in order])

@@ -1,4 +1,4 @@
-"""What was found, in plain parts: a page or a text is made of it."""
+"""Content of reports as plain data, independent of their format."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ __all__ = ["Figure", "PageContent", "ReportTable", "listed", "of_outputs_left_ou
 
 @dataclass(frozen=True, eq=False)
 class ReportTable:
-    """Columns below titles, of which the first says what a line is about.
+    """A table; its first column names the lines.
 
     Parameters
     ----------
     caption : str
     columns : mapping of str to sequence of str or ndarray
-        By their titles; those of numbers are rounded for display.
+        The columns by their titles; numbers are rounded for display.
     """
 
     caption: str
     columns: Mapping[str, Sequence[str] | Float]
 
     def cells(self, most: int | None = None) -> list[list[str]]:
-        """Return the columns as texts, each with its title first; the first lines, or all."""
-        found = []
+        """Return the columns as texts, each with its title first; `most` limits the lines."""
+        columns = []
         for title, column in self.columns.items():
-            entries = column[:most]
-            texts = numbers(entries) if isinstance(entries, np.ndarray) else list(entries)
-            found.append([title, *("–" if text == "nan" else text for text in texts)])
-        return found
+            cells = column[:most]
+            texts = numbers(cells) if isinstance(cells, np.ndarray) else list(cells)
+            columns.append([title, *("–" if text == "nan" else text for text in texts)])
+        return columns
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
@@ -43,7 +43,7 @@ class ReportTable:
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """A picture, and what stands below it.
+    """A figure with its title, caption and legend.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Figure:
         Markup of an SVG element that has a text alternative.
     caption : str
     legend : tuple of pairs of str
-        The classes of marks in the picture, and what they are.
+        The classes of marks in the figure, and their labels.
     """
 
     title: str
@@ -63,25 +63,25 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class PageContent:
-    """What was found, and how.
+    """Content of a report: conclusion, figures, tables, notes and settings.
 
     Parameters
     ----------
     title : str
     conclusion : str
-        What was found, in a few sentences.
+        The conclusion, in a few sentences.
     tables : tuple of ReportTable
     overview : tuple of Figure
-        What is seen of all features together.
+        Figures of all features together.
     details : tuple of Figure
-        What is seen of the leading features, one by one.
+        A figure for each leading feature.
     details_title : str
     reading : tuple of str
-        How to read the tables and pictures, in paragraphs.
+        Paragraphs on how to read the tables and figures.
     computed : mapping of str to str
-        What was computed: of what, how, with which settings.
+        The data and the settings of the computation.
     notes : tuple of str
-        What is easily misread here, and what was warned of.
+        Warnings, and notes against misreadings.
     """
 
     title: str
@@ -96,7 +96,7 @@ class PageContent:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent, with two digits or more; "–" if there is none."""
+    """Return a share in percent, with two digits or more; "–" if it is not finite."""
     if not np.isfinite(share):
         return "–"
     return f"{100.0 * share:z.0f} %" if abs(share) >= 0.0995 else f"{100.0 * share:z.1f} %"
@@ -110,7 +110,7 @@ def listed(texts: Sequence[str]) -> str:
 
 
 def of_outputs_left_out(number: int) -> list[str]:
-    """Return the note that outputs are not shown, if there are such."""
+    """Return a note with the number of outputs that are not shown; an empty list for 0."""
     return (
         [f"{counted(number, 'more output')} not shown: JSON and CSV have all"] if number > 0 else []
     )

@@ -1,4 +1,4 @@
-"""What all results share: they are printed, tabulated, drawn, reported and kept as documents."""
+"""Base class of all results: printing, tables, plots, reports and documents."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 class Result(AttributeHints):
-    """A result, of a model, two samples, or the inputs of a model."""
+    """Base class of results."""
 
     __slots__ = ()
 
-    # The pictures that there are of it, the default one first.
+    # The kinds of plots that the result supports, the default first.
     _kinds: ClassVar[tuple[Kind, ...]]
-    # Lines of a table that is printed or shown in a notebook.
+    # The largest number of lines in a table that is printed or shown in a notebook.
     _shown_lines: ClassVar[int] = SHOWN_LINES
 
     def __repr__(self) -> str:
@@ -46,14 +46,13 @@ class Result(AttributeHints):
         return self._summary(self._shown_lines).html()
 
     def to_text(self, max_lines: int | None = None) -> str:
-        """Return what `print` shows, with a table of as many lines as asked for.
+        """Return the text that `print` shows, with a table of up to `max_lines` lines.
 
         Parameters
         ----------
         max_lines : int, optional
-            The largest number of lines of the table: features, the largest values in size first;
-            coalitions of `Interactions`; batches of a `DriftTimeline`. The default is 8, and 20
-            batches.
+            The largest number of lines of the table. Lines are features or coalitions, sorted by
+            absolute value, or batches of a `DriftTimeline`. The default is 8, or 20 for batches.
 
         Returns
         -------
@@ -80,24 +79,24 @@ class Result(AttributeHints):
         return self._summary(count).text()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data for JSON, by the names of its attributes.
+        """Return the result as plain data for JSON, with the names of its attributes as keys.
 
-        ``json.dump(result.to_dict(), file)`` writes a file that lasts, and `from_dict` reads it,
-        with equal bits. The document does not have rows of samples and what is computed from them
-        later: `pair_dependence`, and `r2` and `alone_r2` unless they were computed before. It does
-        not have the model either, which ``importance(samples=...)`` draws functions from.
+        ``json.dump(result.to_dict(), file)`` writes the result to a file, and `from_dict` restores
+        it bit for bit. The document contains neither the rows of samples nor attributes that are
+        computed from them later: `pair_dependence`, and `r2` and `alone_r2` unless they were
+        computed before. It does not contain the model, which ``importance(samples=...)`` requires.
 
         Returns
         -------
         dict
-            Also with the keys "type", "format" and "pkex" (the version that has written it). Arrays
-            are lists, with None for NaN. Documents of `SensitivityResult` and `DriftResult` use the
-            keys of SALib and alibi-detect, too, as their documentation says.
+            With the additional keys "type", "format" and "pkex" (the version that has written it).
+            Arrays are lists, with None for NaN. Documents of `SensitivityResult` and `DriftResult`
+            also use the keys of SALib and alibi-detect.
 
         Raises
         ------
         TypeError
-            If data or labels of rows hold objects that are not numbers, texts or dates.
+            If data or row labels contain objects other than numbers, strings or dates.
         ValueError
             If a value is infinite.
         """
@@ -105,20 +104,25 @@ class Result(AttributeHints):
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Self:
-        """Return the result that `to_dict` has written: `to_dict` of both is equal.
+        """Return the result that `to_dict` has written.
 
-        No code is run: a document is plain data, and every field of it is checked.
+        Loading runs no code: a document is plain data, and every field is checked.
 
         Parameters
         ----------
         document : dict
-            As `to_dict` returns it; of a JSON file, ``json.load(file)``.
+            As returned by `to_dict`, or by ``json.load(file)`` for a JSON file.
+
+        Returns
+        -------
+        Result
+            Its `to_dict` equals the document.
 
         Raises
         ------
         ValueError
-            If the document holds another kind of result, was written by a newer version of pkex, or
-            a field is missing or wrong. The message names the field.
+            If the document contains another kind of result, was written by a newer version of pkex,
+            or a field is missing or wrong. The message names the field.
         TypeError
             If `document` is not a dict.
 
@@ -141,19 +145,19 @@ class Result(AttributeHints):
         ----------
         errors : bool, optional
             Whether the table has standard errors, posterior standard deviations or intervals. By
-            default tables with a line per feature have those that are known, and tables with a line
-            per row have none. With ``errors=True`` the columns of the latter have a first level,
+            default, tables with a line per feature have them if they are known; tables with a line
+            per row do not. With ``errors=True``, the columns of the latter have a first level with
             "value", "standard error" and "standard deviation": ``frame["standard error"]`` has the
             shape of ``frame["value"]``.
 
         Returns
         -------
         pandas.DataFrame
-            Explanations and interactions have a line per row, with the index of the DataFrame that
-            was explained, and a column per feature or coalition; with an output axis the columns
-            have two levels, so that ``frame["a vs b"]`` is the table of one output. Results of
-            samples and of sensitivity have a line per feature, the largest value first (per output
-            and feature if there are several outputs); timelines a line per batch.
+            For explanations and interactions, a line per row, with the index of the explained
+            DataFrame, and a column per feature or coalition. With several outputs the columns have
+            two levels: ``frame["a vs b"]`` is the table of one output. For comparisons of samples
+            and sensitivity, a line per feature, the largest value first (per output and feature if
+            there are several outputs). For timelines, a line per batch.
 
         Raises
         ------
@@ -170,7 +174,7 @@ class Result(AttributeHints):
         0        3.0 -1.0
         """
         try:
-            # `_frame` of each class imports it again: where it is missing, all say so alike.
+            # `_frame` of each class imports pandas again; the error is raised here, once for all.
             import pandas as pd  # noqa: F401
         except ImportError as error:
             raise missing_library(f"{type(self).__name__}.to_frame", "pandas") from error
@@ -185,39 +189,37 @@ class Result(AttributeHints):
         samples: tuple[Any, Any] | None = None,
         alpha: float | None = None,
     ) -> str:
-        """Return a report as one HTML page that needs nothing else; write it if a path is given.
+        """Return a report as a self-contained HTML page, and write it to a path if one is given.
 
-        It shows the result in pictures and numbers, and says how to read them: which features move
-        a model's output and how their values depend on their data, the strongest interactions,
-        which features differ between two samples or carry a dependence, in which batches, or where
-        the variance of an output comes from. The command line writes the same with
-        ``--format html``.
+        The report shows figures and tables with paragraphs on how to read them. The command line
+        writes the same report with ``--format html``.
 
         Parameters
         ----------
         path : str or path, optional
-            Of the file, which is written whole or not at all.
+            The path of the file, which is written atomically.
         name : str, or tuple of two str, optional
-            What was explained or analyzed, for the title. A pair names the two tables of a
-            comparison, by default X and Y, X and y, or reference and batch.
+            The name of the model or data, for the title. For comparisons of two tables, a pair of
+            names; by default X and Y, X and y, or reference and batch.
         samples : tuple of two tables, optional
             The compared tables, ``(X, Y)`` for `pkex.mmd` and ``(X, y)`` for `pkex.hsic`, to show
-            the distributions of the leading features; a `DriftResult` knows them.
+            the distributions of the leading features. A `DriftResult` does not need them.
         alpha : float, optional
-            The level of the conclusion of a test: 0.05, or that of the detector.
+            The level of the conclusion of a test; by default 0.05, or the detector's level.
 
         Returns
         -------
         str
+            The HTML page.
 
         Raises
         ------
         ValueError
             If there are no rows, `alpha` is not between 0 and 1, a sample has fewer rows than were
-            compared, or `samples` or `alpha` are given to a result that has no use for them.
+            compared, or the result does not support `samples` or `alpha`.
         TypeError
-            If the samples are not tables in memory, or `name` is a pair where one name is meant, or
-            one name where a pair is.
+            If the samples are not tables in memory, or `name` is a pair where one name is expected,
+            or one name where a pair is.
         OSError
             If the file cannot be written.
 
@@ -230,7 +232,7 @@ class Result(AttributeHints):
         >>> X, Y = [[0.0, 1.0], [1.0, 2.0], [0.5, 0.5]], [[4.0, 1.5], [5.0, 1.0], [4.5, 0.5]]
         >>> page = pkex.mmd(X, Y).to_html(name=("May", "June"), samples=(X, Y))
         """
-        # Not before a report is asked for.
+        # Imported only if needed.
         from pkex.results.page import written
 
         return written(self._report(ReportOptions(name, samples, alpha)), path)
@@ -249,21 +251,20 @@ class Result(AttributeHints):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; in a new figure if not given.
+            Axes to draw in; by default those of a new figure.
         kind : {"beeswarm", "bar", "waterfall", "scatter", "heatmap"}, optional
-            Explanations of several rows have "beeswarm" (the default), a point for each row, from
-            blue where the feature is low to red where it is high, grey where it is missing or a
-            text, over grey bars of the `importance`; and "bar", the importance alone. Explanations
-            of one row have "bar" (the default), the values as bars from 0 with the features' data,
-            and "waterfall", the values one after another from the base value to the output.
-            "scatter" draws the values of one feature, chosen by ``explanation[:, name]``, against
-            its data.
+            Explanations of several rows support "beeswarm" (default), a point for each row over
+            grey bars of the `importance`, and "bar", the importance only. Points are blue for low
+            and red for high feature values, grey for missing values and texts. Explanations of one
+            row support "bar" (default), bars of the values from 0, and "waterfall", bars that lead
+            from the base value to the output. "scatter" draws the values of one feature, selected
+            by ``explanation[:, name]``, against its data.
 
-            Interactions have "heatmap" (the default from three features on), a matrix of the pairs
-            among the strongest features, and "bar", the strongest coalitions. Timelines have a
-            "heatmap" of features by batches, and all other results a "bar" for each feature.
+            Interactions support "heatmap" (default for three features or more), a matrix of the
+            pairs among the strongest features, and "bar", the strongest coalitions. Timelines
+            support "heatmap", features by batches; all other results "bar", a bar per feature.
         output : int or str, optional
-            Which of several outputs, by number or name.
+            The output to draw if there are several, by number or name.
         max_features : int, default 15
             The largest number of features or coalitions: the strongest are drawn.
 
@@ -271,22 +272,31 @@ class Result(AttributeHints):
         -------
         matplotlib Axes
             Neutral values of several rows are shown as deviations from their mean over the rows,
-            unless they are `centered` already. Values with uncertainty are pale where their
-            interval of 95 % contains 0, and bars have lines for the intervals. Bars of `pkex.mmd`
-            and `pkex.hsic` have lines of one standard error to both sides; circles are univariate
-            values, filled if their family-wise p-value is at most 0.05, and grey bands hold 95 % of
-            the permuted values. Circles of `pkex.sensitivity` are first-order and total indices,
-            and lines below its bars 95 % intervals by draws of the posterior.
+            unless they are `centered`. Values are pale if their 95 % interval contains 0, and bars
+            have error bars for the intervals. For `pkex.mmd` and `pkex.hsic`, error bars show one
+            standard error to both sides; circles are univariate values, filled if their family-wise
+            adjusted p-value is at most 0.05; grey bands contain 95 % of the permuted values. For
+            `pkex.sensitivity`, circles are first-order and total indices, and lines below the bars
+            are 95 % intervals from draws of the posterior.
 
         Raises
         ------
         ValueError
-            If the result does not have this kind of picture, there are several outputs and none is
-            chosen, or there is nothing to draw.
+            If the result does not support this kind of plot, there are several outputs and `output`
+            is not given, or there is nothing to draw.
         ImportError
             If matplotlib is not installed.
         TypeError
-            If `ax` is not an Axes, or `max_features` not an integer.
+            If `ax` is not an Axes, or `max_features` is not an integer.
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("agg")  # for scripts without a display
+        >>> import pkex
+        >>> explanation = pkex.Explanation([[3.0, -1.0]], [0.5], [[7.0, 8.0]], ["age", "bmi"])
+        >>> explanation.plot(kind="waterfall").get_xlabel()
+        'base value + Shapley values'
         """
         count = checked_count(max_features)
         if kind is not None and check_choice("kind", kind, _KINDS) not in self._kinds:
@@ -296,7 +306,7 @@ class Result(AttributeHints):
             return self._draw(PlotOptions(ax, kind, output, count))
 
     def _summary(self, n_lines: int) -> Summary:
-        """Return the summary of the result, with at most so many lines in each table."""
+        """Return the summary of the result, with at most `n_lines` lines in each table."""
         raise NotImplementedError
 
     def _plain(self) -> dict[str, Any]:
@@ -305,17 +315,17 @@ class Result(AttributeHints):
 
     @classmethod
     def _of_document(cls, document: Document) -> Self:
-        """Return the result that a document holds."""
+        """Return the result that a document contains."""
         raise NotImplementedError
 
     def _frame(self, errors: bool | None) -> pd.DataFrame:
-        """Return the result as a table; pandas is installed."""
+        """Return the result as a DataFrame; pandas is installed."""
         raise NotImplementedError
 
     def _report(self, options: ReportOptions) -> PageContent:
-        """Return what a page shows."""
+        """Return the content of the report."""
         raise NotImplementedError
 
     def _draw(self, options: PlotOptions) -> matplotlib.axes.Axes:
-        """Draw a picture of a kind that there is, with at most so many features."""
+        """Draw the result as a kind of plot that it supports."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Results of rows: what explanations and interactions share."""
+"""Base class of explanations and interactions, results with values for each row."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["RowResult", "ValuesOfRows"]
 
 
 class ValuesOfRows(Protocol):
-    """Values of rows, as results hold them."""
+    """Arrays and axes of a result with values for each row."""
 
     @property
     def values(self) -> Float:
@@ -38,16 +38,16 @@ class ValuesOfRows(Protocol):
 
     @property
     def axes(self) -> Axes:
-        """What stands along the axes of the values."""
+        """The axes of the values."""
         ...
 
     @property
     def value_function(self) -> ValueFunction | None:
-        """The game that the values are of."""
+        """The value function of the values; None if it is not known."""
         ...
 
     def parts(self) -> dict[str, Any]:
-        """Return plain parts for a pickle."""
+        """Return the fields as plain data for a pickle."""
 
     def plain(self) -> dict[str, Any]:
         """Return the fields of a document."""
@@ -57,7 +57,7 @@ _Rows = TypeVar("_Rows", bound=ValuesOfRows)
 
 
 class RowResult(Result, SkopsGuard, Generic[_Rows]):
-    """Values of some rows, and what stands along their axes."""
+    """Base class of results with values for each row."""
 
     __slots__ = ("_rows",)
 
@@ -65,13 +65,13 @@ class RowResult(Result, SkopsGuard, Generic[_Rows]):
 
     @classmethod
     def _of(cls, rows: _Rows) -> Self:
-        """Return a result that holds values of rows."""
+        """Return a result with the given arrays and axes."""
         self = cls.__new__(cls)
         self._rows = rows
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return plain parts, without what can be made anew or holds on to the model."""
+        """Return plain data, without cached attributes and references to the model."""
         return self._rows.parts()
 
     def _plain(self) -> dict[str, Any]:
@@ -88,7 +88,7 @@ class RowResult(Result, SkopsGuard, Generic[_Rows]):
 
     @property
     def feature_names(self) -> list[str]:
-        """Names of the features, a list even where slicing has left one feature without an axis."""
+        """Names of the features, also a list if slicing has removed the axis of features."""
         return list(self._axes.features)
 
     @property
@@ -98,21 +98,21 @@ class RowResult(Result, SkopsGuard, Generic[_Rows]):
 
     @property
     def output_name(self) -> str | None:
-        """Name of the single output where there is no output axis, None if it has none.
+        """Name of the only output if there is no output axis; None if it has no name.
 
-        Of a classifier of two classes it is "b vs a", where positive values speak for b; where one
-        of several outputs has been singled out, its name.
+        For a classifier of two classes it is "b vs a", where positive values favor b. After
+        slicing to one of several outputs, it is the name of this output.
         """
         return self._axes.output_name
 
     @property
     def row_index(self) -> pd.Index | None:
-        """Labels of the rows, those of the explained DataFrame; None if it was none of pandas."""
+        """Index of the explained DataFrame; None if the rows were not a DataFrame of pandas."""
         return self._axes.row_index
 
     @property
     def value_function(self) -> ValueFunction | None:
-        """The game that the values are of, as in `Explainer`; None if it is not known."""
+        """The value function, as in `Explainer`; None if it is not known."""
         return self._rows.value_function
 
     @property
@@ -126,9 +126,9 @@ class RowResult(Result, SkopsGuard, Generic[_Rows]):
         Returns
         -------
         pandas.DataFrame
-            A line per feature, or coalition of `Interactions`, with the column "importance". With
-            an output axis there is a column per output, and the largest importance in any output
-            decides the order.
+            A line per feature, or per coalition for `Interactions`, with the column "importance".
+            With several outputs there is a column per output, and lines are sorted by the largest
+            importance in any output.
 
         Raises
         ------
@@ -154,21 +154,21 @@ class RowResult(Result, SkopsGuard, Generic[_Rows]):
         return importance_frame(self.importance(), names, self._axes, thing)
 
     def importance(self) -> NDArray[np.float64]:
-        """Return how strongly each feature or coalition acts."""
+        """Return the importance of each feature or coalition."""
         raise NotImplementedError
 
     def _named(self) -> tuple[str, Sequence[str]]:
-        """Return what has a value, such as a feature, and the names of all."""
+        """Return "feature" or "coalition", and the names of all features or coalitions."""
         raise NotImplementedError
 
     def _checked_output(self, options: PlotOptions, choice: str) -> int | str | None:
-        """Return the output that is drawn: chosen of several, or None for the only one.
+        """Return the output to draw, None if there is a single output.
 
         Parameters
         ----------
         options : PlotOptions
         choice : str
-            How an output is chosen without them.
+            The code that selects an output without `options`, for messages.
         """
         output = options.output
         if self.output_names is None:
@@ -176,14 +176,14 @@ class RowResult(Result, SkopsGuard, Generic[_Rows]):
                 raise ValueError(f"output={output!r} was given, but there is a single output")
         elif output is None:
             raise ValueError(
-                f"a picture shows one output: choose it by {choice} or plot(output=name), among "
+                f"plot draws one output. Choose one by {choice} or plot(output=name), among "
                 f"{shown(self.output_names)}"
             )
         return output
 
     def _settings(self) -> dict[str, str]:
-        """Return what reports say of how values were computed."""
-        # Slow to import.
+        """Return the settings of the computation, for reports."""
+        # Imported only if needed: the import is slow.
         from importlib.metadata import version
 
         return {"Game": self.value_function or "not known", "Version": f"pkex {version('pkex')}"}

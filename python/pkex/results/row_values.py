@@ -1,4 +1,4 @@
-"""Values of rows, and all that is needed to read them: what an attribution holds."""
+"""Arrays, axes and uncertainty of an attribution."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ __all__ = ["RowValues", "same_for_all"]
 class RowValues:
     """Values, base values and data of rows, with their axes and uncertainty, sliced together.
 
-    Arrays fit to each other, and nobody else holds them: they are protected from change, not
-    copied. Slicing that removes every axis of an array leaves a number in its place.
+    The shapes of arrays match; arrays are made read-only, not copied. Slicing that removes every
+    axis of an array replaces it by a number.
 
     Parameters
     ----------
-    values : ndarray with the axes that there are
+    values : ndarray with all axes that are present
     base_values : ndarray without the axis of features
     data : ndarray without the axis of outputs
     axes : Axes
     uncertainty : Uncertainty, optional
-        Of the values; None if they are certain.
+        The uncertainty of the values; None if they are exact values of a certain function.
     value_function : str, optional
-        None if it is not known.
+        The value function; None if it is not known.
     is_centered : bool, default False
-        Whether the mean over some rows has been subtracted.
+        Whether the mean over the rows of a reference has been subtracted.
     """
 
     values: Float
@@ -85,25 +85,25 @@ class RowValues:
 
     @property
     def has_offsets(self) -> bool:
-        """Whether values contain constants that say nothing about the data: neutral ones do."""
+        """Whether values contain constants that do not depend on the data, as neutral values do."""
         return self.value_function == "neutral" and not self.is_centered
 
     @property
     def importance_label(self) -> str:
-        """What `importance` is of several rows, in a few characters: for tables and pictures."""
+        """The label of `importance` of several rows, for tables and plots."""
         return "mean |value − its mean|" if self.has_offsets else "mean |value|"
 
     def importance(self) -> Float:
-        """Return how strongly each feature acts; see `Attribution.importance`."""
+        """Return the importance of each feature; see `Attribution.importance`."""
         if ROW not in self.axes.present:
             return np.abs(self.values)
         if len(self) == 0:
-            raise ValueError("there are no rows to average over")
+            raise ValueError("there are no rows to average over. Explain at least one row")
         return mean_size(self.values, self.value_function if self.has_offsets else None)
 
     @property
     def spreads(self) -> dict[str, Float]:
-        """Standard errors and standard deviations, whichever there are, by their name."""
+        """Standard errors and posterior standard deviations that are known, by their name."""
         return {} if self.uncertainty is None else self.uncertainty.spreads
 
     def picked(self, key: Any) -> RowValues:
@@ -120,7 +120,7 @@ class RowValues:
         )
 
     def with_every_axis(self) -> tuple[Float, Float, NDArray[Any]]:
-        """Return values, base values and data with the axes that slicing removed put back."""
+        """Return values, base values and data, with the axes restored that slicing has removed."""
         rows = len(self.values) if ROW in self.axes.present else 1
         features, named = len(self.axes.features), self.axes.outputs
         outputs = () if named is None else (len(named),)
@@ -131,7 +131,7 @@ class RowValues:
         )
 
     def in_rows(self) -> RowValues:
-        """Return the same with axes of rows and features, of a single one, too; without draws."""
+        """Return the values with the axes of rows and features restored, without draws."""
         values, base_values, data = self.with_every_axis()
         outputs = () if self.axes.output_names is None else (OUTPUT,)
         shape = values.shape if outputs else data.shape
@@ -145,25 +145,25 @@ class RowValues:
         )
 
     def parts(self) -> dict[str, Any]:
-        """Return plain parts for a pickle, without draws, which hold on to the model."""
-        certain = self.uncertainty
+        """Return the fields as plain data for a pickle, without draws, which contain the model."""
+        uncertainty = self.uncertainty
         return {
             **vars(self),
             "axes": self.axes.parts(),
             "uncertainty": None
-            if certain is None
-            else {"standard_errors": certain.standard_errors, "roots": certain.roots},
+            if uncertainty is None
+            else {"standard_errors": uncertainty.standard_errors, "roots": uncertainty.roots},
         }
 
     @classmethod
     def of_parts(cls, parts: dict[str, Any]) -> RowValues:
-        """Return the values of parts, whose arrays come writable out of a file."""
-        uncertain = parts["uncertainty"]
+        """Return the values from the fields of a pickle, whose arrays are writable."""
+        uncertainty = parts["uncertainty"]
         return cls(
             **{
                 **parts,
                 "axes": Axes(**parts["axes"]),
-                "uncertainty": None if uncertain is None else Uncertainty(**uncertain),
+                "uncertainty": None if uncertainty is None else Uncertainty(**uncertainty),
             }
         )
 
@@ -196,6 +196,6 @@ class RowValues:
 
 
 def same_for_all(base: float | Float, n_rows: int) -> Float:
-    """Return a number, or those of outputs, for each row: without a copy for each."""
-    own = np.array(base, dtype=np.float64)
-    return np.broadcast_to(owned(own), (n_rows, *own.shape))
+    """Return base values broadcast to all rows, without a copy for each."""
+    array = np.array(base, dtype=np.float64)
+    return np.broadcast_to(owned(array), (n_rows, *array.shape))

@@ -1,4 +1,4 @@
-"""The size of values over rows."""
+"""Mean absolute values over rows."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["mean_size"]
 
 
 def mean_size(values: Float, value_function: str | None) -> Float:
-    """Return the mean absolute value over the rows, of neutral values that of what varies.
+    """Return the mean absolute value over the rows; neutral values of several rows are centered.
 
-    Neutral values contain constants, the same for all rows, that depend on the amplitude of the
-    model's coefficients rather than on the data. With itself, a single row does not vary.
+    Neutral values contain constants, equal in all rows, that depend on the amplitude of the model's
+    coefficients rather than on the data.
     """
     if value_function == "neutral" and len(values) > 1:
         values = values - values.mean(axis=0)

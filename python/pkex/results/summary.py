@@ -18,7 +18,7 @@ from pkex.typing import Float
 
 __all__ = ["SHOWN_LINES", "Summary", "SummaryTable", "table_of_largest"]
 
-# Features in the table of a result that is printed or shown in a notebook, and its outputs.
+# The largest numbers of features and outputs in a table that is printed or shown in a notebook.
 SHOWN_LINES, _MOST_OUTPUTS = 8, 4
 
 # Colors that can be seen on a light and on a dark page; text has the color of the page.
@@ -28,14 +28,14 @@ _CELL = "padding:2px 8px;border:none;background:none;color:inherit"
 
 @dataclass(frozen=True, eq=False)
 class SummaryTable:
-    """A table of texts, of which one column may have bars.
+    """A table of texts, optionally with bars.
 
     Parameters
     ----------
     columns : sequence of sequence of str
-        The first entry of each is its title; the first column has the names.
+        The columns, each with its title first; the first column has the names.
     sizes : ndarray of shape (lines,), optional
-        Numbers that are drawn as bars beside the names, in HTML only.
+        Numbers that are drawn as bars next to the names, in HTML only.
     title : str, optional
         A line above the table.
     note : str, optional
@@ -84,7 +84,7 @@ class Summary:
         return "\n".join([self.head, *tables, *self.notes])
 
     def html(self) -> str:
-        """Return the summary as a piece of HTML; every text is escaped."""
+        """Return the summary as an HTML element, with all texts escaped."""
         tables = "".join(table.html() for table in self.tables)
         head = _paragraphs(self.head.split("\n"), "bold")
         return f'<div class="pkex-result">{head}{tables}{_paragraphs(self.notes)}</div>'
@@ -101,7 +101,7 @@ def table_of_largest(
     spreads: Mapping[str, NDArray[np.float64]] | None = None,
     most: int = SHOWN_LINES,
 ) -> SummaryTable:
-    """Return a table of features or coalitions with the largest values in size, largest first.
+    """Return a table of the features or coalitions with the largest absolute values.
 
     Parameters
     ----------
@@ -109,15 +109,15 @@ def table_of_largest(
         Returns the name at a place of `values`.
     values : ndarray of shape (d,), (d, 1) or (d, outputs)
     thing : str
-        What has a value.
+        The word for the lines, such as "feature".
     label : str
-        What the values are.
+        The label of the values.
     output_names : sequence of str, optional
-        Heads of the columns if there are several.
+        The titles of the columns if there are several.
     data : ndarray of shape (d,), optional
-        For a last column.
+        The last column.
     spreads : mapping of str to ndarray, shaped as the values, optional
-        What stands beside each column of values, by its head.
+        Columns of errors next to each column of values, by their titles.
     most : int, default 8
         The largest number of lines.
     """
@@ -129,8 +129,8 @@ def table_of_largest(
     for output, head in enumerate(heads):
         columns.append([shortened(head), *numbers(by_output[order, output])])
         for title, spread in (spreads or {}).items():
-            own = spread.reshape(by_output.shape)[order, output]
-            columns.append([title, *numbers(own)])
+            column = spread.reshape(by_output.shape)[order, output]
+            columns.append([title, *numbers(column)])
     if data is not None:
         columns.append(["data", *map(number, data[order])])
     left_out = [(len(values) - len(order), f"smaller {thing}")]
@@ -142,7 +142,7 @@ def table_of_largest(
 
 
 def _line(cells: Sequence[str], tag: str, bar: str | None) -> str:
-    """Return a row of a table; the bar, if there is one, follows the name."""
+    """Return a row of an HTML table; the bar, if there is one, follows the name."""
     scope = ' scope="col"' if tag == "th" else ""
     name, *others = (escape(cell) for cell in cells)
     first = f'<{tag}{scope} style="{_CELL};text-align:left">{name}</{tag}>'
@@ -154,17 +154,17 @@ def _line(cells: Sequence[str], tag: str, bar: str | None) -> str:
 
 
 def _bars(sizes: Float) -> list[str]:
-    """Return a small picture of each number: a bar from 0."""
+    """Return a small SVG of each number, a bar from 0."""
     scale = Scale.of(sizes, np.zeros(1))
     zero = scale.at(0.0)
     axis = f'<line x1="{zero}" x2="{zero}" y1="0" y2="12" stroke="currentColor"/>'
-    found = []
+    bars = []
     for size in sizes.tolist():
         where = scale.between(0.0, size) if size == size else {"x": zero, "width": "0%"}
         place = f'x="{where["x"]}" width="{where["width"]}" y="2" height="8"'
         bar = f'<rect {place} fill="{_NEGATIVE if size < 0.0 else _POSITIVE}"/>'
-        found.append(f'<svg width="120" height="12" aria-hidden="true">{bar}{axis}</svg>')
-    return found
+        bars.append(f'<svg width="120" height="12" aria-hidden="true">{bar}{axis}</svg>')
+    return bars
 
 
 def _paragraphs(texts: Iterable[str], weight: str = "normal") -> str:

@@ -1,6 +1,6 @@
-"""Pictures as SVG that fits any width: lengths are percentages of it, texts keep their size.
+"""Responsive SVG figures: lengths are percentages of the width, texts keep their size.
 
-Colours are classes, which the page's style sheet knows for light and dark screens.
+Colors are classes of the page's style sheet, which has a light and a dark scheme.
 """
 
 from __future__ import annotations
@@ -17,28 +17,27 @@ from pkex.typing import Float
 
 __all__ = ["Drawing", "Scale", "bars", "cells", "lanes"]
 
-# Of a line with a label and bars below it, in pixels.
+# The heights of a label, of the bars below it and of the gap below these, in pixels.
 _LABEL, _BAR, _GAP = 20, 14, 8
-# Characters that a line has on a phone.
+# The number of characters in a line on a phone.
 _LINE = 42
-# Of a line of cells: its height, the percentage of the width before it, characters of its name.
+# For a line of cells: its height, the percentage of the width before it, characters of its name.
 _CELL, _BEFORE_CELLS, _NAME = 20, 36.0, 16
-# Numbers below this part of the largest have an empty cell.
+# Cells are empty for numbers below this fraction of the largest.
 _PALEST = 0.005
 
 
 @dataclass
 class Drawing:
-    """A picture that is being drawn.
+    """An SVG figure that elements are added to.
 
     Parameters
     ----------
     title : str
-        What is shown.
     description : str
-        What is seen, in words: the text alternative, after the title.
+        The text alternative, which follows the title.
     height : float
-        In pixels.
+        The height in pixels.
     """
 
     title: str
@@ -55,12 +54,12 @@ class Drawing:
         self.add("text", text, x=x, y=y, text_anchor=anchor)
 
     def labels(self, name: str, text: str, y: float) -> None:
-        """Add a name at the left, its middle left out if need be, and a text at the right."""
+        """Add a name at the left, shortened if necessary, and a text at the right."""
         self.label(shortened(name, max(_LINE - len(text), 8)), y)
         self.label(text, y, "100%", "end")
 
     def pair(self, pair: Sequence[float], scale: Scale, top: float) -> None:
-        """Add two thin bars from 0, of one sample and of the other."""
+        """Add two thin bars from 0, one for each sample."""
         for kind, y, share in zip(("first", "second"), (top, top + _BAR / 2.0), pair, strict=True):
             self.add("rect", **scale.between(0.0, share), y=y, height=_BAR / 2.0, kind=kind)
 
@@ -73,7 +72,7 @@ class Drawing:
         )
 
     def markup(self) -> str:
-        """Return the picture as an SVG element, with its text alternative."""
+        """Return the figure as an SVG element, with its text alternative."""
         words = escape(f"{self.title}. {self.description}", quote=True)
         return (
             f'<svg class="picture" role="img" aria-label="{words}" width="100%" '
@@ -97,14 +96,14 @@ def _attribute(value: str | float) -> str:
 
 @dataclass(frozen=True)
 class Scale:
-    """Where numbers are, from 1 to 99 percent of the width."""
+    """A linear scale from numbers to positions, from 1 to 99 percent of the width."""
 
     low: float
     high: float
 
     @classmethod
     def of(cls, *values: Float | None) -> Scale:
-        """Return one that holds all numbers."""
+        """Return a scale that contains all finite numbers."""
         known = np.concatenate([np.ravel(v) for v in values if v is not None])
         known = known[np.isfinite(known)]
         if not len(known):
@@ -113,18 +112,18 @@ class Scale:
         return cls(low, high) if low < high else cls(low - 0.5, high + 0.5)
 
     def place(self, value: float) -> float:
-        """Return the place of a number, in percent: the middle if all numbers are equal."""
-        # Halves, because the difference of two floats may overflow.
+        """Return the position of a number in percent: the middle if all numbers are equal."""
+        # Halved before subtraction: the difference of two floats may overflow.
         width = self.high / 2.0 - self.low / 2.0
         share = (value / 2.0 - self.low / 2.0) / width if width > 0.0 else 0.5
         return 1.0 + 98.0 * min(max(share, 0.0), 1.0)
 
     def at(self, value: float) -> str:
-        """Return the same as SVG has it."""
+        """Return the position of a number as an SVG length."""
         return f"{self.place(value):.2f}%"
 
     def between(self, low: float, high: float) -> dict[str, str]:
-        """Return where a rectangle is, and how wide: a pixel and more."""
+        """Return the position and width of a rectangle, at least about a pixel wide."""
         start, end = sorted((self.place(low), self.place(high)))
         return {"x": f"{start:.2f}%", "width": f"{max(end - start, 0.15):.2f}%"}
 
@@ -139,7 +138,7 @@ def bars(
     bands: Float | None = None,
     marks: Sequence[tuple[Sequence[str], Float]] = (),
 ) -> str:
-    """Draw a bar for each feature, in the order given, its name and a text above it.
+    """Draw a bar for each feature, in the given order, with its name and a text above it.
 
     Parameters
     ----------
@@ -151,7 +150,7 @@ def bars(
     bands : ndarray of shape (n, 2), optional
         The ends of pale bands behind the bars.
     marks : sequence of pairs
-        The classes of circles, one for each feature, and where they are.
+        The classes of circles, one for each feature, and their positions.
     """
     step = _LABEL + _BAR + _GAP
     scale = Scale.of(np.zeros(1), values, lines, bands, *(places for _, places in marks))
@@ -179,7 +178,7 @@ def bars(
 def lanes(
     title: str, names: Sequence[str], pairs: NDArray[np.float64], texts: Sequence[str]
 ) -> str:
-    """Draw two thin bars for each level: its share in one sample and in the other.
+    """Draw two thin bars for each level, its shares in two samples.
 
     Parameters
     ----------
@@ -217,7 +216,7 @@ def cells(
     values : ndarray of shape (n, columns)
         Cells above 0 have the class "above", cells below 0 the class "below".
     description : str
-        What is seen, in words.
+        The text alternative.
     heads : sequence of str, optional
         A short text above each column.
     are_sizes : bool, default False

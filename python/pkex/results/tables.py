@@ -1,4 +1,4 @@
-"""Small tables of text, which results show of themselves."""
+"""Formatting of numbers and small text tables."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from numpy.typing import NDArray
 
 __all__ = ["MOST_VALUES", "aligned", "number", "numbers", "shortened"]
 
-# Of more values than these a result shows no table: it would take long, and much memory.
+# Results with more values are printed without a table, which would take much time and memory.
 MOST_VALUES = 10**7
-# What the largest number of a column is at least and below, if none has a power of ten.
+# Columns whose largest absolute value is in [_TINY, _HUGE) have no powers of ten.
 _TINY, _HUGE = 1e-4, 1e10
-# The longest name, in characters.
+# The largest length of a name, in characters.
 _LONGEST = 40
 
 
 def number(value: Any) -> str:
-    """Return a number with five significant digits; anything else as it is, shortened.
+    """Return a number with five significant digits; other objects as shortened text.
 
-    Up to ten digits before the point are written out: 123456, not 1.2346e+05. For numbers below
-    each other there is `numbers`.
+    Up to ten digits before the point are written out: 123456, not 1.2346e+05. For columns of
+    numbers, use `numbers`.
     """
-    # To NumPy durations are integers.
+    # In NumPy, durations are integers.
     is_number = isinstance(value, float | int | np.number)
     if not is_number or isinstance(value, bool | np.timedelta64):
         return shortened(str(value), 20)
-    # Where rounding makes six digits before the point, and where eleven.
+    # Rounding gives six digits before the point at the lower limit, eleven at the upper one.
     return f"{value:.0f}" if 99999.5 <= abs(float(value)) < 9999999999.5 else f"{value:.5g}"
 
 
 def numbers(values: NDArray[np.float64]) -> list[str]:
-    """Return the numbers of a column, with one number of decimals: five digits of the largest.
+    """Return the numbers of a column with equal decimals: five significant digits of the largest.
 
-    All are powers of ten where the largest is tiny, or too large to be written out.
+    All have powers of ten if the largest absolute value is tiny, or too large to be written out.
     """
     finite = np.abs(values[np.isfinite(values)])
     largest = float(finite.max(initial=0.0))
@@ -45,7 +45,7 @@ def numbers(values: NDArray[np.float64]) -> list[str]:
     if not _TINY <= largest < _HUGE:
         return [f"{value:.4e}" for value in values]
     decimals = max(0, 4 - math.floor(math.log10(largest)))
-    # Without a minus before what is rounded to 0.
+    # The format "z" omits the minus sign of numbers that are rounded to 0.
     texts = [f"{value:z.{decimals}f}" for value in values]
     is_lost = (values != 0.0) & (np.abs(values) < 0.5 * 10.0**-decimals)
     if decimals and np.isfinite(values).all() and not is_lost.any():
@@ -55,7 +55,7 @@ def numbers(values: NDArray[np.float64]) -> list[str]:
 
 
 def shortened(text: str, longest: int = _LONGEST) -> str:
-    """Return a text on one line, with its middle left out if it is long."""
+    """Return a text on one line, with its middle replaced by "…" if it is long."""
     text = " ".join(text.split())
     if len(text) <= longest:
         return text
@@ -64,7 +64,7 @@ def shortened(text: str, longest: int = _LONGEST) -> str:
 
 
 def aligned(columns: Sequence[Sequence[str]]) -> list[str]:
-    """Return lines of text, the first column at its left, the others at their right."""
+    """Return lines of text, the first column left-aligned, the others right-aligned."""
     first, *others = ((column, max(map(len, column))) for column in columns)
     cells = [[cell.ljust(first[1]) for cell in first[0]]]
     cells += [[cell.rjust(width) for cell in column] for column, width in others]

@@ -1,4 +1,4 @@
-"""How certain values are: standard errors of estimates, and the posterior of a Gaussian process."""
+"""Uncertainty of values: standard errors of estimates, and Gaussian process posteriors."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ __all__ = [
     "spread_label",
 ]
 
-# Names of what stands beside values: sampling errors of estimates, and the model's uncertainty.
+# Names of the two kinds of uncertainty: sampling errors of estimates, and the model's posterior.
 STANDARD_ERROR, STANDARD_DEVIATION = "standard error", "standard deviation"
 _SHORT = {STANDARD_ERROR: "std err", STANDARD_DEVIATION: "std dev"}
 
 
 class ValueDraws(Protocol):
-    """Functions that are drawn from a model's posterior and explained in all rows."""
+    """Draws of functions from a model's posterior, explained in all rows."""
 
     def deviations(
         self, places: NDArray[np.int64], n: int, random: np.random.Generator
     ) -> Iterator[Float]:
-        """Yield how values deviate from those of the mean, in blocks of draws, shape (draws, k).
+        """Yield deviations of drawn values from the posterior mean, in blocks of shape (draws, k).
 
         Parameters
         ----------
         places : ndarray of shape (k,)
-            The places of the values, counted along the rows, features and outputs of all.
+            The places of the values in the flattened array of all rows, features and outputs.
         n : int
             The number of draws.
         random : numpy.random.Generator
@@ -51,20 +51,20 @@ class ValueDraws(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Uncertainty:
-    """How certain the values of an attribution are.
+    """Uncertainty of the values of an attribution.
 
-    Slicing that removes every axis of the values leaves numbers in the place of arrays.
+    Slicing that removes every axis of the values replaces arrays by numbers.
 
     Parameters
     ----------
     standard_errors : ndarray, in the shape of the values, optional
-        Of the draws that values are estimated from; None of exact values.
+        Sampling errors of estimates; None for exact values.
     roots : ndarray, in the shape of the values with one axis more, optional
-        R of the posterior covariances R Rᵀ of a row's values; None without a posterior.
+        The root R of the posterior covariance R Rᵀ of a row's values; None without a posterior.
     draws : ValueDraws, optional
-        Draws of all rows that were explained together.
+        Draws for all rows that were explained together.
     places : ndarray of int64, in the shape of the values, optional
-        The places of the values among those that `draws` has.
+        The places of the values among the values of `draws`.
     """
 
     standard_errors: Float | None = None
@@ -84,7 +84,7 @@ class Uncertainty:
         draws: ValueDraws | None = None,
         standard_errors: Float | None = None,
     ) -> Uncertainty:
-        """Return the uncertainty of all values that were computed together.
+        """Return the uncertainty of values that were computed together.
 
         Parameters
         ----------
@@ -93,8 +93,8 @@ class Uncertainty:
         draws : ValueDraws, optional
         standard_errors : ndarray, in the shape of the values, optional
         """
-        own = roots.reshape(*values.shape, roots.shape[-1])
-        return cls(standard_errors, own, draws, np.arange(values.size).reshape(values.shape))
+        roots = roots.reshape(*values.shape, roots.shape[-1])
+        return cls(standard_errors, roots, draws, np.arange(values.size).reshape(values.shape))
 
     @property
     def standard_deviations(self) -> Float | None:
@@ -106,7 +106,7 @@ class Uncertainty:
 
     @property
     def spreads(self) -> dict[str, Float]:
-        """Standard errors and posterior standard deviations, whichever are known, by their name."""
+        """Standard errors and posterior standard deviations that are known, by their name."""
         spreads = {
             STANDARD_ERROR: self.standard_errors,
             STANDARD_DEVIATION: self.standard_deviations,
@@ -115,14 +115,14 @@ class Uncertainty:
 
     @property
     def margins(self) -> Float | None:
-        """How far the bounds of 95 % are from each value, by all spreads together."""
+        """Half the length of each value's 95 % interval, from both kinds of uncertainty."""
         spreads = list(self.spreads.values())
         if not spreads:
             return None
         return DEVIATIONS * (spreads[0] if len(spreads) == 1 else np.hypot(*spreads))
 
     def changes(self, n_features: int) -> Float | None:
-        """Return R of the covariances R Rᵀ of a single row's values, (d, k), by all spreads."""
+        """Return the root R, shape (d, k), of a row's covariance R Rᵀ from both uncertainties."""
         roots = None if self.roots is None else self.roots.reshape(n_features, -1)
         if self.standard_errors is None:
             return roots
@@ -130,7 +130,7 @@ class Uncertainty:
         return errors if roots is None else np.concatenate([errors, roots], axis=1)
 
     def picked(self, axes: Sequence[str], chosen: Mapping[str, Resolved]) -> Uncertainty:
-        """Return the uncertainty of the values that are chosen on each axis."""
+        """Return the uncertainty of the values selected by an index for each axis."""
 
         def part(array: Any) -> Any:
             return None if array is None else pick(array, axes, chosen)
@@ -140,7 +140,7 @@ class Uncertainty:
         )
 
     def reshaped(self, shape: tuple[int, ...]) -> Uncertainty:
-        """Return the uncertainty of values of another shape, without draws."""
+        """Return the uncertainty with arrays of another shape, without draws."""
         errors, roots = self.standard_errors, self.roots
         return Uncertainty(
             None if errors is None else np.reshape(errors, shape),
@@ -148,7 +148,7 @@ class Uncertainty:
         )
 
     def without_draws(self) -> Uncertainty:
-        """Return the uncertainty without the draws, which hold on to the model."""
+        """Return the uncertainty without the draws, which contain the model."""
         return replace(self, draws=None, places=None)
 
     def plain(self) -> dict[str, Any]:
@@ -174,7 +174,7 @@ class Uncertainty:
 
 
 def roots_of(covariances: Float) -> Float:
-    """Return R with C = R Rᵀ of each row and output, features before outputs.
+    """Return R with C = R Rᵀ for each row and output, with features before outputs.
 
     Parameters
     ----------
@@ -185,9 +185,9 @@ def roots_of(covariances: Float) -> Float:
     ndarray of shape (n, d, outputs, d)
     """
     values, vectors = np.linalg.eigh(covariances.transpose(0, 3, 1, 2))
-    # Rounding alone makes them negative.
+    # Eigenvalues are negative only by rounding.
     roots = vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
-    # A feature that is sure to have its value has it exactly.
+    # A value with variance 0 has exactly 0 in its roots, without rounding errors.
     variances = np.diagonal(covariances, axis1=1, axis2=2)
     roots[variances <= 0.0] = 0.0
     ordered: Float = roots.transpose(0, 2, 1, 3)
@@ -195,5 +195,5 @@ def roots_of(covariances: Float) -> Float:
 
 
 def spread_label(name: str, *, is_row: bool) -> str:
-    """Return the head of a column of spreads of one row's values, or of their means over rows."""
+    """Return the title of a column of errors of one row's values, or of their means over rows."""
     return f"{'±' if is_row else 'mean'} {_SHORT[name]}"
