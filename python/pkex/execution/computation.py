@@ -38,11 +38,11 @@ class Computation:
         return replace(self, progress=progress)
 
     def alone(self) -> Computation:
-        """Return the same with one thread, of which others take no notice."""
+        """Return this computation with one thread, without progress and workers."""
         return replace(self, n_threads=1, progress=None, workers=None)
 
     def compensated(self) -> Computation:
-        """Return the same with compensated sums, for what else depends on them."""
+        """Return this computation with compensated sums."""
         return replace(self, summation="compensated")
 
     def part(self, number: int, n_parts: int) -> Computation:

@@ -1,6 +1,6 @@
 """Shapley values and interactions from the values of all coalitions, for few players.
 
-The values of coalitions ("worths" in names) are arrays of shape (n, 2^p) for n games of p players.
+Values of coalitions are arrays of shape (n, 2^p) for n games of p players.
 Bit j of the number of a coalition is set if player j is a member.
 """
 

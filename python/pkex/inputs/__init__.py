@@ -1,1 +1,1 @@
-"""What users give: read once, checked, and refused with the place and a remedy."""
+"""Arguments of users: read once and checked; errors name the place and the fix."""

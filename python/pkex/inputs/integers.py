@@ -13,7 +13,7 @@ __all__ = ["as_integer", "whole"]
 
 
 def whole(value: object) -> int | None:
-    """Return an integer of whatever type, None for anything else; truth values are no numbers."""
+    """Return an integer of any type; None for anything else, booleans included."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, SupportsIndex):
         return None
     try:

@@ -55,7 +55,7 @@ def with_known_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def unknown_keywords(function: Callable[..., object], given: Iterable[str]) -> TypeError | None:
-    """Return the error that names keywords which are no arguments, and lists those that are."""
+    """Return the error that names unknown keyword arguments and lists the known ones."""
     known = [name for name in inspect.signature(function).parameters if name != "self"]
     unknown = [name for name in given if name not in known]
     if not unknown:

@@ -12,9 +12,9 @@ __all__ = ["as_generator"]
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
-    """Return a random number generator made from a seed, or the one that is given.
+    """Return a random number generator from a seed, or the generator itself.
 
-    Of a RandomState, NumPy's older generator, the next numbers are the seed.
+    A RandomState, NumPy's older generator, draws the seed.
     """
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(1 << 31, size=4))

@@ -5,7 +5,7 @@ With the rows u of the sample, all of the same weight, r(x) = mean_u k(x, u) and
     k̃(x, y) = (k(x, y) − r(x) − r(y) + g) / τ,    τ = mean_u k(u, u) − g,
 
 so that the mean of k̃(u, u) is 1. Where the rows of the sample are compared with new ones, as by a
-detector, both must be centered alike: r(u) of a row of the sample, and so g, are then means over
+detector, both must be centered likewise: r(u) of a row of the sample, and so g, are then means over
 the other rows. For the engine, a factor 1 + λ k̃ is 1 + w k(x, y) − s(x) − s(y)
 with the weight w = λ/τ: the offsets s stand in a column behind the entries.
 """
@@ -156,8 +156,8 @@ class CenteredCategories(CenteredColumn):
     Parameters
     ----------
     codes, shares : tuple of float
-        The categories as numbers, ascending, and their shares among the rows. Of a single category
-        k̃ is 0 between it and any other.
+        The categories as numbers, ascending, and their shares among the rows. For a single
+        category, k̃ is 0 between it and any other.
     least : float
     n_rows : int or None
         The rows of the sample, if its entries are compared with the others; None if with all.

@@ -100,12 +100,12 @@ class Matern(Kernel):
 
     z is √(2ν) r, with r² = Σ_j ((x_j − y_j) / ℓ_j)² and the modified Bessel function K_ν [1]_. For
     ν = 1/2, 3/2 and 5/2 it is e^(−z), (1 + z) e^(−z) and (1 + z + z²/3) e^(−z); as ν grows it
-    becomes `RBF`, which it is for ``nu=inf``. It is scikit-learn's ``Matern``. Of several features
-    it is no product; for that of one-dimensional ones see `ProductMatern`.
+    becomes `RBF`, which it is for ``nu=inf``. It is scikit-learn's ``Matern``. For several
+    features it is not a product; for the product of one-dimensional ones see `ProductMatern`.
 
-    It is a mixture of Gaussian kernels, of which some tens stand in for it: an error of at most
-    1e-12, and 1e-10 of the decay 1 − k, between the rows that occur. Values take as many times as
-    long as those of `RBF`: at ν = 5/2 about 45, 3/2 about 65, 1/2 about 170.
+    pkex approximates it by a sum of some tens of Gaussian kernels, with an error of at most 1e-12,
+    and 1e-10 of the decay 1 − k, between the rows that occur. Values take a multiple of the time of
+    `RBF`: about 45 for ν = 5/2, 65 for 3/2 and 170 for 1/2.
 
     Parameters
     ----------

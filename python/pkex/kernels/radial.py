@@ -29,7 +29,7 @@ _LEAST_RATIO = 1e-100
 
 @dataclass(frozen=True, eq=False)
 class Radial(Mixed):
-    """A function of the distance in several columns, which is no product but a mixture of such.
+    """A function of the distance in several columns: a mixture of products.
 
     Parameters
     ----------

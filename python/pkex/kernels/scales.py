@@ -83,7 +83,7 @@ _LEAST, _LARGEST = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).
 
 @dataclass(frozen=True, eq=False)
 class Constants:
-    """The columns of rows which are constant but for rounding to float32.
+    """Columns that are constant up to rounding to float32.
 
     Parameters
     ----------

@@ -33,9 +33,9 @@ _FAMILY = add_family(
 class Tanimoto(Kernel):
     """Tanimoto's kernel of counts, x·y / (x·x + y·y − x·y); 0 where both rows are all 0.
 
-    Of rows of 0 and 1, such as fingerprints of molecules, it is the number of columns that both
-    have over the number that one has, also known as Jaccard's index [1]_. An absent column counts
-    in neither; the worth of no column is 0.
+    For rows of 0 and 1, such as fingerprints of molecules, it is the number of columns that both
+    rows have over the number that at least one has: Jaccard's index [1]_. Absent columns count in
+    neither number, and v(∅) = 0.
 
     The quotient is an integral of products, N/D = ∫ N e^(−σD) dσ, of which some tens stand in for
     it, with a relative error of at most 1e-13. That takes seconds a row for hundreds of points and

@@ -27,17 +27,17 @@ _MOST_OUTPUTS, _MOST_IN_VERDICT = 6, 3
 
 _READING = (
     "The value of a feature in a row says how much it moved the model's output there, in the "
-    "output's units: averaged over all orders in which the features could become known. The base "
-    "value and the values of a row add up to the output, exactly.",
+    "output's units: averaged over all orders in which features can join a coalition. The base "
+    "value and the values of a row add up to the output.",
     "Features are ordered by “{label}”: how much they move outputs, up or down, on average over "
     "all rows.",
-    "A value speaks of the model, not of the world: features that go together may share, or take "
-    "from each other, what a model makes of them.",
+    "Shapley values describe the model, not the world: a model may divide the effect of associated "
+    "features among them in any way.",
 )
 _READING_OBSERVATIONAL = (
-    "In the observational game unknown features follow the known ones as they do in the "
-    "background: a value is what a feature tells of the model's output, and one that the model "
-    "ignores has a value if it goes together with others."
+    "Observational values are conditional expectations: absent features follow the present ones as "
+    "they do in the background. A feature that the model ignores has a value if it is associated "
+    "with others."
 )
 _READING_SPREADS = {
     STANDARD_ERROR: "Values are estimates from some of the coalitions of features. Std err is the "

@@ -335,7 +335,7 @@ def draw_statistic(
 
 def _draw_bands(ax: Axes, places: NDArray[np.intp], permuted: Float) -> None:
     low, high = np.quantile(permuted, [0.025, 0.975], axis=0)
-    label = "95 % of relabelled values"
+    label = "95 % of permuted values"
     ax.barh(places, high - low, left=low, height=0.9, color=_PERMUTED, label=label)
 
 

@@ -81,8 +81,8 @@ def sensitivity(
     order : {1, 2}, default 1
         With 2, there are the second-order indices of pairs, too.
     uncertainty : int, default 0
-        Of a Gaussian process, how many functions are drawn from its posterior, from 20 on, such as
-        100: the result has the indices of each as `draws`, and intervals. See the notes.
+        For a Gaussian process, the number of posterior draws, at least 20, such as 100. The result
+        has the indices of each draw as `draws`, and intervals. See the notes.
     random_state : int, numpy.random.Generator, RandomState or None, default None
         The seed of these draws; nothing else is random.
     summation : {"compensated", "plain"}, default "compensated"
@@ -106,8 +106,8 @@ def sensitivity(
     Raises
     ------
     UnsupportedModelError
-        If the model is not supported, or its kernel is no sum of products over columns; with
-        ``uncertainty``, if it is no Gaussian process whose posterior is known.
+        If the model is not supported, or its kernel is not a sum of products over columns; with
+        ``uncertainty``, if it is not a Gaussian process with a known posterior.
     ValueError, TypeError
         If the inputs do not fit the model's columns, a distribution's variance is infinite, the
         output does not vary, or its variance is lost in rounding errors; with ``uncertainty``, if
@@ -132,9 +132,9 @@ def sensitivity(
     the precision, and the difference that is left is what the warning says.
 
     With ``uncertainty``, the latent function of the process is drawn given its training rows,
-    under the kernel that was fitted: jointly at up to 500 rows of the inputs (100 where the kernel
-    is no product but a sum of many, as Matern is), which are chosen where least is known. A draw
-    is the mean of the process given these values, too: a sum of kernels at known points, whose
+    under the kernel that was fitted: jointly at up to 500 rows of the inputs (100 if the kernel
+    is a sum of many products, such as Matern), chosen where the posterior variance is largest. A
+    draw is the mean of the process given these values, too: a sum of kernels at known points, whose
     indices are computed as exactly as those of the posterior mean. ``draws.left_out`` is what is
     unknown even then, of the posterior variance. So intervals say how far the data leave the
     *function* open. They do not have the noise of observations, nor doubt about the kernel and its

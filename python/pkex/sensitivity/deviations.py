@@ -220,7 +220,7 @@ def _shortened(rows: Float, sizes: Float) -> Float:
 
 
 def _orthonormal(rows: Float, basis: Float, least: float) -> Float:
-    """Return an orthonormal basis of some rows, orthogonal to a basis, but for what is short."""
+    """Return an orthonormal basis of rows, orthogonal to a basis, without short directions."""
     found: list[Float] = []
     while len(rows):
         squares = np.einsum("er,er->e", rows, rows)

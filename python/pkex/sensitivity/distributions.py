@@ -239,7 +239,7 @@ def is_distribution(given: Any) -> bool:
 
 
 def _remedy(given: Any) -> str:
-    """Return what to do with what is no frozen distribution, "" if it is not known."""
+    """Return the fix for an object that is not a frozen distribution; "" if there is none."""
     if hasattr(given, "ppf"):
         return ", which is not frozen: call it, with its parameters"
     if hasattr(given, "icdf"):

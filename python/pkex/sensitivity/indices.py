@@ -1,4 +1,4 @@
-"""Indices: worths of inputs as shares of the variance, if this is not lost in rounding errors."""
+"""Sensitivity indices: shares of the variance, unless this is lost in rounding errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Indices:
 
     @classmethod
     def of(cls, worths: Worths) -> Indices:
-        """Return what share of the variance worths are."""
+        """Return values of coalitions as shares of the variance."""
         variance = worths.shapley.sum(axis=0)
         second = None if worths.second is None else _of_pairs(worths.second) / variance
         return cls(

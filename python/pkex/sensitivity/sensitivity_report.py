@@ -29,11 +29,11 @@ _READING = (
     "The variance of the model's output over its inputs, which are independent of each other, is "
     "divided among them. “Shapley effect” is an input's share: never negative, and all add up to "
     "100 %.",
-    "“first order” is what an input explains by itself: by so much the variance would fall on "
-    "average if it were known. “total” is what stays unknown while it is not, its part in "
-    "interactions included: an input whose total is near 0 can be fixed.",
-    "The line from the first-order to the total index is what an input does together with others; "
-    "the Shapley effect lies between them.",
+    "The first-order index is the share that the variance would fall on average if the input were "
+    "fixed. The total index also includes the input's interactions: an input whose total index is "
+    "near 0 can be fixed.",
+    "The line from the first-order to the total index shows interactions; the Shapley effect lies "
+    "between them.",
     "Nothing is sampled: the numbers are exact for the model that was given. How well it stands "
     "for what it is a model of, they do not say.",
 )

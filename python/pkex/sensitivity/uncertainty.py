@@ -64,7 +64,7 @@ def draws_of(
     Raises
     ------
     UnsupportedModelError
-        If it is no Gaussian process whose posterior is known.
+        If it is not a Gaussian process with a known posterior.
     ValueError
         If draws are without more than half of the posterior variance.
     """
@@ -90,7 +90,7 @@ def draws_of(
 def _worths(
     mean: Function, deviation: Draws, inputs: Inputs, computed: tuple[Any, int, Computation]
 ) -> Worths:
-    """Return the worths of draws of one output."""
+    """Return the values of coalitions of the draws of one output."""
     players, order, how = computed
     rows = inputs.covering_rows()
     parts = [products(function, rows) for function in (mean, deviation.function)]

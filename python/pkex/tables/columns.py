@@ -280,7 +280,7 @@ def _common_base(entries: list[Any], missing: NDArray[np.bool_], name: str, argu
 
 
 def _as_labels(entries: list[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return labels as texts, truth values and numbers, None where they are missing."""
+    """Return categories as texts, booleans and numbers; None where they are missing."""
     labels = np.empty(len(entries), dtype=object)
     for row, (entry, absent) in enumerate(zip(entries, missing.tolist(), strict=True)):
         labels[row] = None if absent else _label(entry)

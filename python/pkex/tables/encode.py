@@ -292,7 +292,7 @@ def categorical_columns(given: Iterable[int | str] | None, names: Sequence[str])
     Raises
     ------
     ValueError, TypeError
-        If it is no list of names or numbers of columns.
+        If it is not a list of names or numbers of columns.
     """
     if given is None:
         return frozenset()

@@ -54,7 +54,7 @@ def numbered(n_columns: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """What a table calls its columns and rows; nothing, if it is no DataFrame.
+    """Names of the columns and rows of a table; none if it is not a DataFrame.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Arrays given by users: turned into C-contiguous float64, or refused with the place and a remedy.
+"""Arrays of users as C-contiguous float64; errors name the place and the fix.
 
 Accepted are lists, NumPy arrays of any real type and memory order, masked arrays without masked
 entries, pandas and polars DataFrames, and SciPy sparse matrices. None of these libraries is
@@ -138,7 +138,7 @@ def _are_floats(objects: NDArray[Any], column: int) -> bool:
 
 
 def _fits(numbers: Any) -> Any:
-    """Whether numbers are no integers too large for float64."""
+    """Return whether numbers fit into float64; integers may be too large."""
     is_integer = not isinstance(numbers, float | np.floating)
     return (numbers > -LARGE) & (numbers < LARGE) if is_integer else True
 

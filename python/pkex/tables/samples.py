@@ -84,7 +84,7 @@ def read_samples(
     Raises
     ------
     ValueError, TypeError
-        If one is no table, their columns differ, in what they hold too, or `missing` is an error.
+        If one is not a table, columns differ in name or kind, or `missing` is an error.
     """
     check_choice("missing", missing, MISSING)
     is_plain = categorical is None and missing == "error"

@@ -46,7 +46,7 @@ class RowStream:
     labels : Labels
         Of the columns.
     whole : dict of str to type
-        The columns of files that hold truth values or integers.
+        Types of the columns of files that hold booleans or integers.
     """
 
     def __init__(self, n_rows: int, n_columns: int, labels: Labels) -> None:
@@ -80,7 +80,7 @@ def read_sources(
     Raises
     ------
     ValueError, TypeError
-        If one is no table, or their columns differ; of numbers that are not finite only when they
+        If one is not a table, or their columns differ. Numbers that are not finite raise when they
         are read.
     FileNotFoundError
         If there is no such file.

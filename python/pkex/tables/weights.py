@@ -39,7 +39,7 @@ def relative_weights(weights: ArrayLike, name: str, n_rows: int, rows_of: str) -
     Raises
     ------
     ValueError, TypeError
-        If they have another shape, are no finite numbers, are negative or all 0.
+        If they have another shape, are not finite, are negative or all 0.
     """
     array = as_vector_or_matrix(weights, name, n_rows=n_rows, rows_of=rows_of)
     if array.ndim != 1:

@@ -1,0 +1,65 @@
+"""Pages, docstrings and messages use the field's words."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+# Pages and rooms in these words; the others follow.
+PAGES = [
+    ROOT / "README.md",
+    *(ROOT / "docs" / f"{name}.md" for name in ("index", "value-functions", "probabilities")),
+    *sorted((ROOT / "docs/tutorials").glob("*.md")),
+    *sorted((ROOT / "docs/how-to").glob("*.md")),
+]
+ROOMS = ("execution", "explain", "games", "inputs", "kernels", "results", "sensitivity", "tables")
+MODULES = [path for room in ROOMS for path in sorted((ROOT / "python/pkex" / room).glob("*.py"))]
+
+# Pattern: what to write in its place.
+INSTEAD = {
+    r"(?<!there )\b(is|are|was|were) no\b(?! (longer|more|less|fewer))": "is not (a)",
+    r"(^|[.:] )Of an? ": "begin with the subject: 'For a …, pkex …'",
+    r"\bworths?\b(?! :)": "value of the coalition, v(S)",
+    r"\bown points\b": "stored points (support vectors or training rows)",
+    r"\btruth values\b": "booleans",
+    r"\b(refuses?|refused|takes? no notice|told to)\b": "raises, ignores, does not support",
+    r"\bbut for\b": "except",
+    r"\balike\b": "similar, equally",
+    r"\b(how sure|surest|sure of)\b": "uncertainty, most certain",
+    r"\b(family p|alone p)\b": "family-wise adjusted p-value, univariate p-value",
+    r"\bgoes together with\b": "is associated with",
+    r"\bhardly varies\b": "near-constant",
+    r"\b(by itself|on its own)\b": "separately, independently",
+    r"\b(relabell?ings?|relabell?ed)\b": "permutation, permuted",
+    r"\b(ladder|rung|shelf|remedy)\b": "describe the operation",
+}
+CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+
+
+def texts(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines of prose of a page, or the docstrings and messages of a module."""
+    source = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        prose = CODE.sub(lambda code: "\n" * code.group().count("\n"), source)
+        yield from enumerate(prose.splitlines(), start=1)
+        return
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            prose = CODE.sub("", node.value)
+            yield from enumerate(prose.splitlines(), start=node.lineno)
+
+
+@pytest.mark.parametrize("path", [*PAGES, *MODULES], ids=lambda path: str(path.relative_to(ROOT)))
+def test_texts_are_in_the_words_of_the_field(path):
+    wrong = [
+        f"{path.name}:{line}: {found.group().strip()!r}: write {instead}"
+        for line, text in texts(path)
+        for pattern, instead in INSTEAD.items()
+        for found in re.finditer(pattern, text.strip())
+    ]
+    assert not wrong, "\n".join(wrong)
