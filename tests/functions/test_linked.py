@@ -125,7 +125,7 @@ def test_more_features_than_can_be_enumerated_are_refused_with_their_number_and_
 @pytest.mark.parametrize(
     ("transform", "error", "message"),
     [
-        (lambda y: y[:-1], ValueError, "transform must return an array of the shape"),
+        (lambda y: y[:-1], ValueError, "transform must return an array of the same shape"),
         (lambda y: np.stack([y, y], axis=1), ValueError, "transform must return an array of the"),
         (lambda y: y.astype(str), TypeError, "transform must return real numbers"),
         (lambda y: np.where(y > -9.0, np.nan, y), ValueError, "becomes nan for row 0 of the back"),

@@ -178,7 +178,7 @@ def test_a_wrong_number_of_length_scales_says_what_was_expected():
 
 
 def test_a_column_out_of_range_says_how_many_there_are():
-    with pytest.raises(ValueError, match=r"column 3; expected 0 to 2"):
+    with pytest.raises(ValueError, match=r"column 3, but the data has 3 columns"):
         RBF().on([3]).terms(3)
 
 
