@@ -102,7 +102,7 @@ def test_a_report_has_the_standard_errors_of_the_first_rows():
 
 def test_a_report_of_the_observational_game_says_what_its_values_are_of():
     told = pkex.Explanation(VALUES, [0.5, 0.5], DATA, NAMES, value_function="observational")
-    assert "a value is what a feature tells of the model" in told.to_html()
+    assert "Observational values are conditional expectations" in told.to_html()
     plain = pkex.Explanation(VALUES, [0.5, 0.5], DATA, NAMES, value_function="interventional")
     assert "what a feature tells" not in plain.to_html()
 
