@@ -7,7 +7,7 @@ every variable's value over the repetitions is drawn. Needs pkex[demo]; saves mm
 the working directory.
 
     python examples/mmd_experiments.py                  a quick look
-    python examples/mmd_experiments.py --seconds 600    the picture in docs/statistics.md
+    python examples/mmd_experiments.py --seconds 600    the picture in docs/benchmarks.md
 """
 
 import argparse

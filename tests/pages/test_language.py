@@ -14,6 +14,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = [
     ROOT / "README.md",
     *(ROOT / "docs" / f"{name}.md" for name in ("index", "value-functions", "probabilities")),
+    *(ROOT / "docs" / f"{name}.md" for name in ("two-sample", "drift", "dependence")),
+    *(ROOT / "docs" / f"{name}.md" for name in ("permutation-tests", "large-samples")),
     *sorted((ROOT / "docs/tutorials").glob("*.md")),
     *sorted((ROOT / "docs/how-to").glob("*.md")),
 ]

@@ -246,6 +246,6 @@ def test_octets_have_the_power_of_all_permutations(monkeypatch, design):
         found.append(np.mean(pvalues <= 0.05))
     octets, rows = found
     assert 0.5 < rows < 0.9
-    # The difference is known to some 0.03 only; docs/statistics.md has that of many more data sets.
+    # The difference is known to some 0.03 only; docs/benchmarks.md has that of many more data sets.
     # What is excluded is the loss of 0.15 to 0.3 that exchanges in pairs have here.
     assert octets > rows - 0.07
