@@ -89,7 +89,8 @@ def draw_matrix(
     from matplotlib.colors import LinearSegmentedColormap
 
     largest = float(np.nanmax(np.abs(values))) or 1.0
-    tones, least = (("white", BLUE), 0.0) if are_sizes else ((BLUE, "white", VERMILION), -largest)
+    # A list: matplotlib before 3.8 reads a tuple of two as a color and its opacity.
+    tones, least = (["white", BLUE], 0.0) if are_sizes else ([BLUE, "white", VERMILION], -largest)
     image = ax.imshow(
         values, aspect="auto", cmap=LinearSegmentedColormap.from_list("values", tones), vmin=least,
         vmax=largest, interpolation="nearest",
