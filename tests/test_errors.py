@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import pkex
-from pkex.commands.vocabulary import CommandVocabulary
+from pkex.cli.vocabulary import CommandVocabulary
 from pkex.errors import (
     HERE,
     Argument,

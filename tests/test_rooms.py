@@ -20,12 +20,12 @@ ROOMS = [
     "results",
     "adapters",
     "explain",
-    "statistics",
+    "compare",
     "sensitivity",
     "models",
     "",  # the package itself, as users see it
     "integrations",
-    "commands",
+    "cli",
     "__main__",
 ]
 

@@ -20,7 +20,7 @@ from sphinx.errors import ExtensionError
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "pkex"
-DEMO = PACKAGE / "commands" / "demo.py"
+DEMO = PACKAGE / "cli" / "demo.py"
 GALLERY = ROOT / "docs" / "gallery"
 # Scripts run two at a time: NumPy on one thread each, so that they do not wait for each other.
 ENVIRONMENT = {

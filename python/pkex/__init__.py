@@ -26,14 +26,14 @@ from pkex.sensitivity import SensitivityDraws, SensitivityResult, sensitivity
 
 if TYPE_CHECKING:
     from pkex import models
-    from pkex.statistics.drift import MMDDrift
-    from pkex.statistics.drift_result import DriftResult
-    from pkex.statistics.drift_timeline import DriftTimeline
-    from pkex.statistics.hsic import hsic
-    from pkex.statistics.hsic_result import HSICResult
-    from pkex.statistics.mmd import mmd, witness
-    from pkex.statistics.mmd_result import MMDResult
-    from pkex.statistics.selector import HSICSelector
+    from pkex.compare.drift import MMDDrift
+    from pkex.compare.drift_result import DriftResult
+    from pkex.compare.drift_timeline import DriftTimeline
+    from pkex.compare.hsic import hsic
+    from pkex.compare.hsic_result import HSICResult
+    from pkex.compare.mmd import mmd, witness
+    from pkex.compare.mmd_result import MMDResult
+    from pkex.compare.selector import HSICSelector
 
 __all__ = [
     "DriftResult",
@@ -70,16 +70,16 @@ if find_spec("sklearn") is None:
 # What is loaded when it is first asked for, and from where: those who explain models need no
 # statistics.
 _ON_DEMAND = {
-    "DriftResult": "statistics",
-    "DriftTimeline": "statistics",
-    "HSICResult": "statistics",
-    "HSICSelector": "statistics.selector",
-    "MMDDrift": "statistics",
-    "MMDResult": "statistics",
-    "hsic": "statistics",
-    "mmd": "statistics",
+    "DriftResult": "compare",
+    "DriftTimeline": "compare",
+    "HSICResult": "compare",
+    "HSICSelector": "compare.selector",
+    "MMDDrift": "compare",
+    "MMDResult": "compare",
+    "hsic": "compare",
+    "mmd": "compare",
     "models": "models",
-    "witness": "statistics",
+    "witness": "compare",
 }
 
 

@@ -2,6 +2,6 @@
 
 import sys
 
-from pkex.commands.main import main
+from pkex.cli.main import main
 
 sys.exit(main())

@@ -1,7 +1,7 @@
 """The package's exceptions and warnings.
 
 Bad input is described by fields, and its text is made of them where it is shown: `Vocabulary` has
-the words of Python, `pkex.commands.vocabulary` those of the command line. Nothing reads a text.
+the words of Python, `pkex.cli.vocabulary` those of the command line. Nothing reads a text.
 """
 
 from __future__ import annotations

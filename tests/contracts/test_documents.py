@@ -14,8 +14,8 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.svm import SVC, SVR
 
 import pkex
+from pkex.compare.compared_rows import ComparedRows
 from pkex.inputs.plain_data import plain_entries, read_entries
-from pkex.statistics.compared_rows import ComparedRows
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 3))

@@ -208,7 +208,7 @@ def test_every_kernel_is_among_them():
 
 
 def test_every_function_is_among_them():
-    # Those of tables that hold more than numbers are tested with such, in tests/statistics.
+    # Those of tables that hold more than numbers are tested with such, in tests/compare.
     # That of the observational game knows no other, and sums of terms have no neutral one: see
     # tests/explain/test_observational.py and tests/functions/test_terms.py.
     others = {EncodedKernelSum, EncodedTransformed, Conditional, TermSum}

@@ -12,9 +12,9 @@ from brute_force_statistics import attributed, mmd_statistic, series_product
 from explainable_functions import COUNTED, COUNTS, KERNELS, UNITS
 
 import pkex
+from pkex.compare.comparison import exact_domain
 from pkex.kernels import RBF
 from pkex.kernels.factors import expanded
-from pkex.statistics.comparison import exact_domain
 
 
 class ByItsOwnFormulas:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pkex.commands.main import main
+from pkex.cli.main import main
 
 DOCS = Path(__file__).parents[2] / "docs"
 # Pages, and how many commands each has.

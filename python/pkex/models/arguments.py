@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from pkex.compare.chosen_kernel import ChosenKernel
+from pkex.compare.kernel_choice import gaussian_kernel
 from pkex.errors import warn
 from pkex.inputs.choices import places_of
 from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
-from pkex.statistics.chosen_kernel import ChosenKernel
-from pkex.statistics.kernel_choice import gaussian_kernel
 from pkex.tables.weights import relative_weights
 from pkex.typing import Float
 

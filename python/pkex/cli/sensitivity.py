@@ -1,0 +1,149 @@
+"""``pkex sensitivity``: which inputs the variance of a model's output comes from."""
+
+from __future__ import annotations
+
+import argparse
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pkex.cli.answers import Answer, present
+from pkex.cli.distributions import are_distributions, read_distributions
+from pkex.cli.failure import failures, warning_lines
+from pkex.cli.file_bytes import FileBytes
+from pkex.cli.models import add_model, in_words, read_model, tables_for
+from pkex.cli.options import Progress, add_output, add_table, check_output, table_options
+from pkex.cli.tables import read_table
+from pkex.cli.vocabulary import CommandVocabulary
+
+if TYPE_CHECKING:
+    from pkex import SensitivityResult
+
+__all__ = ["add", "run"]
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command to a parser."""
+    parser = commands.add_parser(
+        "sensitivity",
+        help="which inputs the variance of a model's output comes from",
+        description="Shapley effects, first-order and total Sobol indices of a fitted kernel "
+        "model over independent inputs.",
+        allow_abbrev=False,
+    )
+    add_model(parser)
+    parser.add_argument(
+        "inputs",
+        metavar="INPUTS",
+        help="table of rows, or '-', whose columns are taken as independent of each other, or JSON "
+        'with a distribution of scipy.stats for each input, such as {"x": {"distribution": "norm", '
+        '"loc": 0, "scale": 1}}',
+    )
+    parser.add_argument(
+        "--order", type=int, choices=(1, 2), default=1, help="2: of pairs, too (default: 1)"
+    )
+    add_table(parser, chosen="columns of the model, in its order")
+    add_output(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Divide the variance, write what was found, and return the exit status."""
+    kind = check_output(options, options.inputs, options.model)
+    vocabulary = CommandVocabulary({"inputs": options.inputs, "the model": options.model})
+    with warning_lines(vocabulary) as warnings, failures(vocabulary):
+        model = read_model(options.model, options)
+        result = _analysed(model, options, vocabulary)
+    present(_answer(result, in_words(model), options, warnings), kind, options.output)
+    return 0
+
+
+def _analysed(
+    model: Any, options: argparse.Namespace, vocabulary: CommandVocabulary
+) -> SensitivityResult:
+    import pkex
+
+    how: dict[str, Any] = {"order": options.order, "progress": Progress.shown()}
+    source = FileBytes.of(options.inputs)
+    if are_distributions(source):
+        return pkex.sensitivity(model, read_distributions(source), **how)
+    sheet = read_table(source, tables_for(model, table_options(options)))
+    vocabulary.locate("inputs", sheet)
+    return pkex.sensitivity(model, sheet.frame, **how)
+
+
+def _answer(
+    result: SensitivityResult, fitted: str, options: argparse.Namespace, warnings: list[str]
+) -> Answer:
+    from pkex.sensitivity.sensitivity_report import conclusion, report_sensitivity, variances
+
+    sentence = conclusion(result)
+    facts = {
+        "Model": f"{options.model}: {fitted}",
+        "Inputs": options.inputs,
+        "Variance": variances(result),
+        "Version": f"pkex {version('pkex')}",
+    }
+    lines = _lines(result)
+    second = result.second_order
+    record = {
+        "command": "sensitivity",
+        "pkex": version("pkex"),
+        "verdict": sentence,
+        "model": options.model,
+        "fitted": fitted,
+        "inputs": options.inputs,
+        "variance": np.asarray(result.variance).tolist(),
+        "outputs": result.output_names,
+        "features": lines,
+        "second_order": None if second is None else second.tolist(),
+        "notes": list(result.notes),
+        "warnings": list(warnings),
+    }
+    what = Path(options.model).name
+    return Answer(
+        lambda: report_sensitivity(result, what, facts, tuple(warnings)),
+        record,
+        lines if second is None else _with_pairs(result, lines),
+        sentence,
+    )
+
+
+def _lines(result: SensitivityResult) -> list[dict[str, Any]]:
+    """Return a line for each input, and output if there are several; the largest effect first."""
+    outputs = result.output_names
+    columns = {
+        "shapley_effect": result.shapley_effects,
+        "first_order": result.first_order,
+        "total": result.total,
+    }
+    lines = []
+    for place, output in enumerate(outputs or [None]):
+        own = {name: c if outputs is None else c[:, place] for name, c in columns.items()}
+        for j in np.argsort(-own["shapley_effect"], kind="stable").tolist():
+            head: dict[str, Any] = {} if outputs is None else {"output": output}
+            head["feature"] = result.feature_names[j]
+            lines.append({**head, **{name: float(column[j]) for name, column in own.items()}})
+    return lines
+
+
+def _with_pairs(result: SensitivityResult, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return lines for CSV: those of inputs, then one for each pair, the largest first."""
+    outputs, names = result.output_names, result.feature_names
+    second = np.asarray(result.second_order).reshape(len(names), len(names), -1)
+    blank = dict.fromkeys(lines[0])
+    found = [{**line, "with": None, "second_order": None} for line in lines]
+    one, other = np.triu_indices(len(names), k=1)
+    for place, output in enumerate(outputs or [None]):
+        own = second[one, other, place]
+        for k in np.argsort(-np.abs(own), kind="stable").tolist():
+            head = {} if outputs is None else {"output": output}
+            pair = {
+                "feature": names[one[k]],
+                "with": names[other[k]],
+                "second_order": float(own[k]),
+            }
+            found.append({**blank, **head, **pair})
+    return found

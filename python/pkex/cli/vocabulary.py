@@ -1,0 +1,81 @@
+"""The words of the command line for what messages of pkex name: files, options and lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pkex.cli.tables import Sheet
+from pkex.errors import Option, Vocabulary
+
+__all__ = ["CommandVocabulary"]
+
+# The options of Python that commands have, too: --option value, without the n_ of numbers.
+_OPTIONS = frozenset(
+    {
+        "background",
+        "budget",
+        "categorical",
+        "estimator",
+        "exclude",
+        "leave_one_out",
+        "link",
+        "missing",
+        "n_coalitions",
+        "n_landmarks",
+        "n_permutations",
+        "regularization",
+        "target",
+        "uncertainty",
+        "value_function",
+    }
+)
+
+
+class CommandVocabulary(Vocabulary):
+    """The words of a command.
+
+    Parameters
+    ----------
+    files : dict of str to str
+        What the arguments of pkex are called: by the names of their files.
+    """
+
+    def __init__(self, files: dict[str, str]) -> None:
+        self._files = files
+        self._sheets: dict[str, Sheet] = {}
+
+    def locate(self, argument: str, sheet: Sheet) -> None:
+        """Say which table an argument is, so that its rows become lines of the file."""
+        self._sheets[argument] = sheet
+
+    def argument(self, name: str) -> str:
+        """Return the file of an argument, or the option."""
+        known = self._files.get(name)
+        if known is None and name in _OPTIONS:
+            return _spelled(name)
+        return known or name
+
+    def option(self, option: Option) -> str | None:
+        """Return an option with its value, None where commands do not have it."""
+        if option.name not in _OPTIONS:
+            return None
+        if option.value is None or option.value is True:
+            return _spelled(option.name)
+        return f"{_spelled(option.name)} {_value(option.value)}"
+
+    def place(self, argument: str | None, row: int, column: int | str | None) -> str:
+        """Return the line of the file, or the number of the row from 1, and the column's name."""
+        sheet = self._sheets.get(argument or "")
+        if sheet is None:
+            return super().place(argument, row, column)
+        name = sheet.frame.columns[column] if isinstance(column, int) else column
+        line = sheet.line(int(sheet.frame.index[row]))
+        return line if name is None else f"{line}, column {name!r}"
+
+
+def _spelled(name: str) -> str:
+    return f"--{name.removeprefix('n_').replace('_', '-')}"
+
+
+def _value(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -1,0 +1,106 @@
+"""How many pairs of rows are compared: a number of pairs, or as many as fit into a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+
+import numpy as np
+
+from pkex.compare.kernel_terms import KernelTerms
+from pkex.compare.pair_sums import pair_sums
+from pkex.errors import InputError, InputWarning, Option, warn
+from pkex.execution.computation import Computation
+from pkex.execution.progress import duration
+from pkex.inputs.choices import SAMPLED_ESTIMATORS
+from pkex.inputs.integers import as_integer
+from pkex.kernels.heuristic import evenly_random
+from pkex.typing import Float
+
+__all__ = ["Budget", "check_budget", "pairs_among", "pairs_of_budget", "warn_of_all_pairs"]
+
+Budget = int | timedelta | None
+
+# An exact call of fewer pairs of rows takes no ten minutes, whatever it is.
+_QUICK = 1e9
+# In seconds; and rows whose pairs are measured.
+_LONG, _SOME = 600.0, 128
+# The share of a time that is for pairs; the rest is for reading and preparing.
+_FOR_PAIRS = 0.7
+
+
+def check_budget(budget: object, estimator: str) -> Budget:
+    """Return the budget of an estimator, or say what it may be."""
+    if budget is None:
+        return None
+    if estimator not in SAMPLED_ESTIMATORS:
+        raise InputError(
+            Option("estimator", estimator),
+            "compares all pairs of rows, and does not take a budget",
+            ["leave it out", ("take ", Option("estimator", "incomplete"))],
+        )
+    if isinstance(budget, timedelta):
+        if budget <= timedelta(0):
+            raise InputError("budget", f"must be a positive time; got {budget!r}")
+        return budget
+    valid = "a positive number of pairs of rows, a datetime.timedelta, or None"
+    return as_integer("budget", budget, valid, least=1)
+
+
+def pairs_of_budget(
+    budget: Budget, n_rows: int, compare: Callable[[], object], n_at_once: int
+) -> int | None:
+    """Return a budget as a number of pairs.
+
+    Parameters
+    ----------
+    budget : int, timedelta or None
+    n_rows : int
+    compare : callable
+        Compares all pairs of so many rows, which is measured.
+    n_at_once : int
+        The number of threads, or of workers.
+    """
+    if not isinstance(budget, timedelta):
+        return budget
+    seconds = _FOR_PAIRS * budget.total_seconds() * n_at_once
+    return int(pairs_among(n_rows) * seconds / _seconds(compare))
+
+
+def warn_of_all_pairs(rows: Float, terms: KernelTerms, how: Computation) -> None:
+    """Warn if all pairs of rows (n, d) are going to take long, as those of some rows do."""
+    n_pairs = float(pairs_among(len(rows)))
+    if n_pairs < _QUICK:
+        return
+    some = np.ascontiguousarray(rows[evenly_random(len(rows), _SOME)])
+    compare = partial(pair_sums, some, len(some), terms, how=how.alone())
+    whole = _seconds(compare) * n_pairs / (pairs_among(len(some)) * how.n_threads)
+    if whole > _LONG:
+        how_many = "as many of them as its budget says, a number or a time"
+        warn(
+            InputWarning(
+                None,
+                f"all {n_pairs:.2g} pairs of rows are going to take about {duration(whole)}",
+                (
+                    Option("estimator", "incomplete"),
+                    f" compares {how_many}, with standard errors and p-values",
+                ),
+            )
+        )
+
+
+def pairs_among(n: int) -> int:
+    """Return the number of pairs among n rows."""
+    return n * (n - 1) // 2
+
+
+def _seconds(compare: Callable[[], object]) -> float:
+    """Return the least time of five."""
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        compare()
+        times.append(time.perf_counter() - start)
+    return max(min(times), 1e-9)

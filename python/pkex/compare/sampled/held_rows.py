@@ -1,0 +1,119 @@
+"""The rows of a design: read chunk by chunk, and held as many at a time as memory is for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.compare.sampled.design import Design
+from pkex.tables.stream import RowStream, counted_from
+from pkex.typing import Float
+
+__all__ = ["Sample", "parts"]
+
+_Places = NDArray[np.integer[Any]]
+
+# Bytes of rows that are held at a time.
+_HELD = 1 << 29
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A sample whose rows are in a random order, of which some are the reference.
+
+    Parameters
+    ----------
+    source : RowStream
+    places : ndarray of int, shape (n,)
+        The place of each row of the source in that order.
+    reference : ndarray of shape (n_reference, d)
+        The first rows in that order.
+    extremes : ndarray of shape (2, d)
+        The smallest and the largest entry of each column.
+    """
+
+    source: RowStream
+    places: _Places
+    reference: Float
+    extremes: Float
+
+    @classmethod
+    def of(
+        cls,
+        source: RowStream,
+        check: Callable[[Float], None] | None,
+        n_reference: int,
+        generator: np.random.Generator,
+    ) -> Sample:
+        """Put rows into a random order, and look at all of them once: `check` gets every chunk."""
+        places = generator.permutation(source.n_rows)
+        if source.n_rows < 1 << 31:
+            places = places.astype(np.int32)
+        reference = np.empty((n_reference, source.n_columns))
+        extremes = np.array([[np.inf], [-np.inf]]).repeat(source.n_columns, axis=1)
+        start = 0
+        for chunk, of_chunk in _placed(source, places):
+            if check is not None:
+                with counted_from(start):
+                    check(chunk)
+            start += len(chunk)
+            _put(reference, chunk, of_chunk)
+            np.minimum(extremes[0], chunk.min(axis=0), out=extremes[0])
+            np.maximum(extremes[1], chunk.max(axis=0), out=extremes[1])
+        return cls(source, places, reference, extremes)
+
+    def rows(self, first: int, last: int) -> Float:
+        """Return the rows at these places, shape (last − first, d)."""
+        rows = np.empty((last - first, self.source.n_columns))
+        for chunk, of_chunk in _placed(self.source, self.places):
+            _put(rows, chunk, of_chunk - first)
+        return rows
+
+
+def _placed(source: RowStream, places: _Places) -> Iterator[tuple[Float, _Places]]:
+    """Yield the rows of a source, some at a time, with their places."""
+    start = 0
+    for chunk in source.chunks():
+        of_chunk = places[start : start + len(chunk)]
+        start += len(chunk)
+        if start <= len(places):
+            yield chunk, of_chunk
+    if start != len(places):
+        raise ValueError(
+            f"a sample has changed while it was read: it had {len(places)} rows, and now {start}"
+        )
+
+
+def _put(rows: Float, chunk: Float, places: _Places) -> None:
+    """Put those rows of a chunk where they belong that have a place among others."""
+    chosen = np.flatnonzero((places >= 0) & (places < len(rows)))
+    rows[places[chosen]] = chunk[chosen]
+
+
+def parts(samples: tuple[Sample, ...], design: Design) -> Iterator[tuple[Float, ...]]:
+    """Yield the rows of each part: of each sample an array of shape (n_blocks, size, d).
+
+    All samples are read once for as many parts as fit into memory together.
+    """
+    of_parts = [design.n_blocks * size for size in design.sizes]
+    columns = [sample.source.n_columns for sample in samples]
+    held = sum(8 * rows * d for rows, d in zip(of_parts, columns, strict=True))
+    at_once = max(1, _HELD // held)
+    for start in range(0, design.n_parts, at_once):
+        stop = min(start + at_once, design.n_parts)
+        shelf = [
+            sample.rows(first + start * of_part, first + stop * of_part).reshape(
+                stop - start, design.n_blocks, size, -1
+            )
+            for sample, first, size, of_part in zip(
+                samples, design.n_reference, design.sizes, of_parts, strict=True
+            )
+        ]
+        for part in range(stop - start):
+            # Copies: whoever holds a part does not hold the shelf.
+            yield tuple(rows[part].copy() for rows in shelf)
+        shelf.clear()

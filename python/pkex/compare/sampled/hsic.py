@@ -1,0 +1,231 @@
+"""HSIC of large samples, by the pairs of a design: the mean of unbiased HSIC of blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.compare.chosen_kernel import ChosenKernel, given_kernel
+from pkex.compare.comparison import Comparison, exact_domain
+from pkex.compare.hsic_problem import HSICProblem
+from pkex.compare.hsic_result import HSICResult
+from pkex.compare.hsic_significance import significance_by_exchanges
+from pkex.compare.kernel_terms import KernelRows, KernelTerms
+from pkex.compare.octets import OCTET, Octets
+from pkex.compare.sampled.blocks import BlockSums, OfBlock
+from pkex.compare.sampled.design import Design, n_reference
+from pkex.compare.sampled.estimate_over_design import estimate_over_design
+from pkex.compare.sampled.held_rows import Sample
+from pkex.compare.sampled.means import of_parts_of_reference
+from pkex.compare.sampled.reference import with_rare
+from pkex.compare.statistic_options import StatisticOptions
+from pkex.compare.targets import Target, as_target
+from pkex.execution.computation import Computation
+from pkex.execution.progress import reporting
+from pkex.inputs.choices import Side
+from pkex.inputs.wording import shown
+from pkex.kernels import Kernel
+from pkex.tables.encode import Encoding
+from pkex.tables.stream import JoinedStreams, RowStream, is_file, read_sources
+from pkex.typing import Float, Report
+
+__all__ = ["sampled_hsic"]
+
+# Slots, whose octets exchange targets alike.
+_SLOTS = 8
+_UNIT = (_SLOTS * OCTET,)
+# What messages call the reference.
+_PART = "a random part of X"
+# What an HSIC reports the progress of; blocks report none.
+_SILENT: dict[str, Report | None] = dict.fromkeys(["centring", "sums", "relabelling"])
+
+
+def sampled_hsic(
+    X: Any,
+    y: Any,
+    kernels: tuple[Kernel | None, Kernel | None],
+    attribute: Side,
+    options: StatisticOptions,
+) -> HSICResult:
+    """Estimate `pkex.hsic` from the pairs of a design; options are checked."""
+    conventions, is_x = options.conventions, attribute == "x"
+    joined = _Joined.of(X, y, kernels[1], options)
+    names = joined.encoding.names
+    given = given_kernel(kernels[0], len(names))
+    players = options.players(names if is_x else joined.target_names)
+    sample, reference = joined.arranged(given, options)
+    x, target = joined.of_reference(reference, kernels[1])
+    domain = exact_domain(sample.extremes[:, joined.columns])
+    _, of_x = Comparison.prepare(
+        x, joined.encoding, players, given, conventions, _PART, domain, is_divided=is_x
+    )
+    domain = exact_domain(sample.extremes[:, joined.targets])
+    of_y = Comparison.of(
+        target.chosen, target.encoding, players, conventions, domain, is_divided=not is_x
+    )
+    sides = (
+        _SideOfRows(joined.columns, of_x.kernel, of_x.terms),
+        _SideOfRows(joined.targets, of_y.kernel, of_y.terms),
+    )
+    attributed, other = sides if is_x else sides[::-1]
+    with reporting(options.progress) as report:
+        compared = attributed.of(reference).rows
+        divided, how = (of_x if is_x else of_y).with_means(compared, None)
+        attributed = replace(attributed, terms=divided.terms)
+        statistic = _OfBlock(attributed, other, bool(options.n_permutations), how.alone())
+        found = estimate_over_design(
+            statistic, (sample,), reference, _UNIT, options, how, report, together=OCTET
+        )
+    values = found.values
+    if options.n_permutations:
+        octets = _octets(_UNIT[0])
+        tested = significance_by_exchanges(
+            octets, found.groups, 0.0, options.n_permutations, options.random_state, None
+        )
+        values = replace(values, significance=tested)
+    return HSICResult(
+        **of_x.fields(values, of_y.unit),
+        target_kernel=of_y.kernel,
+        target_bandwidth=of_y.bandwidth,
+        attribute=attribute,
+        n_rows=joined.source.n_rows,
+        normaliser=None,
+        n_pairs=found.design.n_pairs,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Joined:
+    """Rows of data and targets beside each other.
+
+    Parameters
+    ----------
+    source : RowStream
+    columns, targets : ndarray of int
+        Which columns are data, and which targets.
+    encoding : Encoding
+        Of the data.
+    target_names : tuple of str
+    target : Target, optional
+        If all of them are there; else their kernel is found on the reference.
+    kind : type
+        What a target in a file is.
+    """
+
+    source: RowStream
+    columns: NDArray[np.intp]
+    targets: NDArray[np.intp]
+    encoding: Encoding
+    target_names: tuple[str, ...]
+    target: Target | None = None
+    kind: type = float
+
+    @classmethod
+    def of(cls, X: Any, y: Any, target_kernel: Kernel | None, options: StatisticOptions) -> _Joined:
+        """Read data and targets: a target may be a column of the file that X is in."""
+        (source,), names, encoding = read_sources(
+            {"X": X}, options.categorical, options.missing, compares_names=False
+        )
+        if not (is_file(X) and isinstance(y, str)):
+            target = as_target(y, target_kernel, source.n_rows, options.missing)
+            beside = JoinedStreams(source, target.rows)
+            columns, targets = np.split(np.arange(beside.n_columns), [source.n_columns])
+            return cls(beside, columns, targets, encoding, target.encoding.names, target)
+        if y not in names or len(names) < 2:
+            raise ValueError(
+                f"y must be a column of X, beside others; got {y!r}, and X has {shown(names)}"
+            )
+        targets = np.array([names.index(y)])
+        columns = np.delete(np.arange(len(names)), targets)
+        others = tuple(name for name in names if name != y)
+        kind = source.whole.get(y, float)
+        return cls(source, columns, targets, Encoding.plain(others), (y,), kind=kind)
+
+    def arranged(
+        self, given: ChosenKernel | None, options: StatisticOptions
+    ) -> tuple[Sample, Float]:
+        """Put the rows into a random order; return them, and those that are in no pair."""
+        n, names = self.source.n_rows, self.encoding.names
+        Design.check(options, (n,), _UNIT)
+        check = None
+        if given is not None:
+            check = partial(given.check_rows, columns=self.columns[: len(names)], name="X")
+        sample = Sample.of(self.source, check, n_reference(n, n), options.random_state)
+        of_columns = dict(zip(self.columns.tolist(), names, strict=False))
+        return sample, with_rare(sample.reference, sample.extremes, of_columns, _PART)
+
+    def of_reference(self, rows: Float, target_kernel: Kernel | None) -> tuple[Float, Target]:
+        """Return the data of some rows, and the target with its kernel."""
+        x = np.ascontiguousarray(rows[:, self.columns])
+        if self.target is not None:
+            return x, self.target
+        return x, as_target(rows[:, self.targets].astype(self.kind), target_kernel, len(rows))
+
+
+@dataclass(frozen=True, eq=False)
+class _SideOfRows:
+    """The data or the targets in rows of both.
+
+    Parameters
+    ----------
+    columns : ndarray of int
+        Where they are.
+    kernel : Kernel
+    terms : KernelTerms
+    """
+
+    columns: NDArray[np.intp]
+    kernel: Kernel
+    terms: KernelTerms
+
+    def of(self, both: Float) -> KernelRows:
+        """Return the columns, as the engine compares them."""
+        own = np.ascontiguousarray(both[:, self.columns])
+        return KernelRows(self.kernel.engine_rows(own), self.terms)
+
+
+@dataclass(frozen=True, eq=False)
+class _OfBlock:
+    """What a block gives: the unbiased HSIC of its rows, divided among players.
+
+    Parameters
+    ----------
+    attributed, other : _SideOfRows
+    is_tested : bool
+        Whether sums over pairs of slots are needed for a test.
+    how : Computation
+    """
+
+    attributed: _SideOfRows
+    other: _SideOfRows
+    is_tested: bool
+    how: Computation
+
+    def with_parts_of(self, reference: Float, n_threads: int) -> list[OfBlock]:
+        """Return the same with the means of each of some parts of the reference."""
+        side = self.attributed
+        others = of_parts_of_reference(side.terms, side.of(reference).rows, n_threads)
+        sides = [replace(side, terms=terms) for terms in others]
+        return [replace(self, attributed=other, is_tested=False) for other in sides]
+
+    def __call__(self, *samples: Float) -> BlockSums:
+        (rows,) = samples
+        problem = HSICProblem.of(
+            self.attributed.of(rows), self.other.of(rows), self.how, _SILENT, is_biased=False
+        )
+        groups = _octets(len(rows)).groups if self.is_tested else None
+        of_rows, of_groups, alone = problem.sums(groups, exchanges=self.is_tested)
+        # Of ordered pairs.
+        numbers = [problem.scale * of_rows[:, 0].sum(axis=0), 2.0 * problem.scale * alone]
+        of_groups = 2.0 * problem.scale * of_groups if self.is_tested else np.zeros(0)
+        return BlockSums(np.concatenate(numbers), of_groups)
+
+
+def _octets(n_rows: int) -> Octets:
+    """Return a block's rows as slots of octets, all of which exchange targets."""
+    places = np.arange(n_rows, dtype=np.int64)
+    return Octets(places, places * _SLOTS // n_rows, _SLOTS)

@@ -1,0 +1,197 @@
+"""Models in skops files run no code: whatever kinds of nodes a file is made of."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+import skops.io as skops
+from csv_tables import csv_table
+from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor, kernels
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from skops.io._audit import NODE_TYPE_MAPPING
+from skops.io._protocol import PROTOCOL
+
+from pkex.cli.models import read_model
+
+KERNELS = "sklearn.gaussian_process.kernels"
+MARKER = "code-has-run"
+FUNCTION, KERNEL = f"{KERNELS}._approx_fprime", f"{KERNELS}.RBF"
+
+
+def node(kind, name, **parts):
+    """Return a node of a schema, as it stands in a skops file."""
+    module, _, own = name.rpartition(".")
+    return {"__loader__": kind, "__module__": module, "__class__": own, **parts}
+
+
+def plain(value):
+    return node("JsonNode", "builtins.str", content=json.dumps(value), is_json=True)
+
+
+def several(kind, name, *nodes):
+    return node(kind, name, content=list(nodes))
+
+
+def attribute(owner, name, of=f"{KERNELS}.np"):
+    return node("MethodNode", of, content={"func": name, "obj": owner})
+
+
+# os.system, by attributes of what the module of kernels imports.
+SYSTEM = node("TypeNode", f"{KERNELS}.np")
+for step in ("f2py", "os", "system"):
+    SYSTEM = attribute(SYSTEM, step)
+COMMAND = f"echo x> {MARKER}"
+# _approx_fprime(argument, function, step) calls the function.
+ARGUMENTS = several("TupleNode", "builtins.tuple", plain(COMMAND), SYSTEM, plain(1.0))
+CALL = node("ConstructorFromReduceNode", FUNCTION, content=ARGUMENTS)
+
+
+def every_kind(name, child, function, arguments):
+    """Return a node of each kind: one of that name, or one that holds a node of that name."""
+    types = several("ListNode", "builtins.list", function)
+    array = node("NdArrayNode", "numpy.ndarray", type="numpy", file="array")
+    reduced = {"__reduce__": {"args": arguments}, "content": plain({})}
+    named = several("TupleNode", name, child)
+    none = several("TupleNode", "builtins.tuple")
+    contents = {
+        "BytearrayNode": {"file": "array"},
+        "BytesNode": {"file": "array"},
+        "ConstructorFromReduceNode": {"content": arguments},
+        "DTypeNode": {"content": child},
+        "DefaultDictNode": {"content": {"main": child, "default_factory": function}},
+        "DictNode": {"content": {COMMAND: child}, "key_types": types},
+        "FunctionNode": {},
+        "ListNode": {"content": [child]},
+        "LossNode": reduced,
+        "MaskedArrayNode": {"content": {"data": child, "mask": array}},
+        "NdArrayNode": {"type": "json", "content": [child], "shape": plain([1])},
+        "ObjectNode": {"content": child},
+        "PartialNode": {
+            "content": {"func": function, "args": none, "kwds": child, "namespace": child}
+        },
+        "QuantileForestNode": reduced,
+        "RandomGeneratorNode": {
+            "content": {
+                "bit_generator": {
+                    **several("DictNode", "builtins.dict"),
+                    "content": {"bit_generator": plain("PCG64")},
+                    "key_types": types,
+                },
+                "seed_seq": child,
+            }
+        },
+        "RandomStateNode": {"content": child},
+        "SetNode": {"content": [child]},
+        "SliceNode": {"content": dict.fromkeys(("start", "stop", "step"))},
+        "SparseMatrixNode": {"type": "scipy", "file": "array"},
+        "TreeNode": reduced,
+        "TupleNode": {"content": [child]},
+        "TypeNode": {},
+    }
+    return {kind: node(kind, name, **parts) for kind, parts in contents.items()} | {
+        "CachedNode": several(
+            "ListNode", "builtins.list", {**named, "__id__": 1}, node("CachedNode", name, __id__=1)
+        ),
+        "JsonNode": attribute(node("JsonNode", name, content="1"), "real", of=name),
+        "MethodNode": attribute(node("TypeNode", name), "mro", of=name),
+        "OperatorFuncNode": node("OperatorFuncNode", "operator.attrgetter", attrs=named),
+    }
+
+
+HOSTILE = every_kind(FUNCTION, CALL, SYSTEM, ARGUMENTS)
+MISUSED = every_kind(
+    KERNEL, plain({}), node("TypeNode", "builtins.str"), several("TupleNode", "builtins.tuple")
+)
+# They hold plain numbers whatever they are called, or need a library of their own.
+NEVER_LISTED = {"SliceNode", "QuantileForestNode"}
+
+
+@pytest.fixture
+def explained(run, files, tmp_path, monkeypatch):
+    """Return how `pkex explain` ends for a model file, which must not run code."""
+    monkeypatch.chdir(tmp_path)
+
+    def explained(schema):
+        array = io.BytesIO()
+        np.save(array, np.zeros(1))
+        with zipfile.ZipFile("m.skops", "w") as archive:
+            archive.writestr("array", array.getvalue())
+            archive.writestr("schema.json", json.dumps({**schema, "protocol": PROTOCOL}))
+        done = run("explain", "m.skops", files / "labelled.csv")
+        assert not (tmp_path / MARKER).exists()
+        assert (done.status, done.out, done.err.count("\n")) == (2, "", 1), done.err
+        return done.err
+
+    return explained
+
+
+def test_every_kind_of_node_is_tried():
+    kinds = {kind for kind, _ in NODE_TYPE_MAPPING}
+    # That of scikit-learn before 1.2.
+    assert kinds - {"_DictWithDeprecatedKeysNode"} <= set(HOSTILE)
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_no_kind_of_node_runs_code(explained, kind):
+    said = explained(HOSTILE[kind])
+    assert kind in NEVER_LISTED or f"--trust {FUNCTION}" in said
+
+
+@pytest.mark.parametrize("kind", sorted(set(MISUSED) - NEVER_LISTED - {"ObjectNode"}))
+def test_kernels_are_safe_as_instances_alone(explained, kind):
+    assert f"--trust {KERNEL}" in explained(MISUSED[kind])
+
+
+def test_a_kernel_has_no_safe_attributes(explained):
+    kernel = node("ObjectNode", KERNEL, content=plain({}))
+    for name in ("theta", "__class__", "__init__"):
+        assert f"--trust {KERNEL}.{name}" in explained(attribute(kernel, name, of=KERNEL))
+
+
+def test_a_name_of_a_kernel_that_is_none_is_not_safe(explained, monkeypatch):
+    monkeypatch.setattr(kernels, "RBF", np.ndarray)
+    assert f"--trust {KERNEL}" in explained(node("ObjectNode", KERNEL, content=plain({})))
+
+
+@pytest.mark.parametrize("name", ["x.y;echo", "x.$(echo)", "x.\x1b[2K"])
+def test_names_that_are_none_are_not_proposed(explained, name):
+    said = explained(node("ObjectNode", name, content=plain({})))
+    assert f"{name!r} is not a name that can be imported" in said
+    assert "--trust" not in said
+
+
+def test_versions_of_skops_that_run_code_of_files_are_not_used(explained, monkeypatch):
+    monkeypatch.setattr("skops.__version__", "0.11.0")
+    monkeypatch.setattr(skops, "load", lambda *_, **__: pytest.fail("loaded"))
+    said = explained(node("ObjectNode", KERNEL, content=plain({})))
+    assert "skops 0.11.0 runs code that a file contains: pip install 'skops>=0.12'" in said
+
+
+def test_models_of_scikit_learn_load_without_trust(files, tmp_path):
+    frame = csv_table(files / "labelled.csv")[:20]
+    X, y = frame[["a", "b"]], frame["c"]
+    every_kernel = kernels.ConstantKernel() * kernels.RBF() + kernels.Exponentiation(
+        kernels.DotProduct() + kernels.PairwiseKernel(), 2.0
+    )
+    for own in (kernels.Matern, kernels.RationalQuadratic, kernels.ExpSineSquared):
+        every_kernel += own() + kernels.WhiteKernel()
+    models = (
+        GaussianProcessRegressor(every_kernel, optimizer=None).fit(X, y),
+        GaussianProcessClassifier(kernels.RBF()).fit(X, y > 0),
+        GaussianProcessClassifier(kernels.RBF()).fit(X, np.digitize(y, [-0.5, 0.5])),
+        make_pipeline(StandardScaler(), KernelRidge(kernel="rbf")).fit(X, y),
+        make_pipeline(StandardScaler(), SVC()).fit(X, y > 0),
+    )
+    path = tmp_path / "m.skops"
+    for model in models:
+        skops.dump(model, path)
+        loaded = read_model(str(path), argparse.Namespace(trust=[], trust_pickle=False))
+        np.testing.assert_array_equal(loaded.predict(X), model.predict(X))

@@ -1,0 +1,82 @@
+"""Exact sums over pairs on joblib's workers: the bits of one process."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+
+import pkex
+from pkex.compare import tiles_on_workers
+from pkex.kernels import RBF, Matern
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(700, 3)), RNG.normal(size=(500, 3))
+TARGET = X[:, 0] + RNG.normal(size=700)
+CALLS = {
+    "MMD": lambda **how: pkex.mmd(X, Y, n_permutations=9, random_state=0, **how),
+    "MMD of weighted rows": lambda **how: pkex.mmd(X, Y, weights=(X[:, 0] ** 2, None), **how),
+    "MMD of a mixture": lambda **how: pkex.mmd(
+        X[:200], Y[:200], kernel=Matern(2.0, nu=2.5), value_function="neutral", **how
+    ),
+    "HSIC in octets": lambda **how: pkex.hsic(X, TARGET, n_permutations=9, random_state=0, **how),
+    "HSIC of targets": lambda **how: pkex.hsic(
+        X, TARGET, target_kernel=RBF(1.0), estimator="unbiased", attribute="y", **how
+    ),
+    "plain sums": lambda **how: pkex.mmd(X, Y, summation="plain", **how),
+}
+
+
+@pytest.fixture
+def pieces(monkeypatch):
+    """The pieces that workers computed, of few tiles; also of few rows."""
+    monkeypatch.setattr(tiles_on_workers, "_MANY_ROWS", 100)
+    monkeypatch.setattr(tiles_on_workers, "_OF_PIECE", 2)
+    handed_out, run = [], tiles_on_workers.Workers.map
+
+    def recorded(self, function, items):
+        items = list(items)
+        handed_out.extend(items)
+        return run(self, function, items)
+
+    monkeypatch.setattr(tiles_on_workers.Workers, "map", recorded)
+    return handed_out
+
+
+def bits(result):
+    return pickle.dumps(
+        [result.values, result.standard_errors, result.alone, result.permuted_values]
+    )
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_workers_give_the_bits_of_one_process(pieces, call):
+    expected = bits(CALLS[call](n_jobs=1))
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        assert bits(CALLS[call](n_jobs=1)) == expected
+        assert pieces == []
+        assert bits(CALLS[call]()) == expected
+    assert len(pieces) > 1
+    done = []
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        CALLS[call](progress=lambda part, of_all: done.append(part / of_all))
+    assert done == sorted(done)
+    assert done[-1] == 1.0
+
+
+def test_few_rows_are_not_worth_the_way(monkeypatch):
+    monkeypatch.setattr(tiles_on_workers.Workers, "map", None)
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        assert np.isfinite(CALLS["MMD"]().values).all()
+
+
+def test_what_a_worker_raises_is_raised(pieces, monkeypatch):
+    def fails(self, function, items):
+        raise RuntimeError("the cluster is gone")
+
+    monkeypatch.setattr(tiles_on_workers.Workers, "map", fails)
+    with (
+        joblib.parallel_config(backend="loky", n_jobs=2),
+        pytest.raises(RuntimeError, match="the cluster is gone"),
+    ):
+        CALLS["MMD"]()
