@@ -1,10 +1,10 @@
-"""Split an acquisition value into what is expected and what is unknown, parameter by parameter.
+"""Explain an acquisition function: expected yield and uncertainty of each parameter.
 
-A chemical process with five parameters is optimised by the upper confidence bound, mean + 2
-standard deviations of a Gaussian process of scikit-learn: each trial is where that is largest. Why
-there? For what is expected, or for what is unknown: both are explained exactly, against points of
-the whole space, and add up to the bound. Needs pkex[demo]; saves acquisition.png in the working
-directory.
+A chemical process with five parameters is optimized with the upper confidence bound: mean + 2
+standard deviations of a Gaussian process of scikit-learn. Each trial is where the bound is largest.
+Both parts of the bound, the mean and the standard deviation, are explained exactly, with points of
+the whole space as background. Their values add up to the bound. Needs pkex[demo]; saves
+acquisition.png in the working directory.
 
     python examples/acquisition.py
 """
@@ -30,7 +30,7 @@ rng = np.random.default_rng(0)
 
 
 def measured_yield(rows):
-    """Percent, with the error of the measurement."""
+    """Return the measured yield in percent, with noise."""
     temperature, time, acid, catalyst, _ = rows.T
     best = 110.0 - 3.0 * (time - 6.0)
     reached = 60.0 * np.exp(-(((temperature - best) / 35.0) ** 2))
@@ -48,7 +48,7 @@ def fitted(X, y):
     )
     model = GaussianProcessRegressor(kernel, alpha=(ERROR / y.std()) ** 2, normalize_y=True)
     with warnings.catch_warnings():
-        # The length-scale of a parameter that does nothing grows to its upper bound.
+        # The length-scale of an irrelevant parameter grows to its upper bound.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(X, y)
 
@@ -60,30 +60,29 @@ def acquisition(model, rows):
 
 X, everywhere, candidates = points(8, 0), points(100, 1), points(5000, 2)
 y = measured_yield(X)
-expected, unknown = [], []
+means, deviations = [], []
 for _ in range(25):
     model = fitted(X, y)
     proposal = candidates[[np.argmax(acquisition(model, candidates))]]
     options = {"background": everywhere, "feature_names": NAMES}
-    # All that is needed.
     mean = pkex.Explainer(model, **options)(proposal)
     deviation = pkex.Explainer(model, target="std", **options)(proposal)
-    expected.append(mean.values[0])
-    unknown.append(WIDTH * deviation.values[0])
+    means.append(mean.values[0])
+    deviations.append(WIDTH * deviation.values[0])
     X, y = np.concatenate([X, proposal]), np.concatenate([y, measured_yield(proposal)])
 
 for when, number in (("first", 0), ("last", -1)):
-    print(f"{when} proposal  {'expected':>9}{'unknown':>9}   of the bound, percent of yield")
-    for name, *parts in zip(NAMES, expected[number], unknown[number], strict=True):
+    print(f"{when} proposal  {'mean':>9}{'2 std':>9}   (percent of yield)")
+    for name, *parts in zip(NAMES, means[number], deviations[number], strict=True):
         print("  {:<14}{:9.1f}{:9.1f}".format(name, *parts))
 bound = acquisition(model, proposal)
-total = mean.base_values + WIDTH * deviation.base_values + expected[-1].sum() + unknown[-1].sum()
+total = mean.base_values + WIDTH * deviation.base_values + means[-1].sum() + deviations[-1].sum()
 error = np.abs(total - bound).max()
 print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {bound.max():.3g})")
 
 figure, axes = plt.subplots(1, 2, figsize=(8, 4), sharex=True, sharey=True)
-trials = np.arange(len(X) - len(expected), len(X)) + 1
-parts = {"Mean (expected yield)": expected, f"{WIDTH:g} standard deviations (uncertainty)": unknown}
+trials = np.arange(len(X) - len(means), len(X)) + 1
+parts = {"Mean (expected yield)": means, f"{WIDTH:g} standard deviations (uncertainty)": deviations}
 for ax, (title, values) in zip(axes, parts.items(), strict=True):
     up, down = np.zeros(len(trials)), np.zeros(len(trials))
     for name, heights in zip(NAMES, np.transpose(values), strict=True):

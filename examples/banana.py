@@ -1,11 +1,11 @@
-"""What features tell of others: the banana of RKHS-SHAP, with the true values, and times.
+"""Accuracy of observational values on the banana data of RKHS-SHAP, and computing times.
 
-X₁ and X₂ = (X₁² − 10) / b + noise lie on a banana, and the model learns f = (X₁² − 10) / b + X₂.
-What knowing X₂ says of X₁, and so of f, is an integral that is computed here: the true
-observational values. The paper prints others, right for b = 1 alone, which are drawn, too. Kernel
-ridge regressions are explained by pkex, and by conditional means of a fitted normal distribution;
-R² is that of values beside the true ones. Then the time for all rows, against all of them as
-background. Needs pkex[demo,shap]; saves banana.png in the working directory.
+X₁ and X₂ = (X₁² − 10) / b + noise lie on a curve, and the target is f = (X₁² − 10) / b + X₂. The
+true observational values need E[X₁² | X₂], which is integrated numerically here. The paper prints
+another formula, which is right only for b = 1 and is drawn as well. Values of kernel ridge
+regressions are computed by pkex, and with conditional means of a fitted normal distribution. R²
+compares them with the true values. Times are for all rows, with all rows as background. Needs
+pkex[demo,shap]; saves banana.png in the working directory.
 
     python examples/banana.py           a quick look
     python examples/banana.py --full    sizes of the paper: the picture in docs/value-functions.md
@@ -32,7 +32,7 @@ LINES = [("-", "o", 1.5), ("-", "s", 5.0), ("--", "^", 1.5), (":", "D", 1.5)]
 
 
 def bent(x1, b):
-    """g, the part of X₁ in X₂ and in f."""
+    """Return g, the part of X₁ in X₂ and in f."""
     return (x1**2 - VARIANCE) / b
 
 
@@ -44,12 +44,12 @@ def banana(n, b, rng):
 
 
 def values_given(first, second):
-    """Shapley values of a game of two players, worth what is given alone, and 0 without both."""
+    """Return Shapley values of two players by v({1}), v({2}) and v({1, 2}), with v(∅) = 0."""
     return lambda whole: np.column_stack([whole + first - second, whole + second - first]) / 2.0
 
 
 def true_values(rows, b):
-    """The observational values: E[f | X₁] = 2 g, E[f | X₂] = X₂ + E[g | X₂]."""
+    """Return the observational values: E[f | X₁] = 2 g, E[f | X₂] = X₂ + E[g | X₂]."""
     z = np.linspace(-8.0, 8.0, 4001) * VARIANCE**0.5
     likely = norm.pdf(z, scale=VARIANCE**0.5) * norm.pdf(rows[:, 1:] - bent(z, b))
     given = likely @ bent(z, b) / likely.sum(axis=1)
@@ -58,13 +58,13 @@ def true_values(rows, b):
 
 
 def printed_values(rows, b):
-    """Those of the paper, which take E[f | X₂] to be 2 X₂."""
+    """Return the paper's values, which use 2 X₂ for E[f | X₂]."""
     g = bent(rows[:, 0], b)
     return values_given(2.0 * g, 2.0 * rows[:, 1])(g + rows[:, 1])
 
 
 def normal_values(model, data, rows):
-    """Values with absent features drawn from a normal distribution, given the present ones."""
+    """Return values with absent features drawn from a conditional normal distribution."""
     mean, covariance = data.mean(axis=0), np.cov(data.T)
     draws, base = norm.ppf((np.arange(100) + 0.5) / 100.0), model.predict(data).mean()
     given = []
@@ -80,13 +80,13 @@ def normal_values(model, data, rows):
 
 
 def fitted(rows, y):
-    """A kernel ridge regression, its settings found by cross-validation."""
+    """Return a kernel ridge regression with cross-validated settings."""
     settings = {"gamma": [0.003, 0.01, 0.03, 0.1], "alpha": [1e-4, 1e-3, 1e-2]}
     return GridSearchCV(KernelRidge(kernel="rbf"), settings, cv=3).fit(rows, y).best_estimator_
 
 
 def accuracies(n, b, rng):
-    """R² of each method's values beside the true ones, the mean of both features'."""
+    """Return R² of each method's values, averaged over both features."""
     rows, y = banana(n, b, rng)
     model, wanted = fitted(rows, y), true_values(rows, b)
     found = {
@@ -108,7 +108,7 @@ def seconds(call):
 
 
 def times(n, rng):
-    """Seconds for all rows; those of shap extrapolated from ten."""
+    """Return seconds for all rows; those of shap are extrapolated from ten."""
     rows, y = banana(n, 1.0, rng)
     model = KernelRidge(kernel="rbf", gamma=0.05).fit(rows, y)
     sampled = shap.KernelExplainer(model.predict, rows)

@@ -1,9 +1,9 @@
-"""Watch a Bayesian optimisation find out which parameters matter.
+"""Explain a Bayesian optimization of scikit-optimize while it runs.
 
-A chemical process with five parameters: what its yield lacks depends on the temperature most, on
-the solvent, on the time, which shifts the best temperature, little on the catalyst, and not on the
-stirring. After each trial of scikit-optimize the posterior mean of its Gaussian process (Matérn
-5/2) is explained all over the search space. Needs pkex[demo] and scikit-optimize; saves
+A chemical process has five parameters. Its yield depends mostly on the temperature, then on the
+solvent, on the time, which shifts the best temperature, slightly on the catalyst, and not on the
+stirring. After each trial, the posterior mean of the optimizer's Gaussian process (Matérn 5/2) is
+explained over the whole search space. Needs pkex[demo] and scikit-optimize; saves
 bayesian_optimization.png in the working directory.
 
     python examples/bayesian_optimization.py
@@ -29,7 +29,7 @@ rng = np.random.default_rng(0)
 
 
 def measured_loss(temperature, time, solvent, catalyst, stirring):
-    """Percent that are missing to the full yield, with the error of the measurement."""
+    """Return the percentage missing to the full yield, with noise."""
     best = 110.0 - 3.0 * (time - 6.0)
     reached = 65.0 * np.exp(-(((temperature - best) / 45.0) ** 2))
     dissolved = {"water": 0.0, "ethanol": 11.0, "toluene": 22.0}[solvent]
@@ -43,7 +43,7 @@ for _ in range(40):
     point = search.ask()
     search.tell(point, measured_loss(*point))
     if search.models:
-        # All that is needed: the last model, in the parameters of the search.
+        # The last model is explained in the parameters of the search.
         explainer = pkex.Explainer(search, everywhere, value_function="marginal")
         explanation = explainer(everywhere)
         importance.append(explanation.importance())

@@ -1,9 +1,9 @@
-"""How exact the sums are that stand in for kernels which are no products.
+"""Accuracy of kernels that are not products: Matérn and rational quadratic.
 
-Matérn's and the rational quadratic kernel are functions of the distance of whole rows. They are
-explained as sums of Gaussian kernels, which are products. Drawn are the errors of these sums by the
-distance of a row from a point, up to ten times as far as the points are apart, and the numbers of
-Gaussians. Then a Gaussian process with Matérn's kernel is explained. Needs pkex[demo]; saves
+These kernels depend on the distance between whole rows. pkex explains them as sums of Gaussian
+kernels, which are products. The pictures show the errors of these sums by the distance of a row
+from a point, up to ten times the largest distance between points, and the numbers of components.
+Then a Gaussian process with Matérn's kernel is explained. Needs pkex[demo]; saves
 beyond_products.png in the working directory.
 
     python examples/beyond_products.py
@@ -18,7 +18,7 @@ from sklearn.gaussian_process import kernels as gp
 import pkex
 from pkex.kernels import Kernel, Matern, RationalQuadratic
 
-# To count terms: inner parts of the package, which may change.
+# Private modules, to count terms; they may change.
 from pkex.kernels.domain import Domain
 from pkex.kernels.factors import expanded
 
@@ -37,12 +37,12 @@ DISTANCES = (1, 3, 10, 30, 100)
 
 
 def main() -> None:
-    print(f"{'Gaussians up to the distance':<28}", *(f"{r:>5}" for r in DISTANCES), "  error")
+    print(f"{'components up to the distance':<30}", *(f"{r:>5}" for r in DISTANCES), "  error")
     _, (left, right) = plt.subplots(1, 2, figsize=(8, 4.4))
     for name, kernel in KERNELS.items():
         counts = [number_of_terms(kernel, distance) for distance in DISTANCES]
         distances, errors = errors_by_distance(kernel)
-        print(f"{name:<28}", *(f"{count:>5}" for count in counts), f"{errors.max():.1e}")
+        print(f"{name:<30}", *(f"{count:>5}" for count in counts), f"{errors.max():.1e}")
         left.plot(distances, np.maximum(errors, 1e-16), label=name)
         right.plot(DISTANCES, counts, marker=".", label=name)
     finish(left, right)
@@ -50,20 +50,20 @@ def main() -> None:
 
 
 def number_of_terms(kernel: Kernel, distance: float) -> int:
-    """Return how many products a kernel is between rows of 20 columns up to a distance apart."""
+    """Return the number of products for rows of 20 columns up to a distance apart."""
     rows = np.outer([0.0, distance], np.full(20, 1.0 / np.sqrt(20.0)))
     return len(expanded(kernel.terms(20), Domain.of(rows)))
 
 
 def errors_by_distance(kernel: Kernel) -> tuple[np.ndarray, np.ndarray]:
-    """Return distances, and how far around them the sum is from the kernel's own formula."""
+    """Return distances, and the largest error of the sum around each of them."""
     points = np.array([[0.0, 0.0], [10.0, 0.0]])
     f = pkex.KernelExpansion(points, [1.0, 0.0], kernel)
     distances = np.geomspace(1e-4, 100.0, 2400)
     rows = np.outer(distances, [1.0, 0.0])
-    # The engine knows no kernel but products: its prediction is the sum of Gaussians.
+    # The engine supports products only, so its prediction is the sum.
     errors = np.abs(f.predict(rows) - kernel(rows, points)[:, 0])
-    # They swing about 0: the largest in each twentieth of a decade.
+    # Errors oscillate around 0: take the largest in each twentieth of a decade.
     return distances[10::20], errors.reshape(-1, 20).max(axis=1)
 
 
@@ -74,13 +74,13 @@ def finish(left: plt.Axes, right: plt.Axes) -> None:
         yscale="log",
         ylim=(1e-16, 1e-11),
         xlabel="distance, in length-scales",
-        ylabel="error of the sum of Gaussians",
+        ylabel="error of the sum",
     )
     right.set(
         xscale="log",
         ylim=(0, None),
         xlabel="largest distance, in length-scales",
-        ylabel="Gaussians",
+        ylabel="components of the sum",
     )
     right.figure.legend(*right.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     left.figure.savefig(PICTURE)

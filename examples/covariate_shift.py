@@ -1,12 +1,11 @@
-"""Fit a model that will not miss a column that is about to go bad.
+"""Shapley-regularized regression under covariate shift: a column that gets noisy.
 
-After section 6.2 of the RKHS-SHAP paper (Chau et al. 2022). Of five Gaussian features the last has
-the largest weight in the target, and a correlation of 0.9 with the fourth; when the model is used,
-it comes with noise. A model whose Shapley values of that feature are penalised leans on the fourth
-instead: it is worse where there is no noise, and hardly gets worse with it, so that it is better
-from half a standard deviation of noise on. Drawn is the error on test rows by the noise, for
-growing penalties, as means over runs. Needs pkex[demo]; saves covariate_shift.png in the working
-directory.
+After section 6.2 of the RKHS-SHAP paper (Chau et al. 2022). The target depends on five Gaussian
+features. The last has the largest weight, and a correlation of 0.9 with the fourth; in test rows it
+has noise. A penalty on its Shapley values makes the model use the fourth feature instead. The error
+is then larger without noise, hardly increases with it, and is smaller from half a standard
+deviation of noise on. The picture shows means and standard deviations of the error over runs, for
+growing penalties. Needs pkex[demo]; saves covariate_shift.png in the working directory.
 
     python examples/covariate_shift.py
 """
@@ -25,7 +24,7 @@ COVARIANCE = np.eye(5)
 COVARIANCE[3, 4] = COVARIANCE[4, 3] = 0.9
 N_RUNS, N_TRAIN, N_TEST = 3, 210, 300
 NOISES = [0.0, 0.1, 0.5, 1.0, 1.5]
-# In units of the number of rows, as squared errors are summed over these.
+# Per row, because squared errors are summed over rows.
 PENALTIES = [0.0, 0.1, 0.3, 1.0, 10.0, 100.0]
 
 
@@ -47,12 +46,12 @@ for run in range(N_RUNS):
             noisy[:, 4] += size * noise
             errors[run, i, j] = np.sqrt(np.mean((model.predict(noisy) - target) ** 2))
 
-print("root of the mean squared error on test rows, by the noise of x4")
+print("root mean squared error on test rows, by the noise of x4")
 print("penalty / n" + "".join(f"{size:9.1f}" for size in NOISES))
 for penalty, of_noises in zip(PENALTIES, errors.mean(axis=0), strict=True):
     print(f"{penalty:11.1f}" + "".join(f"{error:9.2f}" for error in of_noises))
 
-# The last model, of the largest penalty, is explained like any other.
+# Explain the model with the largest penalty.
 explanation = pkex.Explainer(model, background=X)(rows)
 print(explanation)
 outputs = model.predict(rows)
@@ -63,7 +62,7 @@ _, ax = plt.subplots(figsize=(6.5, 4.0))
 colors = plt.get_cmap("viridis")(np.linspace(0.0, 0.9, len(PENALTIES)))
 means, deviations = errors.mean(axis=0), errors.std(axis=0, ddof=1)
 for i, penalty in enumerate(PENALTIES):
-    # Side by side, so that no bar hides another.
+    # Shifted, so that error bars do not overlap.
     places = np.array(NOISES) + 0.012 * (i - 2.5)
     ax.errorbar(
         places, means[i], yerr=deviations[i], fmt="o-", markersize=4.0, capsize=2.5,

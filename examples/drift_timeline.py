@@ -1,8 +1,8 @@
-"""What changed since January? Weekly batches of orders against a reference, told as they come.
+"""Monitor drift over time: weekly batches of orders compared with a reference.
 
-A table with numbers, text, truth values and dates is watched for ten weeks. In the sixth week more
-orders come from one city, in the eighth a device stops reporting weights, and in the ninth amounts
-begin to depend on membership, which no column shows alone. Needs pkex[demo] and pkex[pandas]; saves
+A table with numbers, text, booleans and dates is monitored for ten weeks. In week six more orders
+come from one city. In week eight a device stops reporting weights. In week nine amounts begin to
+depend on membership, which no single column shows. Needs pkex[demo] and pkex[pandas]; saves
 drift_timeline.png in the working directory.
 
     python examples/drift_timeline.py
@@ -45,8 +45,8 @@ print(last)
 for column in last.columns:
     print(f"{column.name} ({column.type}) is compared as {column.compared}")
 
-# The values add up to MMD² as the kernel matrices give it: here of a plain comparison, as the
-# detector centers each row of its reference by the others. The base, v(∅), is 0.
+# The values add up to MMD² from kernel matrices. This uses mmd, because the detector centers each
+# row of its reference by the others. The base value v(∅) is 0.
 plain = pkex.mmd(last.rows.reference, last.rows.batch, kernel=last.kernel)
 blocks = [last.kernel(rows) for rows in (last.rows.reference, last.rows.batch)]
 within = [(block.sum() - np.trace(block)) / (len(block) * (len(block) - 1)) for block in blocks]

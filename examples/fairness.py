@@ -1,11 +1,10 @@
-"""Tell a model to ignore an attribute, and see whether another one gives it away.
+"""Shapley-regularized regression with a protected feature and its proxy.
 
-After section 6.3 of the RKHS-SHAP paper (Chau et al. 2022). Of five Gaussian features the last is
-protected, and the fourth has a correlation of 0.9 with it. Kernel ridge regression is fitted with a
-growing penalty on the protected feature's Shapley values: interventional ones, which ask what the
-model makes of the column, or observational ones, which ask what the model makes of what is known
-once the column is. The first leaves the fourth feature free to stand in for it; the second
-penalises that as well. Drawn are the distributions of the values of both features. Needs
+After section 6.3 of the RKHS-SHAP paper (Chau et al. 2022). The target depends on five Gaussian
+features. The last is protected, and the fourth has a correlation of 0.9 with it. Kernel ridge
+regression is fitted with a growing penalty on the Shapley values of the protected feature. A
+penalty on interventional values lets the fourth feature take its place. A penalty on observational
+values reduces the values of both. The picture shows the distributions of these values. Needs
 pkex[demo]; saves fairness.png in the working directory.
 
     python examples/fairness.py
@@ -24,7 +23,7 @@ N = 250
 WEIGHTS = np.array([1.0, 2.0, 3.0, 4.0, 15.0])
 COVARIANCE = np.eye(5)
 COVARIANCE[3, 4] = COVARIANCE[4, 3] = 0.9
-# In units of the number of rows, as squared errors are summed over these.
+# Per row, because squared errors are summed over rows.
 PENALTIES = [0.0, 0.1, 1.0, 10.0, 100.0]
 
 rng = np.random.default_rng(0)

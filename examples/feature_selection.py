@@ -1,12 +1,12 @@
-"""Which fifth of the features is worth keeping? Six rankings, judged by what they leave to predict.
+"""Feature selection by HSIC compared with other selectors.
 
-After section 5.3 of the PKeX-Shapley paper, on data that come with scikit-learn: on each training
-fold a fifth of the features is selected by HSIC values, also with values computed again as features
-go or come, mutual information, Lasso, one-feature tests (K-best) or permutation importance of a
-forest, or all are kept. A support vector machine with the RBF kernel is fitted to what is left and
-scored on the rest. The last problem is made up, of products and squares. Scores are means and
-standard deviations over the same five folds; differences of a few hundredths say nothing. Needs
-pkex[demo]; saves feature_selection.png in the working directory.
+After section 5.3 of the PKeX-Shapley paper, with data of scikit-learn. In each training fold, a
+fifth of the features is selected by HSIC values (also with backward and forward selection), mutual
+information, Lasso, univariate tests (K-best) or permutation importance of a forest. A support
+vector machine with the RBF kernel is fitted to these features and scored on the test fold. The last
+data set is simulated from products and squares. Scores are means and standard deviations over the
+same five folds; differences of a few hundredths are not significant. Needs pkex[demo]; saves
+feature_selection.png in the working directory.
 
     python examples/feature_selection.py
 """
@@ -58,7 +58,7 @@ class OfTrees(BaseEstimator):
 
 
 def selectors(is_class: bool, count: int) -> dict[str, object]:
-    """Return what selects that many features, by name."""
+    """Return selectors of that many features, by name."""
     information = mutual_info_classif if is_class else mutual_info_regression
     forest = (ExtraTreesClassifier if is_class else ExtraTreesRegressor)(30, random_state=0)
     lasso = LinearSVC(penalty="l1", dual=False, C=0.1) if is_class else Lasso(0.05)
@@ -77,12 +77,12 @@ def selectors(is_class: bool, count: int) -> dict[str, object]:
 
 
 def interaction(n: int = 400, d: int = 15) -> tuple[np.ndarray, np.ndarray]:
-    """Made up, not of scikit-learn: a target that no single feature of its three tells much of."""
+    """Return simulated data: no single one of the three relevant features predicts the target."""
     X = RNG.normal(size=(n, d))
     return X, X[:, 0] * X[:, 1] + X[:, 2] ** 2 + 0.3 * RNG.normal(size=n)
 
 
-# Of the tumours every third row, which is enough here and takes a ninth of the time.
+# Every third tumor, to save time.
 tumours = load_breast_cancer(return_X_y=True)
 problems = {
     "wine": (*load_wine(return_X_y=True), True),
@@ -111,7 +111,7 @@ for ax, (name, (X, y, is_class)) in zip(panels.flat, problems.items(), strict=Tr
 panels[0, 0].invert_yaxis()
 figure.supxlabel("means ± standard deviations of five folds", fontsize="medium")
 
-# What ranks them: values that add up to HSIC, as kernel matrices give it.
+# The values add up to HSIC from kernel matrices.
 X, y, _ = problems["diabetes"]
 result = pkex.HSICSelector(2, estimator="biased").fit(X, y).result_
 targets = y[:, None] / result.target_kernel.length_scale

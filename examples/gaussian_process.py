@@ -1,8 +1,8 @@
-"""Explain a Gaussian process with a length-scale for each feature, in the units of the target.
+"""Explain a Gaussian process with a length-scale for each feature.
 
-Diabetes patients again: the kernel is what most people take, a constant times an RBF kernel plus
-noise, its twelve parameters chosen by the marginal likelihood, the target normalised by the model.
-Needs pkex[demo]; saves gaussian_process.png in the working directory.
+The target is the progression of diabetes, in its own units. The kernel is a constant times an RBF
+kernel plus noise. Its twelve parameters maximize the marginal likelihood, and the model normalizes
+the target. Needs pkex[demo]; saves gaussian_process.png in the working directory.
 
     python examples/gaussian_process.py
 """
@@ -24,16 +24,16 @@ X, y = StandardScaler().fit_transform(patients.data), patients.target
 kernel = ConstantKernel() * RBF(np.full(10, 5.0), (0.5, 1e3)) + WhiteKernel()
 model = GaussianProcessRegressor(kernel, normalize_y=True)
 with warnings.catch_warnings():
-    # The length-scale of a feature that says nothing grows to its upper bound.
+    # The length-scale of an irrelevant feature grows to its upper bound.
     warnings.simplefilter("ignore", ConvergenceWarning)
     model.fit(X, y)
 
-# All that is needed. The noise concerns the training rows alone, and the mean of y is in the base.
+# The noise applies to training rows only, and the base value includes the mean of y.
 explanation = pkex.Explainer(model, feature_names=patients.feature_names)(X)
 
 print(model.kernel_)
 print(explanation)
-# A short length-scale says that a feature acts in many wiggles, not that it acts strongly.
+# A short length-scale means that f varies quickly with a feature, not that the feature matters.
 print("feature  length-scale  mean |φ|")
 columns = (model.kernel_.k1.k2.length_scale, explanation.importance())
 for name, *numbers in zip(explanation.feature_names, *columns, strict=True):

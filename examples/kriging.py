@@ -1,9 +1,9 @@
-"""Explain a kriging surrogate of a simulation: the flow of water through a borehole.
+"""Explain a kriging surrogate of SMT: water flow through a borehole.
 
-The borehole function (Harper and Gupta 1983) is a usual stand-in for an expensive simulation: the
-flow between two aquifers, in cubic metres a year, from eight inputs. A kriging model of SMT is
-fitted to 100 runs, and explained at 1000 other inputs. Needs pkex[demo] and smt; saves kriging.png
-in the working directory.
+The borehole function (Harper and Gupta 1983) is a common test function for expensive simulations:
+the flow between two aquifers, in cubic meters per year, from eight inputs. A kriging model of SMT
+is fitted to 100 runs and explained at 1000 other inputs. Needs pkex[demo] and smt; saves
+kriging.png in the working directory.
 
     python examples/kriging.py
 """
@@ -27,7 +27,7 @@ INPUTS = {
 
 
 def flow(rows):
-    """The flow for rows of inputs."""
+    """Return the flow for rows of inputs."""
     r_w, r, t_u, h_u, t_l, h_l, length, k_w = rows.T
     log = np.log(r / r_w)
     resistance = log * (1.0 + 2.0 * length * t_u / (log * r_w**2 * k_w) + t_u / t_l)
@@ -41,7 +41,7 @@ surrogate.set_training_values(runs, flow(runs))
 surrogate.train()
 
 rows = qmc.scale(qmc.LatinHypercube(8, seed=1).random(1000), low, high)
-# All that is needed. Without a background, absent inputs are drawn from the runs.
+# Without a background, each absent input is drawn from the runs.
 explanation = pkex.Explainer(surrogate, feature_names=list(INPUTS))(rows)
 
 predicted = surrogate.predict_values(rows)[:, 0]

@@ -1,8 +1,8 @@
-"""In which measurements do two groups of patients differ?
+"""Which measurements differ between two groups of patients?
 
-442 diabetes patients, divided by sex: the data of the PKeX-Shapley paper's experiment, and what
-that leaves open, which of the differences are more than chance. Needs pkex[demo] and pkex[pandas];
-saves mmd_diabetes.png in the working directory.
+442 diabetes patients are divided by sex, as in an experiment of the PKeX-Shapley paper. Permutation
+tests add which of the differences are significant. Needs pkex[demo] and pkex[pandas]; saves
+mmd_diabetes.png in the working directory.
 
     python examples/mmd_diabetes.py
 """
@@ -22,14 +22,14 @@ result = pkex.mmd(one, other, n_permutations=999, random_state=0)
 print(f"{len(one)} and {len(other)} patients")
 print(result)
 
-# The values add up to MMD² as kernel matrices give it. The base, v(∅), is 0.
+# The values add up to MMD² from kernel matrices. The base value v(∅) is 0.
 matrices = [result.kernel(group) for group in (one, other)]
 within = [(m.sum() - np.trace(m)) / (len(m) * (len(m) - 1)) for m in matrices]
 output = sum(within) - 2.0 * result.kernel(one, other).mean()
 error = abs(result.values.sum() - output)
 print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {output:.3g})")
 
-# Where in the data: the row that is most typical of one group, and what makes it so.
+# The most typical row of one group, and the features that make it typical.
 witness = pkex.witness(one, other, kernel=result.kernel)
 explanation = pkex.Explainer(witness, value_function="neutral")(one)
 most = explanation[int(np.argmax(witness.predict(one)))]

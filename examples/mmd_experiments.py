@@ -1,10 +1,10 @@
-"""Which variables differ: the simulations of the PKeX-Shapley paper, at the paper's size.
+"""Two-sample simulations of the PKeX-Shapley paper: which variables differ?
 
-Two samples of 1000 rows and 20 variables. In the first experiment variables 11 to 20 of the second
-sample are Student-t (three degrees of freedom, same mean and scale) instead of normal; in the
-second nothing differs. Samples are drawn anew as often as the time allows, and the distribution of
-every variable's value over the repetitions is drawn. Needs pkex[demo]; saves mmd_experiments.png in
-the working directory.
+Two samples have 1000 rows and 20 variables. In the first experiment, variables 11 to 20 of the
+second sample have a Student-t distribution (three degrees of freedom, same mean and scale) instead
+of a normal one. In the second experiment nothing differs. The samples are drawn repeatedly until
+the time is used up. The picture shows the distribution of each variable's value. Needs pkex[demo];
+saves mmd_experiments.png in the working directory.
 
     python examples/mmd_experiments.py                  a quick look
     python examples/mmd_experiments.py --seconds 600    the picture in docs/benchmarks.md
@@ -40,13 +40,13 @@ def nothing_differs(rng):
 
 
 def attributed(x, z):
-    """MMD² as in the paper: the neutral convention, and one length-scale for all variables."""
+    """Return MMD² as in the paper, with the neutral convention and one length-scale."""
     kernel = pkex.kernels.median_heuristic(x, z, standardize=False)
     return pkex.mmd(x, z, kernel=kernel, value_function="neutral")
 
 
 def repeated(draw, seconds):
-    """Values (repetitions, 20) from as many pairs of samples as can be had in that time."""
+    """Return values (repetitions, 20) of as many pairs of samples as the time allows."""
     end = time.perf_counter() + seconds
     values = []
     while len(values) < 3 or time.perf_counter() < end:
@@ -61,7 +61,7 @@ def check(draw):
     gamma = 0.5 / result.kernel.length_scale**2
     within = [(rbf_kernel(s, gamma=gamma).sum() - N) / (N * (N - 1)) for s in (x, z)]
     output = sum(within) - 2.0 * rbf_kernel(x, z, gamma=gamma).mean()
-    # The base, v(∅), is 0.
+    # The base value v(∅) is 0.
     error = abs(result.values.sum() - output)
     print(f"  largest |base + Σφ - output|: {error:.1e} (outputs up to {sum(within):.3g})")
 

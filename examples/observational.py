@@ -1,11 +1,11 @@
-"""What features tell of diabetes and of tumours: observational values of two data sets.
+"""Observational Shapley values of two data sets: diabetes and breast tumors.
 
 The experiments of RKHS-SHAP (appendix C.5) that need no download. Kernel ridge regressions predict
-how far a diabetes goes on, with a Gaussian kernel, and with Matérn's of ν = ½, which is no product
-over columns. Kernel logistic regression tells tumours of breast cancer apart by 30 columns, of
-which there are 2³⁰ coalitions: values are estimated from some of them, with standard errors. Each
-explained row is left out of the background. Needs pkex[demo]; saves observational.png in the
-working directory.
+the progression of diabetes, with a Gaussian kernel and with Matérn's kernel of ν = ½, which is not
+a product over columns. Kernel logistic regression classifies breast tumors by 30 columns. They have
+2³⁰ coalitions, so their values are estimated from a sample, with standard errors. Each explained
+row is left out of the background. Needs pkex[demo]; saves observational.png in the working
+directory.
 
     python examples/observational.py           a quick look, at some of the columns and rows
     python examples/observational.py --full    all: the picture in docs/value-functions.md
@@ -32,19 +32,19 @@ GAME = pkex.Observational(leave_one_out=True)
 
 
 def seconds(call):
-    """Return what a call returns, and how long it takes."""
+    """Return the result of a call and its time."""
     start = time.perf_counter()
     return call(), time.perf_counter() - start
 
 
 def check(explanation, output):
-    """Say how nearly values add up to the output."""
+    """Print the error of the sum of the values."""
     error = np.abs(explanation.values.sum(axis=1) + explanation.base_values - output).max()
     print(f"  largest |base + Σφ - output|: {error:.1e} (outputs up to {np.abs(output).max():.3g})")
 
 
 def ridge(kernels, X, y):
-    """A kernel ridge regression, its settings found by cross-validation."""
+    """Return a kernel ridge regression with cross-validated settings."""
     settings = {"kernel": kernels, "alpha": [0.01, 0.1, 1.0]}
     found = GridSearchCV(KernelRidge(), settings, cv=5).fit(X, y - y.mean())
     print(f"{found.best_params_['kernel']}: R² {found.best_score_:.2f}, cross-validated")
@@ -52,7 +52,7 @@ def ridge(kernels, X, y):
 
 
 def of_diabetes(X, y, n_rows):
-    """Mean |value| of each column by the kernel's name."""
+    """Return the mean |value| of each column by the kernel's name."""
     lengths = [2.0, 4.0, 8.0, 16.0]
     kernels = {
         "Gaussian": [RBF(length) for length in lengths],
@@ -70,8 +70,8 @@ def of_diabetes(X, y, n_rows):
     return sizes
 
 
-def of_tumours(X, y, n_coalitions):
-    """Estimates of the values of every row, for the log-odds."""
+def of_tumors(X, y, n_coalitions):
+    """Return estimated values of the log-odds for every row."""
     model = ShapleyRegularizedClassifier(alpha=0.1).fit(X, y)
     explainer = pkex.Explainer(model, X, value_function=GAME)
     estimate, took = seconds(
@@ -79,13 +79,13 @@ def of_tumours(X, y, n_coalitions):
     )
     check(estimate, model.decision_function(X))
     n, d = X.shape
-    print(f"tumours: {n} rows of {d} columns, {n_coalitions} coalitions, {took:.1f} s")
+    print(f"tumors: {n} rows of {d} columns, {n_coalitions} coalitions, {took:.1f} s")
     print(estimate)
     return estimate
 
 
 def draw_bars(axes, names, sizes, title):
-    """Draw bars of each kind side by side, the largest first."""
+    """Draw bars for each kernel, sorted by size."""
     order = np.argsort(-np.mean(list(sizes.values()), axis=0))
     for place, (label, own) in enumerate(sizes.items()):
         shift = (place - (len(sizes) - 1) / 2.0) * 0.4
@@ -109,7 +109,7 @@ sizes = of_diabetes(scaler.fit_transform(X), y, 12 if full else 10)
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 every = 1 if full else 6
 X, y = scaler.fit_transform(X)[::every], y[::every]
-estimate = of_tumours(X, y, 1000 if full else 120)
+estimate = of_tumors(X, y, 1000 if full else 120)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 4.4))
 draw_bars(left, columns, sizes, "Diabetes: predicted progression")
@@ -117,7 +117,7 @@ largest = np.argsort(-estimate.importance())[:8]
 errors = estimate.standard_errors.mean(axis=0)[largest]
 names = [estimate.feature_names[j] for j in largest]
 right.barh(names, estimate.importance()[largest], xerr=errors, ecolor="0.3", capsize=2.5)
-right.set(title="Tumours: log-odds, estimated", xlabel="mean |Shapley value|, log-odds")
+right.set(title="Tumors: log-odds, estimated", xlabel="mean |Shapley value|, log-odds")
 right.invert_yaxis()
 figure.savefig(PICTURE)
 print(f"picture: {PICTURE}")

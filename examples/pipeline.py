@@ -1,8 +1,8 @@
-"""Explain a whole tuned Pipeline, in the units of the columns it is given.
+"""Explain a tuned Pipeline in the units of its input columns.
 
-Diabetes patients, a tenth of the measurements missing: the Pipeline fills the gaps, scales, keeps
-the best columns and predicts the progression of the disease; a search has chosen its parameters.
-Needs pkex[demo] and pkex[pandas]; saves pipeline.png in the working directory.
+A tenth of the measurements of diabetes patients is missing. The Pipeline imputes them, scales,
+selects the best columns and predicts the progression of the disease. A search chooses its
+parameters. Needs pkex[demo] and pkex[pandas]; saves pipeline.png in the working directory.
 
     python examples/pipeline.py
 """
@@ -42,7 +42,7 @@ grid = {
 }
 search = GridSearchCV(pipeline, grid, cv=KFold(5, shuffle=True, random_state=0)).fit(X, y)
 
-# All that is needed: the search is explained as its best Pipeline, of the ten columns of X.
+# The best Pipeline of the search is explained, in terms of the ten columns of X.
 explanation = pkex.Explainer(search)(X)
 
 print(f"best: {search.best_params_}, R² {search.best_score_:.2f} in cross-validation")
@@ -53,7 +53,7 @@ total = explanation.values.sum(axis=1) + explanation.base_values
 error = np.abs(total - search.predict(X)).max()
 print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {search.predict(X).max():.3g})")
 
-# Missing entries are grey in the picture.
+# Missing values are gray in the picture.
 ax = explanation.plot()
 ax.set_xlabel(f"Shapley value of the predicted progression ({explanation.value_function})")
 ax.figure.savefig("pipeline.png", dpi=200)

@@ -1,13 +1,13 @@
-"""Which of two is preferred, where no ranking says it, and which features decide.
+"""Explain preferences between two items without a ranking.
 
 After the simulations of Chau, González and Sejdinovic (2022) and of Hu et al. (2022). First, 30
-items have hidden states, and what is better of two depends on the states of both: preferences go in
-circles. With one state there is a ranking, which a utility of items finds as well as the
-generalised preferential kernel does; with more there is none. Then items are of three clusters, and
-in each pair of clusters another feature decides: x0 within a cluster, xAB between A and B, and so
-on. Values of features say so, in all duels and in those of A and B; those of a utility, which are
-differences of two explanations, do not. Needs pkex[demo]; saves preferences.png in the working
-directory.
+items have hidden states, and the preference between two items depends on the states of both. With
+one state there is a ranking, and a utility of items predicts as well as the generalized
+preferential kernel. With more states it does not. Second, items form three clusters, and a
+different feature decides between each pair of clusters: x0 within a cluster, xAB between A and B,
+and so on. The values of the preferential model show this, in all duels and in those of A and B.
+Differences of two explanations of a utility do not. Needs pkex[demo]; saves preferences.png in the
+working directory.
 
     python examples/preferences.py
 """
@@ -31,7 +31,7 @@ rng = np.random.default_rng(0)
 
 
 def utility(left, right, y):
-    """Ridge regression of u(left) − u(right), its kernel that of differences of utilities."""
+    """Return a ridge regression of u(left) − u(right), with the kernel of such differences."""
     kernel = pkex.kernels.median_heuristic(left, right)
     across = kernel(left, right)
     matrix = kernel(left) + kernel(right) - across - across.T
@@ -41,7 +41,7 @@ def utility(left, right, y):
 
 
 def shares_right(left, right, y, is_test):
-    """The shares of test duels that models predict: preferential, utility, linear in both items."""
+    """Return the shares of test duels predicted by the preferential, utility and linear models."""
     known = left[~is_test], right[~is_test], y[~is_test]
     model, u = PreferenceRidge(alpha=ALPHA).fit(*known), utility(*known)
     both, mirrored = np.hstack(known[:2]), np.hstack(known[1::-1])
@@ -55,7 +55,7 @@ def shares_right(left, right, y, is_test):
 
 
 def cyclic_duels(n_states):
-    """All pairs of 30 items, each compared by the utility of their two states."""
+    """Return all pairs of 30 items, compared by a utility that depends on both states."""
     states = rng.integers(n_states, size=30)
     items = states[:, None] + rng.normal(size=(30, 5))
     kernel = pkex.kernels.RBF(np.sqrt(5.0))(items)
@@ -91,9 +91,9 @@ print("states   preferential   utility   linear")
 for n_states, row in zip(states, shares, strict=True):
     print(f"{n_states:6d}{row[0]:15.2f}{row[1]:10.2f}{row[2]:9.2f}")
 for line, label in zip(np.transpose(shares), ("preferential", "utility", "linear"), strict=True):
-    axes[0].plot(states, line, "o-", label=label)  # the colors below mean the same models
+    axes[0].plot(states, line, "o-", label=label)  # same colors as below
 axes[0].set(xlabel="hidden states", ylabel="share of duels predicted", xticks=states)
-axes[0].set_title("Preferences in circles")
+axes[0].set_title("Prediction of preferences without a ranking")
 axes[0].legend()
 
 items = clustered_items(200)

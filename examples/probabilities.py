@@ -1,9 +1,9 @@
-"""What raises the probability of a class, and what its log-odds?
+"""Explain class probabilities and log-odds of a support vector machine.
 
-A support vector machine with calibrated probabilities tells three kinds of wine apart. For one wine
-are drawn the exact values of its class's probability, and those behind a logit. Then, of thirty
-features of tumours, whose coalitions are too many, values are estimated, with standard errors.
-Needs pkex[demo]; saves probabilities.png in the working directory.
+A support vector machine with calibrated probabilities classifies three kinds of wine. For one wine,
+the picture shows the exact values of the probability and of the log-odds of its class. A second
+model classifies tumors by thirty features, which have too many coalitions. Their values are
+estimated, with standard errors. Needs pkex[demo]; saves probabilities.png in the working directory.
 
     python examples/probabilities.py
 """
@@ -31,13 +31,13 @@ def main() -> None:
     draw_a_wine(axes[:2])
     draw_a_tumour(axes[2])
     for ax in axes:
-        ax.margins(x=0.5)  # room for the numbers beside the bars
+        ax.margins(x=0.5)  # room for the numbers next to the bars
     plt.savefig("probabilities.png")
     print("picture: probabilities.png")
 
 
 def draw_a_wine(axes) -> None:
-    """Draw one wine, on the scale of probabilities and on that of log-odds."""
+    """Draw the values of one wine for the probability and the log-odds."""
     wine = load_wine(as_frame=True)
     model = calibrated(wine.data, wine.target)
     p = model.predict_proba(wine.data)
@@ -56,7 +56,7 @@ def draw_a_wine(axes) -> None:
 
 
 def draw_a_tumour(ax) -> None:
-    """Draw the estimated values of a probability of thirty features."""
+    """Draw estimated values of a probability with thirty features."""
     tumours = load_breast_cancer(as_frame=True)
     model = calibrated(tumours.data, tumours.target)
     explainer = pkex.Explainer(model.predict_proba, tumours.data[::15], outputs="1")

@@ -1,9 +1,9 @@
-"""Which inputs does the spread of an output come from? Two functions with known answers.
+"""Global sensitivity analysis of two test functions with known indices.
 
 Surrogates are fitted to Ishigami's function (a Gaussian process) and to Sobol's g-function (kernel
-ridge regression), and analysed by pkex.sensitivity. Printed is how far the surrogates' exact
-indices are from those of the functions, in closed form; drawn are both. Needs pkex[demo] and SciPy;
-saves sensitivity.png in the working directory.
+ridge regression), and analyzed by pkex.sensitivity. The script prints how much the exact indices of
+the surrogates differ from those of the functions, and draws them. Needs pkex[demo] and SciPy; saves
+sensitivity.png in the working directory.
 
     python examples/sensitivity.py
 """
@@ -23,7 +23,7 @@ import pkex
 plt.style.use("pkex.results.figures")
 
 PICTURE = "sensitivity.png"
-# Of Ishigami's function (Ishigami and Homma 1990), and of the g-function (Saltelli and Sobol 1995).
+# Ishigami's function (Ishigami and Homma 1990), and the g-function (Saltelli and Sobol 1995).
 A, B = 7.0, 0.1
 WEIGHTS = np.array([0.0, 1.0, 4.5, 9.0])
 
@@ -56,7 +56,7 @@ kernel = ConstantKernel(100.0) * RBF([2.5, 1.7, 3.5])
 process = GaussianProcessRegressor(kernel, alpha=1e-11, optimizer=None, normalize_y=True)
 process.fit(runs, ishigami(runs))
 
-# The g-function is linear between 0, ½ and 1, and so, nearly, is this kernel between its points.
+# The g-function is linear between 0, ½ and 1, as this kernel nearly is between its points.
 corners = np.array(list(itertools.product([0.0, 0.5, 1.0], repeat=4)))
 ridge = KernelRidge(kernel="laplacian", gamma=1 / 60, alpha=1e-13).fit(corners, g(corners))
 
@@ -73,13 +73,13 @@ for ax, (name, (model, function, inputs, known)) in zip(panels, problems.items()
     error = np.sqrt(np.mean((model.predict(rows) - function(rows)) ** 2) / variance)
     result = pkex.sensitivity(model, inputs)
     worst = np.abs([result.first_order - first, result.total - total]).max()
-    print(f"{name}: the surrogate is {error:.0e} off, its indices {worst:.0e}")
+    print(f"{name}: error of the surrogate {error:.0e}, of its indices {worst:.0e}")
     print(result.to_frame().round(4))
     result.plot(ax).set_title(name)
     ax.set_xlabel("share of the variance of the output")
 
-# The effects share out the variance of the surrogate itself, whichever it is. The columns of the
-# corners are independent, so that the variance over all combinations is that over the rows.
+# The effects add up to the variance of the surrogate. The columns of the corners are independent,
+# so the variance over all combinations is the variance over the rows.
 machine = SVR(C=10.0).fit(corners, g(corners))
 result = pkex.sensitivity(machine, corners)
 variance = machine.predict(corners).var()

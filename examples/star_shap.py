@@ -1,11 +1,11 @@
-"""Sums of terms of few features: exact values in a time that does not depend on all the others.
+"""Computing time of exact values for sums of terms of few features.
 
 The experiments of Dubé and Marchand (2025, figures 1 and 2), with functions whose values are known:
-each term is a number where all of its k features are 1, and else 0. Left, the time for ten rows
-against ten background rows, of 50 terms of five features, by the number of features: of pkex, of
-all coalitions, and of estimates of shapiq with 256 evaluations a row. Right, of 100 terms, how
-wrong SHAP-IQ is by the time it takes, beside the times of pkex, whose values are exact. Needs
-pkex[demo,shapiq]; saves star_shap.png in the working directory.
+each term is a number if all of its k features are 1, and 0 otherwise. Left: time for ten rows and
+ten background rows with 50 terms of five features, by the number of features, for pkex, all
+coalitions, and estimates of shapiq with 256 evaluations per row. Right: for 100 terms, the error of
+SHAP-IQ by its time, and the times of pkex, whose values are exact. Needs pkex[demo,shapiq]; saves
+star_shap.png in the working directory.
 
     python examples/star_shap.py           a quick look
     python examples/star_shap.py --full    the picture in docs/additive-models.md, in some minutes
@@ -28,7 +28,7 @@ N_ROWS = 10
 
 
 class AllOnes:
-    """A number where all columns are 1."""
+    """A number if all columns are 1, else 0."""
 
     def __init__(self, number):
         self.number = number
@@ -38,7 +38,7 @@ class AllOnes:
 
 
 def drawn(n_features, n_terms, size, random):
-    """Return a sum of terms of so many features each, and rows of zeros and ones."""
+    """Return a sum of random terms, and rows of zeros and ones."""
     terms = [
         (random.choice(n_features, size, replace=False), AllOnes(random.random()))
         for _ in range(n_terms)
@@ -49,32 +49,32 @@ def drawn(n_features, n_terms, size, random):
 
 
 def exact(function, rows):
-    """Values by the terms."""
+    """Return values computed from the terms."""
     return pkex.Explainer(function, rows).shap_values(rows)
 
 
-def worths_of(function, row, background):
-    """The game of a row, from coalitions (count, n) to their worths."""
+def value_function_of(function, row, background):
+    """Return the function from coalitions (count, n) of a row to their values v(S)."""
 
-    def worth(coalitions):
+    def value_function(coalitions):
         mixed = np.where(coalitions[:, None], row, background)
         outputs = function.predict(mixed.reshape(-1, len(row)))
         return outputs.reshape(len(coalitions), -1).mean(axis=1)
 
-    return worth
+    return value_function
 
 
 def by_all_coalitions(function, rows):
-    """Values by all coalitions of all features."""
+    """Return values computed from all coalitions of all features."""
     return pkex.Explainer(function, rows, transform=np.array).shap_values(rows)
 
 
 def estimated(method, budget):
-    """Return what estimates values by a method of shapiq, with so many evaluations a row."""
+    """Return an estimator of shapiq with that many evaluations per row."""
 
     def estimate(function, rows):
         estimator = method(function.n_features)
-        games = (worths_of(function, row, rows) for row in rows)
+        games = (value_function_of(function, row, rows) for row in rows)
         found = [estimator.approximate(budget, game).get_n_order_values(1) for game in games]
         return np.array(found)
 
@@ -90,15 +90,15 @@ def kernel_shap(n):
 
 
 def seconds(compute, *arguments):
-    """Return how long it computes, and what is found."""
+    """Return the processor time and the values."""
     start = time.process_time()
-    with warnings.catch_warnings(action="ignore"):  # of budgets that are not used up
+    with warnings.catch_warnings(action="ignore"):  # the budget is not used up
         values = compute(*arguments)
     return time.process_time() - start, values
 
 
 def unexplained(values, reference):
-    """1 − R² of values."""
+    """Return 1 − R² of values."""
     return np.sum((values - reference) ** 2) / np.sum((reference - reference.mean()) ** 2)
 
 
@@ -110,12 +110,12 @@ METHODS = {
     "KernelSHAP": estimated(kernel_shap, 256),
     "SHAP-IQ": estimated(shap_iq, 256),
 }
-# Of methods, in both pictures.
+# Colors of methods, in both pictures.
 COLORS = {"pkex": "C0", "all coalitions": "C6", "KernelSHAP": "C2", "SHAP-IQ": "C1"}
 
 
 def draw_times(ax, numbers, largest, runs):
-    """Draw each method's time, up to the largest number of features that it is given."""
+    """Draw the time of each method, up to its largest number of features."""
     for method, compute in METHODS.items():
         own = [n for n in numbers if n <= largest.get(method, n)]
         times = [
@@ -127,7 +127,9 @@ def draw_times(ax, numbers, largest, runs):
             )
             for n in own
         ]
-        print(f"  {method}: {times[0]:.2g} s of {own[0]} features, {times[-1]:.2g} s of {own[-1]}")
+        print(
+            f"  {method}: {own[0]} features {times[0]:.2g} s, {own[-1]} features {times[-1]:.2g} s"
+        )
         ax.plot(own, times, ".-", color=COLORS[method], label=method)
     ax.set(xscale="log", yscale="log", xlabel="features", ylabel="seconds of CPU")
     ax.set_title("50 terms of 5 features")
@@ -136,7 +138,7 @@ def draw_times(ax, numbers, largest, runs):
 
 # --- right: error by time (H2) ---
 
-# The number of features: a marker, the sizes of terms, and where the times of pkex are drawn.
+# By number of features: the marker, the sizes of terms, and the height of pkex's times.
 PROBLEMS = {
     10: ("o", (2, 3, 4), 1.2e-5),
     100: ("s", (3, 5, 7), 3e-6),
@@ -173,7 +175,7 @@ def draw_errors(ax, budgets, runs):
 
 
 def error_of(n, size, budget, runs):
-    """Return SHAP-IQ's time and error, the medians of some runs."""
+    """Return the median time and error of SHAP-IQ over runs."""
     found = []
     for run in range(runs):
         function, rows = drawn(n, 100, size, np.random.default_rng(run))

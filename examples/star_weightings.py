@@ -1,11 +1,10 @@
-"""Reproduce a table of the STAR-SHAP paper: how well random weightings predict.
+"""Reproduce a table of the STAR-SHAP paper: accuracy of random weightings.
 
-Table 6 of Dubé and Marchand (2025) has R² of random weightings on test rows, of all columns and as
-sums of terms of few ("k-STAR"). Here are its columns of diabetes and wine, which scikit-learn has:
-of each model with the hyper-parameters that five-fold cross-validation chooses (``--search`` makes
-it again, in some minutes), and six of them with those that the authors have published. Drawn are
-both beside the numbers in the paper. Needs pkex[demo]; saves star_weightings.png in the working
-directory.
+Table 6 of Dubé and Marchand (2025) lists R² of random weightings on test rows, for all columns and
+for sums of terms of few columns ("k-STAR"). This script repeats its columns for diabetes and wine,
+which scikit-learn includes. It uses the hyper-parameters chosen by five-fold cross-validation
+(``--search`` repeats the search, in some minutes), and for six models those that the authors
+published. Needs pkex[demo]; saves star_weightings.png in the working directory.
 
     python examples/star_weightings.py
 """
@@ -23,13 +22,13 @@ from pkex.models import RWReLU, RWSign, RWStumps
 plt.style.use("pkex.results.figures")
 
 PICTURE = "star_weightings.png"
-# Numbers of centers, to be quick: for published hyper-parameters and the search, and for the rest.
-# With the paper's 5,000 all six published results come out to their digits.
+# Numbers of centers: for published hyper-parameters and the search, and for the rest. They are
+# small to save time. With the paper's 5,000, all six published results are reproduced exactly.
 MANY, FEW = 1000, 500
 
 
 class PublishedSign(RWSign):
-    """As the authors' code has it: in terms of few columns, centers have the γ of all columns."""
+    """RWSign as in the authors' code: terms of few columns use the γ of all columns."""
 
     def _kernel(self, k: int, d: int):
         return self._weighting(d)
@@ -62,7 +61,7 @@ PAPER = {
         0.864,
     ],
 }
-# What `--search` finds, in the order of the models: the concentration c (of stumps σ and γ), and λ.
+# Results of `--search`, in the order of the models: the concentration c (of stumps σ and γ), and λ.
 CHOSEN = {
     "diabetes": [
         *(
@@ -131,7 +130,7 @@ def grid(kind: type) -> dict[str, list[float]]:
 
 
 def search() -> None:
-    """Print what cross-validation chooses, as CHOSEN has it."""
+    """Print the results of the search in the format of CHOSEN."""
     folds = KFold(5, shuffle=True, random_state=0)
     for dataset, (X, _, y, _) in DATA.items():
         for kind, options in MODELS.values():
@@ -189,7 +188,7 @@ axes[0].figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower c
 plt.savefig(PICTURE)
 print(f"picture: {PICTURE}")
 
-# Sums of terms of two columns are explained exactly, whatever the number of columns.
+# Sums of terms of two columns are explained exactly, for any number of columns.
 X, rows, y, _ = DATA["diabetes"]
 model = RWReLU(FEW, star=2, random_state=0).fit(X, y)
 explanation = pkex.Explainer(model, background=X[:50], feature_names=load_diabetes().feature_names)(

@@ -1,9 +1,9 @@
-"""Ask a Gaussian process how sure it is of each value, and what to measure next.
+"""Uncertainty of a Gaussian process's Shapley values, and of its prediction.
 
-A chemical analysis of 178 wines: their alcohol is predicted from twelve other measurements, and of
-the wine whose prediction is least sure each value is drawn with the interval that holds 95 % of its
-distribution. The values of the variance say which of its measurements lie where little is known.
-Needs pkex[demo]; saves uncertainty.png in the working directory.
+A Gaussian process predicts the alcohol of 178 wines from twelve other measurements. For the wine
+with the most uncertain prediction, the picture shows each value with its 95 % interval. The values
+of the predictive variance show which of its measurements lie far from the data. Needs pkex[demo];
+saves uncertainty.png in the working directory.
 
     python examples/uncertainty.py
 """
@@ -31,7 +31,7 @@ kernel = ConstantKernel() * RBF(np.full(12, 5.0), (0.5, 1e3)) + WhiteKernel()
 process = GaussianProcessRegressor(kernel, normalize_y=True)
 model = make_pipeline(StandardScaler(), process)
 with warnings.catch_warnings():
-    # The length-scale of a measurement that says nothing grows to its upper bound.
+    # The length-scale of an irrelevant measurement grows to its upper bound.
     warnings.simplefilter("ignore", ConvergenceWarning)
     model.fit(X, y)
 
@@ -39,11 +39,11 @@ _, deviations = model.predict(X, return_std=True)
 wine = X.iloc[[np.argmax(deviations)]]
 background = X.sample(50, random_state=0)
 
-# All that is needed: values with their distribution, and those of the variance.
+# Values of the mean with their uncertainty, and values of the variance.
 explanation = pkex.Explainer(model, background)(wine, uncertainty=True)
 variance = pkex.Explainer(model, background, target="predictive_variance")(wine)
 
-print("of the wine that is least sure")
+print("the wine with the most uncertain prediction")
 for name, value, deviation in zip(
     X.columns, explanation.values[0], explanation.standard_deviations[0], strict=True
 ):

@@ -1,11 +1,11 @@
-"""How far do the value functions agree on which features matter in a row?
+"""Compare value functions: do they agree on the most important features?
 
-Four models are explained in three games: marginal against the model's own points (the default),
-neutral (the PKeX-Shapley paper's), and interventional against a sample of the data, which is what
-shap estimates. Printed is the mean over rows of the rank correlation with the interventional
-values; drawn are explanations of one diabetes patient in these and the observational game, in which
-absent features follow the present ones, and printed what matters most to all patients in it.
-Needs pkex[demo]; saves value_functions.png in the working directory.
+Four models are explained with three value functions: marginal with the model's stored points (the
+default), neutral (of the PKeX-Shapley paper), and interventional with a sample of the data, which
+shap estimates. The script prints the mean rank correlation with the interventional values. The
+picture shows explanations of one diabetes patient with these and with the observational value
+function, in which absent features depend on the present ones. Their most important features are
+printed as well. Needs pkex[demo]; saves value_functions.png in the working directory.
 
     python examples/value_functions.py
 """
@@ -68,7 +68,7 @@ def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def draw_a_patient() -> None:
-    """Draw the values of the first diabetes patient in the four games."""
+    """Draw the values of the first diabetes patient for the four value functions."""
     patients = load_diabetes()
     X = scaled(patients.data)
     model = SVR(C=100.0).fit(X, patients.target)
@@ -94,10 +94,10 @@ def draw_a_patient() -> None:
         base = explainer.expected_value
         ax.set_title(f"{explainer.value_function}: {base:.0f} + values = {outputs[0]:.0f}")
         if explainer.value_function == "observational":
-            # Rows of the background have most of the weight themselves.
+            # Rows of the background have most of their own weight.
             sizes = np.abs(explanation[101:].values).mean(axis=0)
             first = [patients.feature_names[j] for j in sizes.argsort()[:-4:-1]]
-            print(f"  most of all other patients: {', '.join(first)}")
+            print(f"  most important for all other patients: {', '.join(first)}")
     for ax in axes[1]:
         ax.set_xlabel("Shapley value of the predicted progression")
     plt.savefig("value_functions.png")

@@ -1,10 +1,11 @@
-"""Ask a Bayesian optimisation of BoTorch why it proposes what it proposes.
+"""Explain why a Bayesian optimization of BoTorch proposes a trial.
 
-An alloy is cast with five parameters: its strength depends on the temperature most, on the share of
-magnesium, on the time, which shifts the best temperature, little on the logarithm of the cooling
-rate, and not on the speed of stirring. Each proposal of BoTorch is explained: how much of the
-strength that its Gaussian process expects there, beyond that of all points of the space, is due to
-each parameter. Needs pkex[botorch,plots]; saves botorch_optimization.png in the working directory.
+An alloy is cast with five parameters. Its strength depends mostly on the temperature, then on the
+share of magnesium, on the time, which shifts the best temperature, slightly on the logarithm of the
+cooling rate, and not on the speed of stirring. Each proposal of BoTorch is explained. The values
+divide the strength that its Gaussian process expects there, minus the mean over the whole space,
+among the parameters. Needs pkex[botorch,plots]; saves botorch_optimization.png in the working
+directory.
 
     python examples/torch/botorch_optimization.py
 """
@@ -32,7 +33,7 @@ torch.manual_seed(0)
 
 
 def measured_strength(X):
-    """Megapascals, with the error of the measurement."""
+    """Return the measured strength in megapascals, with noise."""
     temperature, magnesium, time, cooling, _ = X.T
     best = 735.0 - 2.0 * (time - 8.0)
     cast = 90.0 * torch.exp(-(((temperature - best) / 40.0) ** 2))
@@ -41,7 +42,7 @@ def measured_strength(X):
 
 
 def fitted(X, Y):
-    """A Gaussian process of the columns as they are set; it is given the logarithm of one."""
+    """Return a Gaussian process of the parameters, with one of them in logarithms."""
     logarithms = BOUNDS.clone()
     logarithms[:, 3] = logarithms[:, 3].log10()
     columns = ChainedInputTransform(
@@ -61,7 +62,7 @@ for _ in range(15):
     model = fitted(X, Y)
     improvement = LogExpectedImprovement(model, best_f=Y.max())
     proposal, _ = optimize_acqf(improvement, BOUNDS, q=1, num_restarts=2, raw_samples=32)
-    # All that is needed: the model, and points of the whole space in the place of what is absent.
+    # The background is points of the whole space.
     explainer = pkex.Explainer(model, everywhere, value_function="marginal", feature_names=NAMES)
     reasons.append(explainer(proposal))
     X = torch.cat([X, proposal])
