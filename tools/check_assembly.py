@@ -2,9 +2,9 @@
 
     python tools/check_assembly.py PROGRAM
 
-The program is compiled with `-C symbol-mangling-version=v0`, which names what generic functions
-are of; objdump (binutils) disassembles it. A call there, or a vector register stored on the stack,
-may cost more than what such a loop computes.
+The program is compiled with `-C symbol-mangling-version=v0`, which names the types of generic
+functions; objdump (binutils) disassembles it. A call in such a loop, or a vector register stored on
+the stack, may cost more than the computation.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-# The bodies that are looked at, <… as Copies>::on_avx512, and how many calls and spills are known
-# there. (Bodies that fill in factors have loops of every family, of which few are hot: counts see
-# these.)
+# The checked bodies, <… as Copies>::on_avx512, and their known numbers of calls and spills. (Bodies
+# that fill factors have loops of every family, of which few are hot: `make counts` covers them.)
 BODIES = {
     "game::quantity::FromOneEnd": 0,
     "game::quantity::FromBothEnds": 30,
@@ -40,7 +39,7 @@ SPILL = re.compile(r"^%[xyz]mm\d+,.*\(%rsp")
 
 @dataclass(frozen=True)
 class Instruction:
-    """A line of a disassembly."""
+    """One line of a disassembly."""
 
     address: int
     name: str
@@ -48,7 +47,7 @@ class Instruction:
 
     @property
     def target(self) -> int | None:
-        """Where it jumps, if that is a known place."""
+        """The target of a jump, if it is known."""
         found = re.match(r"([0-9a-f]+)\b", self.operands)
         return int(found[1], 16) if self.name.startswith("j") and found else None
 
@@ -59,13 +58,13 @@ class Instruction:
 
     @property
     def is_unwanted(self) -> bool:
-        """Whether it has no place in an inner loop."""
+        """Whether it is a call or a spill."""
         is_spill = self.name.startswith("vmov") and SPILL.match(self.operands) is not None
         return self.name.startswith("call") or is_spill
 
 
 def functions(program: str) -> Iterator[tuple[str, list[Instruction]]]:
-    """Yield the bodies compiled for AVX-512, by what they are of."""
+    """Yield the bodies compiled for AVX-512, with their types."""
     command = ["objdump", "--disassemble", "--demangle", "--no-show-raw-insn", program]
     listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     for function in listing.split("\n\n"):
@@ -79,7 +78,7 @@ def functions(program: str) -> Iterator[tuple[str, list[Instruction]]]:
 
 
 def innermost_loops(function: list[Instruction]) -> Iterator[list[Instruction]]:
-    """Yield what lies between a backward jump and its target, where no other loop lies within."""
+    """Yield the lines between a backward jump and its target, if they contain no other loop."""
     first = function[0].address
     ranges = {
         (one.target, one.address)
@@ -92,7 +91,7 @@ def innermost_loops(function: list[Instruction]) -> Iterator[list[Instruction]]:
 
 
 def main(program: str) -> int:
-    """Print what was looked at, and return 1 if more was found than is known, or a body was not."""
+    """Print the counts; return 1 if they exceed the known ones or a body is missing."""
     missing, failed = dict(BODIES), False
     for name, function in functions(program):
         if name not in missing:

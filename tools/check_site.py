@@ -1,4 +1,4 @@
-"""Every link within the built site leads somewhere, and no page loads anything from the net.
+"""Check that links within the built site have targets and that pages load nothing from the net.
 
 python tools/check_site.py docs/_build/html
 """
@@ -8,12 +8,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
-# Elements whose address is loaded as soon as the page is seen.
+# Elements whose address is loaded with the page.
 LOADED = {"audio", "embed", "iframe", "img", "link", "object", "script", "source", "video"}
 
 
 class Page(HTMLParser):
-    """What a page refers to, and the places in it that others can refer to."""
+    """The links of a page, and the targets within it."""
 
     def __init__(self, path):
         super().__init__()
@@ -32,7 +32,7 @@ class Page(HTMLParser):
 
 
 def problems(root):
-    """Yield what is wrong with the pages under a folder."""
+    """Yield the problems of the pages in a folder."""
     pages = {path: Page(path) for path in sorted(root.rglob("*.html"))}
     if not pages:
         yield f"{root} has no pages"
@@ -45,7 +45,7 @@ def problems(root):
             if ":" in address.partition("/")[0] or address.startswith("//"):
                 continue
             file, place = urldefrag(address)
-            # The version of a style sheet or script stands behind a question mark.
+            # A question mark is followed by the version of a style sheet or script.
             target = (page.path.parent / unquote(file.partition("?")[0])).resolve()
             target = target if file else page.path
             if not target.exists():

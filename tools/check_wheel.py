@@ -16,7 +16,7 @@ site = Path(sysconfig.get_path("platlib")).resolve()
 if not Path(pkex.__file__).resolve().is_relative_to(site):
     sys.exit(f"pkex comes from {pkex.__file__}, not from {site}")
 
-# All instruction sets are in it, not those of the machine alone that built it.
+# It contains all instruction sets, not only those of the machine that built it.
 portable = {**os.environ, "PKEX_SIMD": "portable"}
 subprocess.run([sys.executable, "-I", "-c", "import pkex"], env=portable, check=True)
 
@@ -29,8 +29,8 @@ explanation = pkex.Explainer(model)(X)
 total = explanation.base_values + explanation.values.sum(axis=1)
 np.testing.assert_allclose(total, model.predict(X), rtol=1e-10)
 
-# Two features: the first one's value is the mean of what it adds to the empty coalition and of what
-# it adds to the second feature. Absent features have the mean factor over the support vectors.
+# Two features: the value of the first is the mean of its contributions to the empty coalition and
+# to the second feature. Absent features have the mean factor over the support vectors.
 model = SVR(gamma=0.1, C=100.0).fit(X[:, [2, 8]], y)
 
 

@@ -1,8 +1,8 @@
-"""Run the code of the tutorials, and keep the pictures that it saves in docs/images.
+"""Run the code of the tutorials, and save its pictures in docs/images.
 
     python tools/draw_tutorials.py [PAGE ...]
 
-Code that requires BoTorch is left out: it saves no pictures.
+Code that requires BoTorch is skipped, because it does not save pictures.
 """
 
 import os

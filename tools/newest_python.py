@@ -1,6 +1,6 @@
-"""Print the path of the newest Python found, of those that pyproject.toml names.
+"""Print the path of the newest installed Python that pyproject.toml supports.
 
-Looked at are the commands on PATH and pyenv's versions.
+Searches the commands on PATH and pyenv's versions.
 """
 
 import os
@@ -11,7 +11,7 @@ import tomllib
 from pathlib import Path
 
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
-# A released Python with what an environment needs; pyenv's commands may stand for none.
+# A released Python that can make an environment; pyenv's commands may lead to none.
 PROBE = """
 import ensurepip, sys, venv
 assert sys.version_info.releaselevel == "final"
@@ -20,14 +20,14 @@ print(*sys.version_info[:3])
 
 
 def supported():
-    """The commands of the Pythons that are supported: python3.11 and so on."""
+    """Return the commands of supported Pythons: python3.11 and so on."""
     classifiers = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]["classifiers"]
     matches = (re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", c) for c in classifiers)
     return [f"python{match[1]}" for match in matches if match]
 
 
 def version(path):
-    """The version as numbers; nothing if that Python does not run."""
+    """Return the version as numbers, or nothing if that Python does not run."""
     probed = subprocess.run([path, "-c", PROBE], capture_output=True, text=True, check=False)
     return None if probed.returncode else tuple(map(int, probed.stdout.split()))
 

@@ -1,7 +1,7 @@
-"""MMD on workers of a local Dask cluster beside threads of one process: `python cluster.py [n]`.
+"""MMD on workers of a local Dask cluster or threads of one process: `python cluster.py [n]`.
 
-Prints for one and two workers, and as many threads, the seconds that all pairs of two samples of n
-rows took, and those of a budget; and checks that all have the same bits. Needs dask[distributed].
+Prints seconds for one and two workers and threads, for all pairs of two samples of n rows and for a
+budget. Checks that all results have equal bits. Needs dask[distributed].
 """
 
 import sys
@@ -22,7 +22,7 @@ D, BUDGET = 20, 10**8
 
 @contextmanager
 def workers(number):
-    """Let pkex compute on processes of one thread each, which know the library already."""
+    """Let pkex compute on processes of one thread each that have loaded the library."""
     options = {"threads_per_worker": 1, "processes": True, "dashboard_address": None}
     with LocalCluster(n_workers=number, **options) as cluster, Client(cluster) as client:
         client.run(import_module, "pkex")

@@ -1,4 +1,4 @@
-"""Tasks that take turns on the same machine, and how their times are told."""
+"""Times of tasks that take turns on one machine, and their format in tables."""
 
 import time
 from collections.abc import Callable
@@ -7,8 +7,7 @@ from functools import partial
 
 import numpy as np
 
-# Tasks that take less are called once more before each turn: the one before left caches and
-# threads to itself.
+# Shorter tasks have a warm-up call before each turn: the other task used caches and threads.
 SHORT = 0.1
 
 # Fewest and most rounds.
@@ -17,14 +16,14 @@ ROUNDS = 3, 25
 
 @dataclass(frozen=True)
 class Task:
-    """Something to time: a call, how many rows (pairs, calls) its time is divided by, the clock."""
+    """A timed call, the number of rows (pairs, calls) in it, and the clock."""
 
     call: Callable[[], object]
     rows: float = 1
     clock: Callable[[], float] = time.perf_counter
 
     def run(self):
-        """Return the seconds of one call, and what it returned."""
+        """Return the seconds of one call, and its result."""
         start = self.clock()
         result = self.call()
         return self.clock() - start, result
@@ -57,31 +56,31 @@ def take_turns(benchmark, tasks, *, seconds=10.0, check=None):
 
 
 def assert_agree(theirs, ours):
-    """Both return the same values, so the same thing is timed; a peer may return fewer rows."""
+    """Check that both return the same values; a peer may return fewer rows."""
     if theirs is not None:
         scale = np.abs(theirs).max()
         np.testing.assert_allclose(ours[: len(theirs)], theirs, rtol=1e-9, atol=1e-9 * scale)
 
 
 def drop(_):
-    """Return nothing, as there is nothing to compare."""
+    """Return nothing: there are no values to compare."""
 
 
-# --- what a table says of the rounds ---
+# --- cells of tables ---
 
 
 def spread(values, tell):
-    """Tell the median, and the smallest and largest."""
+    """Format the median, the smallest and the largest."""
     return f"{tell(np.median(values))} ({tell(min(values))} to {tell(max(values))})"
 
 
 def ratio(peer, ours):
-    """How many times as fast as the peer."""
+    """Format the speed relative to the peer."""
     return spread(peer / ours, times)
 
 
 def slowdown(peer, ours):
-    """How many times the peer's time."""
+    """Format the time relative to the peer."""
     return f"{spread(ours / peer, times)} the time"
 
 

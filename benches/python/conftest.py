@@ -1,4 +1,4 @@
-"""The fixtures that compare computations, and one table of all comparisons at the end."""
+"""Fixtures that compare computations, and a table of all comparisons at the end."""
 
 import os
 import platform
@@ -15,7 +15,7 @@ import pytest
 import pkex
 from pkex import _core
 
-# Benchmarks import what they share by name.
+# Benchmarks import shared modules by name.
 sys.path.insert(0, str(Path(__file__).parent))
 
 from comparison import assert_agree, duration, ratio, take_turns
@@ -27,7 +27,7 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", "shap", "shapiq")
 
 @pytest.fixture
 def add_row(request):
-    """Add a row to the table: what, the other, pkex, their ratio, the goal."""
+    """Add a row to the table: description, peer, pkex, ratio, goal."""
     table = request.config.stash.setdefault(TABLE, [])
     return lambda *cells: table.append(f"| {' | '.join(cells)} |")
 
@@ -40,7 +40,7 @@ def turns(benchmark):
 
 @pytest.fixture
 def add_comparison(add_row):
-    """Add the row of a peer's times and pkex's, of rounds in which they took turns."""
+    """Add a row with the times of a peer and of pkex, from alternating rounds."""
 
     def add(what, peer, ours, *, goal="", show=ratio):
         medians = [duration(np.median(seconds)) for seconds in (peer, ours)]
@@ -90,7 +90,7 @@ def machine():
 
 
 def engine_rows():
-    """Rows about the engine alone, which `cargo bench -p pkex-bench` left within the last hour."""
+    """Return rows about the engine that `cargo bench -p pkex-bench` wrote within the last hour."""
     path = ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "tmp" / "engine.md"
     if not path.exists() or time.time() - path.stat().st_mtime > 3600:
         return ["", "The engine's own figures: run `cargo bench -p pkex-bench` first."]

@@ -1,4 +1,4 @@
-"""Times of mmd and hsic by the default kernel beside one Gaussian over all columns, on one thread.
+"""Times of mmd and hsic with the default kernel and with one Gaussian over all columns.
 
 python benches/python/default_kernel.py [columns ...]
 """
@@ -14,7 +14,7 @@ ROWS, ROUNDS = 1500, 14
 
 
 def shortest(calls):
-    """The shortest time of each call in seconds; they take turns."""
+    """Return the shortest time of each call in seconds; the calls alternate."""
     times = dict.fromkeys(calls, np.inf)
     for _ in range(ROUNDS):
         for name, call in calls.items():

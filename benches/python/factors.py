@@ -1,12 +1,12 @@
-"""Time of a factor by game, features, instruction set and threads: `python factors.py [OTHER ...]`.
+"""Time per factor, by value function and instruction set: `python factors.py [OTHER ...]`.
 
 A factor is one feature of one evaluation of the kernel: a row × point × feature, for the
-interventional game times background rows, and for MMD and HSIC a pair of rows × feature. OTHER
-are directories that hold other builds of the package, which take turns with the installed one,
-each in processes of its own. Prints medians over turns, in nanoseconds, of one thread by the
-processor's clock, of all by the wall's; and of the installed one on the widest instruction set the
-share of the core's multiply-adds that 8 nodes × 5 instructions take (`PEAK`, in 10⁹ a second, as
-`cargo bench` measures it).
+interventional value function times background rows, and for MMD and HSIC a pair of rows × feature.
+OTHER are directories of other builds of the package, which alternate with the installed one in
+separate processes. Prints medians in nanoseconds: processor time for one thread, wall time for all.
+For the installed build and the widest instruction set it also prints the share of the core's
+multiply-adds that 8 nodes × 5 instructions take (`PEAK`, in 10⁹ per second, as measured by
+`cargo bench`).
 """
 
 import json
@@ -26,7 +26,7 @@ POINTS, BACKGROUND, SAMPLE = 1000, 10, 1500
 
 
 def tasks(n_jobs):
-    """Name, call and number of factors of everything that is timed."""
+    """Return the name, call and number of factors of each task."""
     import pkex
 
     rng = np.random.default_rng(0)
@@ -54,7 +54,7 @@ def tasks(n_jobs):
 
 
 def measure(n_jobs):
-    """Print the nanoseconds of a factor by name, the best of three calls, as JSON."""
+    """Print nanoseconds per factor by name as JSON, the best of three calls."""
     clock = time.process_time if n_jobs == 1 else time.perf_counter
     found = {}
     for name, call, factors in tasks(n_jobs):
@@ -68,7 +68,7 @@ def measure(n_jobs):
 
 
 def turn(directory, level, n_jobs):
-    """Measure one build in a process of its own."""
+    """Measure one build in a separate process."""
     environment = os.environ | {"PKEX_SIMD": level}
     if directory is not None:
         environment["PYTHONPATH"] = directory

@@ -1,8 +1,8 @@
-"""False alarms where nothing changes: `python false_alarms.py [n_pairs] [seed]`.
+"""Rate of false alarms without a change: `python false_alarms.py [n_pairs] [seed]`.
 
-For several kinds of tables and sizes it draws pairs of samples of one distribution and prints how
-often `MMDDrift` and `mmd` have a p-value of at most 5 %, in percent. For pairs of columns it prints
-how often any is named, where columns are independent and their frequencies may change.
+For several kinds of tables and sizes, draws pairs of samples of one distribution. Prints how often
+`MMDDrift` and `mmd` have a p-value of at most 5 %, in percent. Then draws independent columns whose
+frequencies may change, and prints how often any pair of columns is reported.
 """
 
 import sys
@@ -21,7 +21,7 @@ def numbers(rng, n):
 
 
 def mixed(rng, n):
-    """Skewed numbers, some missing, and labels of 4 and 11 levels."""
+    """Return skewed numbers, some missing, and categorical columns of 4 and 11 levels."""
     rows = pd.DataFrame(rng.lognormal(size=(n, 2)), columns=["a", "b"])
     rows.loc[rng.random(n) < 0.02, "a"] = np.nan
     rows["c"] = rng.choice(list("uvwx"), n, p=[0.4, 0.3, 0.2, 0.1])
@@ -29,7 +29,7 @@ def mixed(rng, n):
 
 
 def ties(rng, n):
-    """Integers of few values, a rare boolean and rare levels."""
+    """Return integers with few values, a rare boolean and rare levels."""
     rows = pd.DataFrame({"a": rng.integers(0, 3, n), "b": rng.poisson(1.0, n)}).astype(float)
     rows["c"] = rng.choice(list("uvwx"), n, p=[0.7, 0.2, 0.07, 0.03])
     return rows.assign(d=(rng.random(n) < 0.1).astype(float))

@@ -1,7 +1,7 @@
-"""Large computations, each for a process of its own: `python large.py mmd 20000`.
+"""Large computations, each in a separate process: `python large.py mmd 20000`.
 
-Prints the seconds it took and the peak memory of the process in megabytes, as JSON. That is
-VmHWM: what resource.getrusage calls the peak, a child inherits from its parent.
+Prints the seconds it took and the peak memory of the process in megabytes, as JSON. This is
+VmHWM, because a child inherits the peak of resource.getrusage from its parent.
 """
 
 import json
@@ -33,7 +33,7 @@ def interventional(n):
 
 def gaussian_process(n, **options):
     """Explain rows by a Gaussian process of 500 rows against 50 background rows, d = 10."""
-    # Here, since scikit-learn takes more memory than what the others compute.
+    # Imported here, because scikit-learn takes more memory than the other computations.
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 

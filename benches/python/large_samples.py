@@ -1,9 +1,8 @@
-"""Estimates of MMD² of 50,000 rows each beside the exact one: `python large_samples.py [n]`.
+"""Accuracy and time of estimates of MMD² for samples of 50,000 rows: `python large_samples.py [n]`.
 
-Prints for each estimator the seconds a call took, the root mean square error of the statistic and
-of the values of features against the exact ones over seeds, and the standard errors it gave. The
-linear-time estimator, random features and, where goodpoints is installed, compress-then-test know
-the statistic alone.
+Prints for each estimator the seconds per call, the root mean square errors of the statistic and of
+the values over seeds, and the estimated standard errors. The linear-time estimator, random features
+and compress-then-test (if goodpoints is installed) estimate the statistic only.
 """
 
 import sys
@@ -19,7 +18,7 @@ D, SEEDS = 20, 5
 
 
 def samples(n):
-    """Of 20 columns, in pairs correlated by 0.6; the fourth is shifted, the eighth wider."""
+    """Return 20 columns, correlated in pairs by 0.6; the fourth is shifted, the eighth wider."""
     x, y = np.random.default_rng(0).standard_normal((2, n, D))
     for rows in (x, y):
         rows[:, 1::2] = 0.6 * rows[:, ::2] + 0.8 * rows[:, 1::2]
@@ -56,7 +55,7 @@ def random_features(x, y, length_scales, seed, n_features=1000):
 def compress_then_test(x, y, length_scales, seed, bin_size=4**6, g=4):
     """Domingo-Enrich, Dwivedi and Mackey (2023): kernel thinning in bins of rows, by goodpoints.
 
-    Bins are powers of 4, as it asks for; rows that fill none are left out.
+    It requires powers of 4 as sizes of bins. Remaining rows are left out.
     """
     from goodpoints import ctt
 
@@ -64,7 +63,7 @@ def compress_then_test(x, y, length_scales, seed, bin_size=4**6, g=4):
     n_bins = sum(map(len, rows)) // bin_size
     # Its kernel is exp(−‖x − y‖² / lam²).
     test = ctt.ctt(*rows, g, s=n_bins // 2, lam=2.0**0.5, statistic_seed=seed, null_seed=seed)
-    # goodpoints 0.6 divides sums over the 2^g √bin_size rows that are left by the size of the bin.
+    # goodpoints 0.6 divides sums over the kept 2^g √bin_size rows by the size of the bin.
     left = min(bin_size, 2**g * bin_size**0.5)
     return test.statistic_values * (bin_size / left) ** 2
 

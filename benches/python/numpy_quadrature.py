@@ -1,4 +1,4 @@
-"""Gauss–Legendre quadrature as one would write it well in NumPy: what the Rust engine replaces."""
+"""Gauss–Legendre quadrature in efficient NumPy, for comparison with the Rust engine."""
 
 import numpy as np
 

@@ -1,10 +1,10 @@
 """Tables with one planted change each: `python planted_changes.py [n_tables] [seed]`.
 
-Six numbers and four labels, 500 rows a sample. The change is one of: a shift, a larger spread,
-other frequencies of levels, a new level, a correlation, and a number that depends on a label. For
-each it prints how often the result was significant, how often the planted column or pair was named
-as `pkex drift` does, in how many tables others were, and how many of these had p-values beyond the
-level, which must be none.
+Six numbers and four categorical columns, 500 rows per sample. The change is a shift, a larger
+spread, other frequencies of levels, a new level, a correlation, or a number that depends on a
+category. For each, prints how often the result is significant, how often `pkex drift` reports the
+planted column or pair, in how many tables it reports others, and how many of these have p-values
+above the level, which must be 0.
 """
 
 import sys
@@ -53,7 +53,7 @@ def correlation(rows, rng):
 
 
 def number_and_label(rows, rng):
-    """The number keeps its normal distribution: what it is sorted by depends on the label."""
+    """The number keeps its normal distribution: its order depends on the category."""
     order = np.argsort((rows["c2"] == "u") + rng.normal(scale=0.7, size=ROWS))
     rows["x4"] = np.sort(rows["x4"])[np.argsort(order)]
     return {("x4", "c2")}

@@ -1,4 +1,4 @@
-"""Samples for MMD and HSIC, and the statistics alone, as one computes them with other libraries."""
+"""Samples for MMD and HSIC, and the statistics computed with other libraries."""
 
 import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
@@ -7,21 +7,21 @@ import pkex
 
 
 def two_samples(n, d=20):
-    """Two samples of n rows, of which half of the features differ a little."""
+    """Return two samples of n rows with small differences in half of the features."""
     x, y = np.random.default_rng(0).standard_normal((2, n, d))
     y[:, : d // 2] += 0.1
     return x, y
 
 
 def dependent(n, d=20):
-    """Rows, and a target that depends on the first two features."""
+    """Return rows, and a target that depends on the first two features."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d))
     return X, X[:, 0] + np.abs(X[:, 1]) + rng.standard_normal(n)
 
 
 def pairs(n_rows):
-    """The number of distinct pairs of rows."""
+    """Return the number of distinct pairs of rows."""
     return n_rows * (n_rows - 1) / 2
 
 
@@ -32,12 +32,12 @@ def mmd(x, y, **options):
 
 
 def mmd_by_matrices(x, y, kernel):
-    """The unbiased MMD² by three kernel matrices of scikit-learn."""
+    """Return the unbiased MMD² from three kernel matrices of scikit-learn."""
     return unbiased(lambda a, b: rbf_kernel(a, b, gamma=gamma(kernel)).sum(), x, y)
 
 
 def mmd_by_chunks(x, y, kernel, rows=1024):
-    """The same, a thousand rows at a time."""
+    """Return the unbiased MMD² from kernel matrices of a thousand rows."""
 
     def kernel_sum(a, b):
         starts = range(0, len(a), rows)
@@ -53,7 +53,7 @@ def unbiased(kernel_sum, x, y):
 
 
 def hsic_by_matrices(X, y, kernel, target_kernel):
-    """The biased HSIC by n×n matrices, the sum of K ∘ HLH over (n − 1)²."""
+    """Return the biased HSIC from n×n matrices, the sum of K ∘ HLH over (n − 1)²."""
     K = rbf_kernel(X, gamma=gamma(kernel))
     L = rbf_kernel(y[:, None], gamma=gamma(target_kernel))
     means = L.mean(axis=0)

@@ -1,6 +1,6 @@
-"""Kernels that are no products, as sums of products: how many times the time of a Gaussian.
+"""Kernels that are not products, as sums of products: their time relative to a Gaussian.
 
-It is the processor's time that is compared, which other work on the machine changes less.
+Processor times are compared, which depend less on other work on the machine.
 """
 
 import time
@@ -13,7 +13,7 @@ import pkex
 from pkex.kernels import RBF, Additive, Matern, Polynomial, RationalQuadratic
 
 N, D, ROWS = 1000, 20, 100
-# scikit-learn's gamma="scale", of columns with variance 1.
+# scikit-learn's gamma="scale" for columns with variance 1.
 SCALE = np.sqrt(D / 2.0)
 KERNELS = {
     "Matern, ν = 1/2": Matern(SCALE, 0.5),
@@ -42,7 +42,7 @@ def explaining(kernel, X, value_function="neutral"):
 
 
 def preparing(kernel):
-    # A new one each time: an expansion keeps the means.
+    # A new expansion each time, because it caches the means.
     return Task(lambda: pkex.Explainer(expansion(kernel), n_jobs=1), clock=time.process_time)
 
 
@@ -54,26 +54,26 @@ def predicting(kernel, X):
 @pytest.mark.parametrize("name", KERNELS)
 def test_values(turns, add_comparison, name, X):
     gaussian, other = turns([explaining(kernel, X) for kernel in (RBF(SCALE), KERNELS[name])])
-    what = f"a row, d = {D}: {name} beside RBF"
+    what = f"a row, d = {D}: {name} and RBF"
     add_comparison(what, gaussian, other, goal=GOALS.get(name, ""), show=slowdown)
 
 
 def test_values_of_the_default_game(turns, add_comparison, X):
     kernels = RBF(SCALE), KERNELS["Matern, ν = 5/2"]
     gaussian, mixture = turns([explaining(kernel, X, "marginal") for kernel in kernels])
-    what = f"a row, d = {D}, the default game: Matern, ν = 5/2 beside RBF"
+    what = f"a row, d = {D}, marginal: Matern, ν = 5/2 and RBF"
     add_comparison(what, gaussian, mixture, show=slowdown)
 
 
 def test_preparation(turns, add_comparison):
-    """What an explainer of the default game costs before its first row: means over all points."""
+    """Time to make an explainer of the default value function: means over all points."""
     gaussian, mixture = turns([preparing(RBF(SCALE)), preparing(KERNELS["Matern, ν = 5/2"])])
-    what = f"an explainer of the default game, d = {D}: Matern, ν = 5/2 beside RBF"
+    what = f"an explainer of marginal, d = {D}: Matern, ν = 5/2 and RBF"
     add_comparison(what, gaussian, mixture, show=slowdown)
 
 
 def test_predictions(turns, add_comparison, X):
     kernels = RBF(SCALE), KERNELS["Matern, ν = 5/2"]
     gaussian, mixture = turns([predicting(kernel, X) for kernel in kernels])
-    what = f"a prediction, d = {D}: Matern, ν = 5/2 beside RBF"
+    what = f"a prediction, d = {D}: Matern, ν = 5/2 and RBF"
     add_comparison(what, gaussian, mixture, show=slowdown)

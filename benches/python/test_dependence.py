@@ -1,4 +1,4 @@
-"""HSIC attributed to all features: beside MMD, and beside the statistic alone in NumPy."""
+"""HSIC attributed to all features, compared with MMD and with the statistic in NumPy."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_hsic_and_mmd(turns, add_comparison, rows):
 
 def test_numpy(compare):
     X, y = dependent(4000)
-    # One length-scale, as scikit-learn's kernel has.
+    # One length-scale, as in scikit-learn's kernel.
     kernels = [pkex.kernels.median_heuristic(side, standardize=False) for side in (X, y)]
     theirs = Task(lambda: hsic_by_matrices(X, y, *kernels))
     ours = Task(lambda: hsic(X, y, kernel=kernels[0], target_kernel=kernels[1]))

@@ -1,7 +1,7 @@
-"""Drift of batches: what a detector finds, and what others find that people use, and the time.
+"""Power and time of the drift detector and of other common methods.
 
-Where alibi-detect is installed with torch, which takes an environment with NumPy 1, its own
-detector is compared, too.
+The detector of alibi-detect is included if it is installed with torch, in an environment with
+NumPy 1.
 """
 
 from importlib.util import find_spec
@@ -21,7 +21,7 @@ NUMBERS, LABELS = ["a", "b", "c", "d"], ["kind", "city"]
 
 
 def rows(rng, n, change=None):
-    """Four numbers and two labels; a and b do not depend on each other, nor do kind and city."""
+    """Return four numbers and two categories; a and b are independent, and so are kind and city."""
     frame = pd.DataFrame(rng.normal(size=(n, 4)), columns=NUMBERS)
     frame["kind"], frame["city"] = rng.choice(list("xy"), n), rng.choice(list("uvw"), n)
     if change == "the mean of a column, by 0.4":
@@ -48,7 +48,7 @@ CHANGES = [
 
 
 def by_columns(x, y):
-    """Kolmogorov–Smirnov and χ² tests of the columns, with Bonferroni's correction."""
+    """Return the corrected p-value of Kolmogorov–Smirnov and χ² tests of columns."""
     pvalues = [ks_2samp(x[name], y[name]).pvalue for name in NUMBERS]
     source = np.repeat([0, 1], [len(x), len(y)])
     for name in LABELS:
@@ -59,7 +59,7 @@ def by_columns(x, y):
 
 @threadpool_limits.wrap(limits=1, user_api="openmp")
 def by_classifier(x, y):
-    """Whether boosted trees tell held-out rows apart, by a rank test of their scores."""
+    """Return the p-value of a rank test of boosted trees' scores of held-out rows."""
     both = pd.concat([x, y], ignore_index=True).astype(dict.fromkeys(LABELS, "category"))
     source = np.repeat([0, 1], [len(x), len(y)])
     train = np.arange(len(both)) % 2 == 0
@@ -71,7 +71,7 @@ def by_classifier(x, y):
 
 
 def by_one_length_scale(x, y):
-    """MMD by alibi-detect's formulas, not its code: labels one by one as 0/1, one length-scale.
+    """MMD with alibi-detect's formulas, not its code: one-hot categories, one length-scale.
 
     It is the square root of half the median squared distance in the reference.
     """
@@ -83,7 +83,7 @@ def by_one_length_scale(x, y):
 
 
 def by_alibi_detect(x, y):
-    """Its code: the detector as it is by default, of labels one by one as 0/1."""
+    """The detector of alibi-detect with its defaults, one-hot categories."""
     from alibi_detect.cd import MMDDrift
 
     reference, batch = (rows.astype(np.float32) for rows in coded(x, y))
@@ -92,13 +92,13 @@ def by_alibi_detect(x, y):
 
 
 def coded(x, y):
-    """Numbers as they are, labels one by one as 0 and 1."""
+    """Return numbers unchanged and one-hot categories."""
     both = pd.get_dummies(pd.concat([x, y], ignore_index=True), dtype=float).to_numpy()
     return both[: len(x)], both[len(x) :]
 
 
 def by_detector(x, y):
-    """The detector, its reference anew."""
+    """Return the p-value of a detector with a new reference."""
     return pkex.MMDDrift(x, n_permutations=199, random_state=0).predict(y).is_drift
 
 

@@ -1,6 +1,6 @@
-"""The variance of a Gaussian process, and how sure values are, beside the values of its mean.
+"""Values of a Gaussian process's variance, and the uncertainty of values of its mean.
 
-It is the processor's time that is compared, which other work on the machine changes less.
+Processor times are compared, which depend less on other work on the machine.
 """
 
 import time
@@ -19,7 +19,7 @@ D, ROWS = 10, 10
 
 
 def process(n, kernel=RBF):
-    """A Gaussian process of n rows, a background of 50, and rows to explain."""
+    """Return a Gaussian process of n rows, a background of 50, and rows to explain."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, D))
     model = GaussianProcessRegressor(kernel(D**0.5) + WhiteKernel(0.1), optimizer=None)
@@ -29,7 +29,7 @@ def process(n, kernel=RBF):
 
 @pytest.fixture(autouse=True)
 def one_thread_of_blas():
-    """The threads of BLAS wait for each other, where others use the machine, at full speed."""
+    """Limit BLAS to one thread: its threads wait at full speed if others use the machine."""
     with threadpool_limits(1, user_api="blas"):
         yield
 
@@ -43,14 +43,14 @@ def test_variance_pair_by_pair(turns, add_row):
 
 
 def test_variance_coalition_by_coalition(turns, add_comparison):
-    """Matérn's kernel is no product."""
+    """Matérn's kernel is not a product."""
     tasks = []
     for kernel in (RBF, Matern):
         model, background, X = process(500, kernel)
         explainer = pkex.Explainer(model, background, target="variance", n_jobs=1)
         call = partial(explainer.shap_values, X[:1])
         tasks.append(Task(call, clock=time.process_time))
-    what = f"variance of a row, n = 500, d = {D}, 50 background rows: Matern beside RBF"
+    what = f"variance of a row, n = 500, d = {D}, 50 background rows: Matern and RBF"
     add_comparison(what, *turns(tasks, seconds=5.0), show=slowdown)
 
 
@@ -59,6 +59,6 @@ def test_uncertainty(turns, add_comparison):
     explainer = pkex.Explainer(model, background, n_jobs=1)
     mean = Task(lambda: explainer(X), ROWS, time.process_time)
     uncertain = Task(lambda: explainer(X, uncertainty=True), ROWS, time.process_time)
-    what = f"uncertainty of a row beside its mean, n = 1000, d = {D}, 50 background rows"
+    what = f"uncertainty and mean of a row, n = 1000, d = {D}, 50 background rows"
     found = turns([mean, uncertain], seconds=5.0)
     add_comparison(what, *found, goal="≤ 20× the time", show=slowdown)

@@ -1,4 +1,4 @@
-"""Interventional values of support vector regressions, beside shap's explainers."""
+"""Interventional values of support vector regressions, compared with shap's explainers."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ import pkex
 
 
 def regression(n, d):
-    """A support vector regression of which nearly every training row is a support vector."""
+    """Return a regression with nearly every training row as support vector."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d))
     model = SVR(epsilon=1e-4).fit(X, X[:, 0] + np.sin(X[:, 1]) + 0.1 * rng.standard_normal(n))
@@ -44,7 +44,7 @@ def test_kernel_explainer(compare, add_row):
 # --- ten thousand rows ---
 
 MANY = 10_000
-# shap.ExactExplainer's coalitions are those of the first few features, times the others'.
+# shap.ExactExplainer is timed on the first few features, times the number of other coalitions.
 FEW = 10
 
 
@@ -70,7 +70,7 @@ def permutation(model, X, background):
 
 
 def exact(model, X, background):
-    """The game of the first features, the others known: 2^−(d − FEW) of the work."""
+    """Return v of the first features, with the others present: 2^−(d − FEW) of the work."""
     masker = shap.maskers.Independent(background[:, :FEW], max_samples=len(background))
 
     def predict(rows):

@@ -1,6 +1,6 @@
-"""Time and memory of large computations, each in a process of its own.
+"""Time and memory of large computations, each in a separate process.
 
-Those that take minutes are measured if PKEX_BENCH_LONG is set: `PKEX_BENCH_LONG=1 make bench`.
+Computations of minutes are measured if PKEX_BENCH_LONG is set: `PKEX_BENCH_LONG=1 make bench`.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Values of a linear model, beside its prediction and shap's explainer of such models."""
+"""Values of a linear model, compared with its prediction and shap.LinearExplainer."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 import pkex
 
 N, D = 100_000, 100
-# Of more rows, shap.LinearExplainer takes a sample of as many.
+# shap.LinearExplainer samples this many of more rows.
 BACKGROUND = 100
 
 

@@ -1,4 +1,4 @@
-"""What Python adds to the engine: a call, an explainer, the import."""
+"""Time that Python adds to the engine: a call, an explainer, the import."""
 
 import subprocess
 import sys
@@ -62,4 +62,4 @@ def test_import(compare):
 
 
 def drop(_):
-    """Return nothing, as there is nothing to compare."""
+    """Return nothing: there are no values to compare."""

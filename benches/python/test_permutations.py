@@ -1,4 +1,4 @@
-"""What permutations add to an attribution, with the machine's cores free or not."""
+"""Time that permutations add to an attribution."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ PERMUTATIONS = [99, 999, 9999]
 
 @pytest.fixture(params=["MMD, n = m = 2000, d = 20", "HSIC of 4000 rows, d = 20"])
 def problem(request):
-    """What is attributed, and a function that does it with so many permutations."""
+    """Return a description, and a function of the number of permutations."""
     if request.param.startswith("MMD"):
         data, statistic = two_samples(2000), pkex.mmd
     else:

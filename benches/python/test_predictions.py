@@ -1,4 +1,4 @@
-"""Shapley values of predictions: pkex against other implementations of the neutral game."""
+"""Shapley values of predictions: pkex and other implementations of the neutral value function."""
 
 import copy
 import os
@@ -18,7 +18,7 @@ ROWS = 100
 
 @pytest.fixture(scope="module", params=[20, 100], ids="d={}".format)
 def model(request):
-    """A support vector regression with gamma="scale" of which every training row is a support."""
+    """Return a regression with gamma="scale" and every training row as support vector."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((1000, request.param))
     model = SVR(epsilon=1e-4).fit(X, X[:, 0] + np.sin(X[:, 1]) + 0.1 * rng.standard_normal(1000))
@@ -70,7 +70,7 @@ def test_one_thread(compare, model, X):
 
 
 def test_default_game(turns, add_comparison, model, X):
-    """Against the model's own points, which are prepared before."""
+    """Marginal values of the model's stored points, whose means are computed before."""
     options = {"n_jobs": 1}
     neutral, default = turns(
         [explaining(model, X, **options), explaining(model, X, "marginal", **options)]
@@ -80,7 +80,7 @@ def test_default_game(turns, add_comparison, model, X):
 
 
 def test_preparation(turns, add_comparison, model, X):
-    """What an explainer costs before its first row, in rows."""
+    """Time to make an explainer, in rows."""
     prepare = Task(lambda: pkex.Explainer(copy.deepcopy(model), n_jobs=1))
     row, whole = turns([explaining(model, X, "marginal", n_jobs=1), prepare])
     what = f"an explainer of the default game, d = {model.n_features_in_}: one of its rows"

@@ -1,4 +1,4 @@
-"""Exact and estimated values of a machine's probabilities, beside shap's samples."""
+"""Exact and estimated values of an SVC's probabilities, compared with shap's samples."""
 
 import warnings
 
@@ -12,11 +12,11 @@ import pkex
 
 
 def classifier(n, d, vectors):
-    """A machine with probabilities, rows, and as many background rows; about so many vectors."""
+    """Return an SVC with probabilities, rows and background rows; about that many vectors."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d))
     y = X[:, 0] + np.sin(X[:, 1]) * X[:, 2] + 0.5 * rng.standard_normal(n) > 0.0
-    with warnings.catch_warnings(action="ignore"):  # probability=True is on its way out
+    with warnings.catch_warnings(action="ignore"):  # probability=True is deprecated
         model = SVC(probability=True, random_state=0).fit(X, y)
     assert abs(len(model.support_) - vectors) < 0.1 * vectors
     return model, rng.standard_normal((5, d)), X[:50]

@@ -1,4 +1,4 @@
-"""Sensitivity of a surrogate: exact indices beside those that SALib estimates by sampling it."""
+"""Sensitivity of a surrogate: exact indices, compared with SALib's estimates."""
 
 import time
 
@@ -16,7 +16,7 @@ SIZES = (2**10, 2**13)
 
 
 def surrogate(n, d):
-    """A Gaussian process fitted to runs of a function of d inputs, of which most hardly matter."""
+    """Return a Gaussian process fitted to runs of a function with few relevant inputs."""
     runs = stats.qmc.Sobol(d, seed=0).random(n)
     effects = 1.0 / (1.0 + np.arange(d))
     y = np.sin(2.0 * np.pi * runs) @ effects + 4.0 * np.prod(runs[:, :2] - 0.5, axis=1)

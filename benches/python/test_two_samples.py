@@ -1,4 +1,4 @@
-"""MMD attributed to all features: pairs a second, growth, and what people compute instead."""
+"""MMD attributed to all features: pairs per second, growth, and alternatives."""
 
 import time
 
@@ -18,7 +18,7 @@ ALL_FEATURES = "MMD of all features, n = m ="
 
 
 def attributing(x, y, **options):
-    """Time of a pair of rows of the pooled sample."""
+    """Return the time per pair of rows of the pooled sample."""
     clock = options.pop("clock", time.perf_counter)
     return Task(lambda: mmd(x, y, **options), pairs(len(x) + len(y)), clock)
 
@@ -39,7 +39,7 @@ def test_pairs_a_second(turns, add_row):
 )
 def test_statistic_alone(compare, peer, name):
     x, y = two_samples(5000)
-    # One length-scale, as scikit-learn's kernel has.
+    # One length-scale, as in scikit-learn's kernel.
     kernel = pkex.kernels.median_heuristic(x[:1000], y[:1000], standardize=False)
     what = f"{ALL_FEATURES} 5000, d = 20: `rbf_kernel` {name}, the statistic alone"
     theirs = Task(lambda: peer(x, y, kernel))
@@ -79,7 +79,7 @@ def test_domain_classifier(compare):
 
 @threadpool_limits.wrap(limits=1, user_api="openmp")
 def domain_classifier(x, y):
-    """How much each feature helps to tell held-out rows of x from those of y.
+    """Return the importance of each feature for classifying held-out rows of x and y.
 
     On one thread: several wait for each other by turning, which on a busy machine takes seconds.
     """
