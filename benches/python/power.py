@@ -89,7 +89,7 @@ def one_hot(x, y):
 
 
 def found(x, y, seed):
-    """Return which of the tests find a difference."""
+    """Return which of the tests find a difference, by name."""
     options = {"n_permutations": PERMUTATIONS, "random_state": seed}
     coded = one_hot(x, y)
     gaussian = pkex.kernels.median_heuristic(*coded)

@@ -66,9 +66,9 @@ def test_values_of_the_default_game(turns, add_comparison, X):
 
 
 def test_preparation(turns, add_comparison):
-    """Time to make an explainer of the default value function: means over all points."""
+    """Time to make an explainer of marginal values: means over all points."""
     gaussian, mixture = turns([preparing(RBF(SCALE)), preparing(KERNELS["Matern, ν = 5/2"])])
-    what = f"an explainer of marginal, d = {D}: Matern, ν = 5/2 and RBF"
+    what = f"an explainer of marginal values, d = {D}: Matern, ν = 5/2 and RBF"
     add_comparison(what, gaussian, mixture, show=slowdown)
 
 

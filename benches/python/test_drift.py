@@ -48,7 +48,7 @@ CHANGES = [
 
 
 def by_columns(x, y):
-    """Return the corrected p-value of Kolmogorov–Smirnov and χ² tests of columns."""
+    """Return whether Kolmogorov–Smirnov and χ² tests find drift, with Bonferroni's correction."""
     pvalues = [ks_2samp(x[name], y[name]).pvalue for name in NUMBERS]
     source = np.repeat([0, 1], [len(x), len(y)])
     for name in LABELS:
@@ -59,7 +59,7 @@ def by_columns(x, y):
 
 @threadpool_limits.wrap(limits=1, user_api="openmp")
 def by_classifier(x, y):
-    """Return the p-value of a rank test of boosted trees' scores of held-out rows."""
+    """Return whether a rank test finds drift in boosted trees' scores of held-out rows."""
     both = pd.concat([x, y], ignore_index=True).astype(dict.fromkeys(LABELS, "category"))
     source = np.repeat([0, 1], [len(x), len(y)])
     train = np.arange(len(both)) % 2 == 0
@@ -71,9 +71,9 @@ def by_classifier(x, y):
 
 
 def by_one_length_scale(x, y):
-    """MMD with alibi-detect's formulas, not its code: one-hot categories, one length-scale.
+    """Return whether MMD with alibi-detect's formulas, not its code, finds drift.
 
-    It is the square root of half the median squared distance in the reference.
+    Categories are one-hot. The length-scale is the square root of half the median squared distance in the reference.
     """
     both = coded(x, y)
     median = pkex.kernels.median_heuristic(both[0], standardize=False).length_scale
@@ -83,7 +83,7 @@ def by_one_length_scale(x, y):
 
 
 def by_alibi_detect(x, y):
-    """The detector of alibi-detect with its defaults, one-hot categories."""
+    """Return whether alibi-detect's detector finds drift, with its defaults and one-hot categories."""
     from alibi_detect.cd import MMDDrift
 
     reference, batch = (rows.astype(np.float32) for rows in coded(x, y))
@@ -98,7 +98,7 @@ def coded(x, y):
 
 
 def by_detector(x, y):
-    """Return the p-value of a detector with a new reference."""
+    """Return whether a detector with a new reference finds drift."""
     return pkex.MMDDrift(x, n_permutations=199, random_state=0).predict(y).is_drift
 
 

@@ -70,7 +70,7 @@ def permutation(model, X, background):
 
 
 def exact(model, X, background):
-    """Return v of the first features, with the others present: 2^−(d − FEW) of the work."""
+    """Return a task for the first features, with the others present: 2^−(d − FEW) of the work."""
     masker = shap.maskers.Independent(background[:, :FEW], max_samples=len(background))
 
     def predict(rows):

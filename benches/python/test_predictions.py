@@ -75,15 +75,15 @@ def test_default_game(turns, add_comparison, model, X):
     neutral, default = turns(
         [explaining(model, X, **options), explaining(model, X, "marginal", **options)]
     )
-    what = f"a row, d = {model.n_features_in_}: the default game against the neutral one"
+    what = f"a row, d = {model.n_features_in_}: marginal compared with neutral"
     add_comparison(what, neutral, default, show=slowdown)
 
 
 def test_preparation(turns, add_comparison, model, X):
-    """Time to make an explainer, in rows."""
+    """Time to make an explainer, relative to a row."""
     prepare = Task(lambda: pkex.Explainer(copy.deepcopy(model), n_jobs=1))
     row, whole = turns([explaining(model, X, "marginal", n_jobs=1), prepare])
-    what = f"an explainer of the default game, d = {model.n_features_in_}: one of its rows"
+    what = f"an explainer of marginal values, d = {model.n_features_in_}: one of its rows"
     add_comparison(what, row, whole, show=slowdown)
 
 

@@ -18,7 +18,7 @@ ALL_FEATURES = "MMD of all features, n = m ="
 
 
 def attributing(x, y, **options):
-    """Return the time per pair of rows of the pooled sample."""
+    """Return a task whose time is per pair of rows of the pooled sample."""
     clock = options.pop("clock", time.perf_counter)
     return Task(lambda: mmd(x, y, **options), pairs(len(x) + len(y)), clock)
 
@@ -81,7 +81,7 @@ def test_domain_classifier(compare):
 def domain_classifier(x, y):
     """Return the importance of each feature for classifying held-out rows of x and y.
 
-    On one thread: several wait for each other by turning, which on a busy machine takes seconds.
+    It uses one thread, because waiting threads take seconds on a busy machine.
     """
     X, domain = np.concatenate([x, y]), np.repeat([0, 1], [len(x), len(y)])
     X, held_out, domain, held_out_domain = train_test_split(X, domain, random_state=0)
