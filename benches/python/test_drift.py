@@ -73,7 +73,8 @@ def by_classifier(x, y):
 def by_one_length_scale(x, y):
     """Return whether MMD with alibi-detect's formulas, not its code, finds drift.
 
-    Categories are one-hot. The length-scale is the square root of half the median squared distance in the reference.
+    Categories are one-hot. The length-scale is the square root of half the median squared distance
+    in the reference.
     """
     both = coded(x, y)
     median = pkex.kernels.median_heuristic(both[0], standardize=False).length_scale
@@ -83,7 +84,7 @@ def by_one_length_scale(x, y):
 
 
 def by_alibi_detect(x, y):
-    """Return whether alibi-detect's detector finds drift, with its defaults and one-hot categories."""
+    """Return whether alibi-detect's detector, with its defaults, finds drift."""
     from alibi_detect.cd import MMDDrift
 
     reference, batch = (rows.astype(np.float32) for rows in coded(x, y))
