@@ -132,7 +132,7 @@ def test_an_estimate_is_drawn_and_converted_with_its_bounds():
     shap = pytest.importorskip("shap")
     estimate = EXPLAINER.estimate(ROWS, n_permutations=40, random_state=0)
     for part in (estimate, estimate[0]):
-        assert "not to be told from 0" in part.plot().get_title()
+        assert "the 95 % interval contains 0" in part.plot().get_title()
     converted = estimate.to_shap()
     assert isinstance(converted, shap.Explanation)
     margin = converted.upper_bounds - estimate.values

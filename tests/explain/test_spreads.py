@@ -113,6 +113,6 @@ def test_only_errors_of_estimates_are_said_to_have_a_size(both):
     # Means under the posterior are what they are, however sure the process is.
     exact = pkex.Explainer(model)(X[:4], uncertainty=True).to_html()
     assert "Std dev is the standard deviation" in exact
-    assert "Errors have a size" not in exact
-    assert "Errors have a size" in both.to_html()
-    assert "Errors have a size" not in both[:1].to_html()
+    assert "Sampling errors add to mean |values|" not in exact
+    assert "Sampling errors add to mean |values|" in both.to_html()
+    assert "Sampling errors add to mean |values|" not in both[:1].to_html()

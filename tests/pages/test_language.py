@@ -16,8 +16,18 @@ PAGES = [
     *(ROOT / "docs" / f"{name}.md" for name in ("index", "value-functions", "probabilities")),
     *(ROOT / "docs" / f"{name}.md" for name in ("two-sample", "drift", "dependence")),
     *(ROOT / "docs" / f"{name}.md" for name in ("permutation-tests", "large-samples")),
+    *(ROOT / "docs" / f"{name}.md" for name in ("models", "preferences", "additive-models")),
+    *(ROOT / "docs" / f"{name}.md" for name in ("random-weightings", "mathematics", "api-design")),
+    *(ROOT / "docs" / f"{name}.md" for name in ("architecture", "benchmarks", "engine-benchmarks")),
+    *(ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY")),
+    *sorted((ROOT / "docs/project").glob("*.md")),
     *sorted((ROOT / "docs/tutorials").glob("*.md")),
     *sorted((ROOT / "docs/how-to").glob("*.md")),
+]
+SCRIPTS = [
+    *sorted((ROOT / "examples").rglob("*.py")),
+    *sorted((ROOT / "benches/python").glob("*.py")),
+    *sorted((ROOT / "tools").glob("*.py")),
 ]
 ROOMS = ("execution", "explain", "games", "inputs", "kernels", "results", "sensitivity", "tables")
 MODULES = [path for room in ROOMS for path in sorted((ROOT / "python/pkex" / room).glob("*.py"))]
@@ -39,6 +49,15 @@ INSTEAD = {
     r"\b(by itself|on its own)\b": "separately, independently",
     r"\b(relabell?ings?|relabell?ed)\b": "permutation, permuted",
     r"\b(ladder|rung|shelf|remedy)\b": "describe the operation",
+    r"(^|[.:] )(Compared|Counted|Drawn|Explained|Printed) (is|are)\b": "begin with the subject",
+    r"\b(unknown|left-out) (features?|columns?|players?)\b": "absent features",
+    r"\bwhat is known\b": "name it: the present features, the training data",
+    r"\bmissing entr(y|ies)\b": "missing values",
+    r"\bbeside\b": "next to, compared with",
+    r", too\b": "also, as well",
+    r"\b(verdicts?|findings)\b": "result, conclusion",
+    r"\b(lets?|letting) go\b": "releases, removes",
+    r"\bnot to be told\b": "not distinguishable",
 }
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
@@ -56,7 +75,9 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
             yield from enumerate(prose.splitlines(), start=node.lineno)
 
 
-@pytest.mark.parametrize("path", [*PAGES, *MODULES], ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "path", [*PAGES, *MODULES, *SCRIPTS], ids=lambda path: str(path.relative_to(ROOT))
+)
 def test_texts_are_in_the_words_of_the_field(path):
     wrong = [
         f"{path.name}:{line}: {found.group().strip()!r}: write {instead}"

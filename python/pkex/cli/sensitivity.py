@@ -42,7 +42,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         '"loc": 0, "scale": 1}}',
     )
     parser.add_argument(
-        "--order", type=int, choices=(1, 2), default=1, help="2: of pairs, too (default: 1)"
+        "--order", type=int, choices=(1, 2), default=1, help="2: of pairs as well (default: 1)"
     )
     add_table(parser, chosen="columns of the model, in its order")
     add_output(parser)

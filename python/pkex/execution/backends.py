@@ -23,7 +23,7 @@ _Result = TypeVar("_Result")
 
 
 class Threads:
-    """Threads of this process, for calls that let go of the interpreter lock."""
+    """Threads of this process, for calls that release the interpreter lock."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -57,8 +57,8 @@ class Workers:
 class InOnePiece:
     """A function that is pickled in one piece, also when it has been pickled before.
 
-    Arrays that a cluster sends beside a pickle may come to lie at odd addresses, which the engine
-    does not read. Its scheduler unpickles what it sends on.
+    Arrays that a cluster sends next to a pickle may be unaligned, and the engine does not read
+    these. Its scheduler unpickles what it sends on.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:

@@ -30,7 +30,7 @@ _BAR_FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 def reporting(progress: Progress) -> Iterator[Report | None]:
     """Turn the argument `progress` into what the engine calls with (done, total).
 
-    When all is done, that is reported, too. Without progress, a call that is going to take long
+    The end is reported as well. Without progress, a call that is going to take long
     says so.
 
     Parameters

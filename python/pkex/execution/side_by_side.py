@@ -1,4 +1,4 @@
-"""Pieces of work that let go of the interpreter lock, on threads side by side.
+"""Calls that release the interpreter lock, on parallel threads.
 
 Matrices are multiplied and factored by BLAS, which has threads of its own and rounds otherwise by
 their number. Here each piece has one, so that results have equal bits for any number of threads.
@@ -39,9 +39,9 @@ def side_by_side(
 
 
 class _OneThread:
-    """Leaves BLAS one thread while anybody asks for that, in a process whose threads may all ask.
+    """Limits BLAS to one thread while any thread of the process requires that.
 
-    The first gives notice, the last takes it back.
+    The first sets the limit, the last removes it.
     """
 
     def __init__(self) -> None:

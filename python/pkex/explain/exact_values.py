@@ -21,7 +21,7 @@ __all__ = ["bare_values", "exact_values"]
 
 
 def exact_values(problem: Problem, X: Any, *, uncertainty: bool, progress: Progress) -> Explanation:
-    """Explain rows, with the covariances of their values if these are asked for."""
+    """Explain rows, optionally with the covariances of their values."""
     explained = problem.schema.read(X)
     roots = spread = None
     with problem.settings.computing(progress) as how:

@@ -162,8 +162,8 @@ def pivots(matrix: Float, target: Float) -> Order:
 def least_squares(matrix: Float, target: Float) -> Float:
     """Return the coefficients of columns, by the modified Gram–Schmidt method.
 
-    The columns are brought to the same length first; those of which nothing is left beside the ones
-    before them get 0. Not by LAPACK, whose bits depend on the number of its threads.
+    The columns are scaled to the same length first; those that depend on the ones before them get
+    0. Not by LAPACK, whose bits depend on the number of its threads.
     """
     lengths = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
     left, missing = np.ascontiguousarray((matrix / lengths).T), target.copy()

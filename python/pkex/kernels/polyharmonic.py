@@ -1,7 +1,7 @@
 """Radial basis functions that grow with the distance, of interpolators.
 
-They are positive definite only beside polynomials, and no kernels of their own in `pkex.kernels`:
-what the coefficients of an interpolator make of them is a function like any other.
+They are positive definite only together with polynomials, and not kernels in `pkex.kernels`. With
+the coefficients of an interpolator they are a function like any other.
 """
 
 from __future__ import annotations

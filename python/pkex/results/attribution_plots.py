@@ -191,7 +191,7 @@ def _draw_scatter(rows: RowValues, ax: Axes | None) -> Axes:
 
 
 def _note(uncertainty: NDArray[Any] | None) -> str:
-    return "" if uncertainty is None else "\npale: not to be told from 0 (95 %)"
+    return "" if uncertainty is None else "\npale: the 95 % interval contains 0"
 
 
 def _shades(column: NDArray[Any]) -> Float:

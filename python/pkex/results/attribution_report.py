@@ -46,15 +46,11 @@ _READING_SPREADS = {
     STANDARD_DEVIATION: "Std dev is the standard deviation of the value under the model's own "
     "uncertainty: over the functions that the Gaussian process holds possible.",
 }
-_READING_MEANS = (
-    "Means of them over rows are bounds: the mean |value| is at least as sure as its mean std err "
-    "or std dev says."
-)
+_READING_MEANS = "Their means over rows are upper bounds of the uncertainty of the mean |value|."
 # The mean absolute value of a normal deviate is √(2/π) = 0.80 of its standard deviation.
 _READING_SIZES = (
-    "Errors have a size, too: the mean |value| of a feature that has no effect is some four fifths "
-    "of its mean std err, and neighbours in the order that differ by less may be the other way "
-    "round."
+    "Sampling errors add to mean |values|: for a feature without effect, the mean |value| is about "
+    "0.8 times its mean std err. Features that differ by less than that may be in the wrong order."
 )
 
 

@@ -69,9 +69,9 @@ def sensitivity(
     inputs : array-like or DataFrame of shape (m, d), or dict or list of distributions
         Rows, in the columns that the model is given: each column is distributed as its entries are,
         and **independent of the others**, whatever the rows say. Or for each column a frozen
-        distribution of ``scipy.stats``, continuous or discrete, or beside such an array of entries,
-        of which each counts as often as it occurs; by the columns' names (x0, x1, … where the model
-        knows none) or in their order.
+        distribution of ``scipy.stats``, continuous or discrete, or an array of values, of which
+        each counts as often as it occurs; by the columns' names (x0, x1, … where the model knows
+        none) or in their order.
     groups : dict of str to columns, optional
         Columns that are one input, as in `Explainer`.
     weights : array-like of shape (m,), optional
@@ -79,7 +79,7 @@ def sensitivity(
     feature_names : sequence of str of length d, optional
         Names of the columns, as in `Explainer`; distributions and groups are given by these names.
     order : {1, 2}, default 1
-        With 2, there are the second-order indices of pairs, too.
+        With 2, the second-order indices of pairs are computed as well.
     uncertainty : int, default 0
         For a Gaussian process, the number of posterior draws, at least 20, such as 100. The result
         has the indices of each draw as `draws`, and intervals. See the notes.
@@ -134,9 +134,9 @@ def sensitivity(
     With ``uncertainty``, the latent function of the process is drawn given its training rows,
     under the kernel that was fitted: jointly at up to 500 rows of the inputs (100 if the kernel
     is a sum of many products, such as Matern), chosen where the posterior variance is largest. A
-    draw is the mean of the process given these values, too: a sum of kernels at known points, whose
-    indices are computed as exactly as those of the posterior mean. ``draws.left_out`` is what is
-    unknown even then, of the posterior variance. So intervals say how far the data leave the
+    draw is the mean of the process given these values as well: a sum of kernels at known points,
+    whose indices are computed as exactly as those of the posterior mean. ``draws.left_out`` is
+    the remaining share of the posterior variance. So intervals say how far the data leave the
     *function* open. They do not have the noise of observations, nor doubt about the kernel and its
     length-scales, about the distributions of inputs, or whether the process fits at all.
 
@@ -157,9 +157,9 @@ def sensitivity(
     (array([0.673, 0.324]), array([0.676, 0.327]))
     """
     settings = Settings(summation=summation, n_jobs=n_jobs)
-    most = as_integer("order", order, "1, or 2 for pairs, too", least=1)
+    most = as_integer("order", order, "1, or 2 for pairs as well", least=1)
     if most > 2:
-        raise ValueError(f"order must be 1, or 2 for pairs, too; got {most}")
+        raise ValueError(f"order must be 1, or 2 for pairs as well; got {most}")
     # Results of searches are mappings, too.
     is_table = kind_of(model) in (Kind.ARRAY, Kind.PANDAS, Kind.POLARS, Kind.SERIES)
     if is_table or type(model) in (list, tuple, dict):

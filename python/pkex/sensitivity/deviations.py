@@ -126,7 +126,7 @@ def _exact_rule(
 ) -> tuple[NDArray[np.float64], Float]:
     """Return the rule of a column that is the distribution, or gives what one twice as long gives.
 
-    Compared are means and second moments of all factors, relative to the largest second moment.
+    It compares means and second moments of all factors, relative to the largest second moment.
     """
     if marginal.is_exact:
         return marginal.rule()

@@ -74,8 +74,8 @@ def checked(worths: Worths, outputs: tuple[str, ...] | None, of: str = "the outp
         if own < 0.0 or share > _TOO_LARGE:
             raise ValueError(
                 f"the variance of {of_output} is lost in rounding errors ({error:.1e} "
-                f"beside {own:.1e}): the model's coefficients are huge and cancel; fit it with "
-                "more noise or regularization, for instance a larger alpha"
+                f"compared with {own:.1e}): the model's coefficients are huge and cancel; fit it "
+                "with more noise or regularization, for instance a larger alpha"
             )
         if share > _NOTABLE:
             notes.append(

@@ -53,9 +53,9 @@ class SensitivityResult(VarianceShares, Result):
         The Shapley value of each input in the game v(S) = Var E[f(X) | X_S], divided by the
         variance: not negative, and their sum is 1 (Owen 2014).
     first_order : ndarray of shape (P,) or (P, outputs)
-        v({j}) / variance: what is known of the output once the input is known (Sobol 1993).
+        v({j}) / variance: the share that a known input explains (Sobol 1993).
     total : ndarray of shape (P,) or (P, outputs)
-        1 − v(all but j) / variance: what stays unknown while the input is.
+        1 − v(all but j) / variance: the share that remains if only the input is unknown.
     second_order : ndarray of shape (P, P) or (P, P, outputs), or None
         (v({i, j}) − v({i}) − v({j})) / variance, symmetric, with NaN on the diagonal; None unless
         ``order=2``.

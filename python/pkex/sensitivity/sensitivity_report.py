@@ -55,7 +55,7 @@ def report_sensitivity(
     computed: Mapping[str, str],
     notes: tuple[str, ...] = (),
 ) -> PageContent:
-    """Say what is known of the variance of a model's output.
+    """Describe the variance of a model's output.
 
     Parameters
     ----------

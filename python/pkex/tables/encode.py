@@ -56,10 +56,10 @@ class Column:
     compared : str
         As "numbers", "days" or "labels".
     levels : tuple, optional
-        The labels that were seen, None among them for missing entries.
+        The labels that were seen, None among them for missing values.
     imputed : float, optional
-        What stands in the place of missing numbers, the median; beside it is compared which
-        entries are missing. None where they are not looked for.
+        The median, in the place of missing numbers; an indicator of missing values is compared
+        as well. None without the indicator.
     since : str, optional
         The date that days count from.
     """
@@ -100,7 +100,7 @@ class Column:
         return found
 
     def _check(self, column: TableColumn, argument: str, known_from: str) -> None:
-        """Refuse a column of another kind, or with missing entries that nothing stands for."""
+        """Refuse a column of another kind, or with unexpected missing values."""
         _check_same(self.type, self._family, column, argument, known_from, self.is_label)
         if not self.is_label and self.imputed is None and column.missing.any():
             raise _of_missing(argument, [column])
@@ -167,7 +167,7 @@ class Encoding:
             The columns that are compared as labels whatever they hold.
         missing : {"error", "indicator"}
         looks_ahead : bool
-            Whether other samples may have missing entries where these have none.
+            Whether other samples may have missing values where these have none.
 
         Raises
         ------
@@ -211,7 +211,7 @@ class Encoding:
 
     @property
     def flagged(self) -> list[int]:
-        """The columns beside which is compared where entries are missing."""
+        """The columns with an indicator of missing values."""
         return [j for j, column in enumerate(self.columns) if column.imputed is not None]
 
     @property
@@ -225,7 +225,7 @@ class Encoding:
     def row_names(self) -> tuple[str, ...]:
         """What messages call the columns of the rows."""
         names = [column.name for column in self.columns]
-        return (*names, *(f"missing entries of {names[j]}" for j in self.flagged))
+        return (*names, *(f"missing values of {names[j]}" for j in self.flagged))
 
     def rows(self, columns: Sequence[TableColumn], argument: str) -> Float:
         """Return a sample as rows of numbers.
@@ -267,7 +267,7 @@ class Encoding:
                 for c in self.columns
                 if c.compared == "days"
             ],
-            "missing entries compared, and the median in their place": [
+            "missing values compared, and the median in their place": [
                 f"{self.columns[j].name} ({self.columns[j].imputed:.5g})" for j in self.flagged
             ],
         }
@@ -388,7 +388,7 @@ def _labels(column: TableColumn) -> list[Any]:
 
 
 def _numbers(column: TableColumn, since: str | None) -> Float:
-    """Return the numbers of a column, or days since a date; not of missing entries."""
+    """Return the numbers of a column, or days since a date; not of missing values."""
     if column.base not in ("date", "duration"):
         if column.base == "empty":
             return np.zeros(len(column.missing))

@@ -268,7 +268,7 @@ def _array_of_frame(frame: Any, name: str) -> NDArray[Any]:
     if objects:
         return np.asarray(frame.to_numpy(dtype=object))
     if is_pandas(frame):
-        # Nullable columns: missing entries become NaN, to be reported as such.
+        # Nullable columns: missing values become NaN, to be reported as such.
         return np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
     return np.asarray(frame.to_numpy())
 
@@ -301,7 +301,7 @@ def _fix_of_text(item: object) -> str:
         is_number = False
     if not is_number:
         return ""
-    return "convert it. NumPy makes texts of numbers beside texts, except with dtype=object"
+    return "convert it. NumPy turns numbers next to text into text, except with dtype=object"
 
 
 def _is_real(item: object) -> bool:

@@ -71,7 +71,7 @@ def read_samples(
         Those that are compared as labels whatever they hold.
     missing : {"error", "indicator"}
     looks_ahead : bool
-        Whether other samples may have missing entries where these have none.
+        Whether other samples may have missing values where these have none.
     compares_names : bool, default True
         Whether the columns' names are compared with others'.
 
