@@ -55,12 +55,13 @@ check: lint ## the quick loop: lint, types, stubs and the fast tests, in under t
 	$(call pytest,$(bin)/pytest, and not slow)
 
 .PHONY: lint
-lint: build ## rustfmt, clippy, ruff, mypy, and the stubs against the built module
+lint: build ## rustfmt, clippy, ruff, mypy, spelling, and the stubs against the built module
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	$(bin)/ruff check
 	$(bin)/ruff format --check
 	$(bin)/mypy
+	$(bin)/codespell
 	$(bin)/python -m mypy.stubtest pkex._core
 
 .PHONY: test

@@ -92,7 +92,7 @@ def test_an_explainer_is_pickled():
 
 def test_an_unknown_choice_is_refused():
     explainer = pkex.Explainer(optimizers.fitted(BOUNDS))
-    with pytest.raises(ValueError, match=r"column 'activation': it is none of the categor"):
+    with pytest.raises(ValueError, match=r"column 'activation': it is none of the categories"):
         explainer(np.array([[1.0, 0.0, 2.0, 3, "selu"]], dtype=object))
 
 

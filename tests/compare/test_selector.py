@@ -127,7 +127,7 @@ def test_forward_takes_constant_columns_last():
     assert selector(4, refit="forward").fit(copies, target).ranking_[3] == 4
 
 
-@pytest.mark.filterwarnings("ignore:.*categor:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*categories:UserWarning")
 @pytest.mark.parametrize("refit", ["backward", "forward"])
 @pytest.mark.parametrize("categorical", [None, [3]])
 def test_the_result_of_selected_columns_of_arrays_has_their_names(refit, categorical):

@@ -85,7 +85,7 @@ def test_copies_and_pickles_do_not_stumble_over_hints(model):
 
 
 @pytest.mark.parametrize(
-    "keyword", ["data", "masker", "background_data", "X_background", "backgrund"]
+    "keyword", ["data", "masker", "background_data", "X_background", "bckground"]
 )
 def test_a_background_by_another_name_is_pointed_to_its_name(model, keyword):
     with pytest.raises(

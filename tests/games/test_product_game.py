@@ -98,7 +98,7 @@ def test_results_do_not_depend_on_the_number_of_threads(rng):
         ({"summation": None}, ValueError, "summation must be one of 'compensated', 'plain'"),
         ({"n_jobs": 0}, ValueError, "n_jobs must be -1"),
         (
-            {"wieghts": [1.0, 1.0]},
+            {"wieghts": [1.0, 1.0]},  # codespell:ignore wieghts
             TypeError,
             "no argument 'wieghts' .did you mean 'weights'",
         ),

@@ -436,8 +436,8 @@ def test_games_that_there_are_not_are_refused(monkeypatch):
         model.explain_items(LEFT, RIGHT, value_function="paper")
     with pytest.raises(ValueError, match="value_function='neutral' does not use a background"):
         model.explain_items(LEFT, RIGHT, background=LEFT, value_function="neutral")
-    with pytest.raises(TypeError, match="backgroud"):
-        model.explain_items(LEFT, RIGHT, backgroud=LEFT)
+    with pytest.raises(TypeError, match="backgroud"):  # codespell:ignore backgroud
+        model.explain_items(LEFT, RIGHT, backgroud=LEFT)  # codespell:ignore backgroud
     monkeypatch.setattr("pkex.models.preferences.absent._MOST_PAIRS", 100)
     with pytest.raises(ValueError, match="all pairs of 60 items, and pkex goes up to 10: give"):
         model.explain_items(LEFT, RIGHT, value_function="interventional")
