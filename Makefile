@@ -1,8 +1,8 @@
-# Every check that CI makes is a target here. `make` alone lists them.
+# Every check of CI is a target here. `make` without a target lists them.
 
 PYTHON ?= python3
 bin := .venv/bin
-# maturin, and pyo3 under every cargo command, take this environment's Python.
+# maturin, and pyo3 in every cargo command, use the Python of this environment.
 export VIRTUAL_ENV := $(CURDIR)/.venv
 export PIP_QUIET := 1
 
@@ -12,15 +12,15 @@ help: ## list the targets
 
 # --- environment and build ---
 
-# What is tested before a commit and what is measured is the build that is released. All else has
-# one for development (Cargo.toml), with the instruction sets of this machine alone.
+# `make test` and the benchmarks use the release build. Other targets use a development profile
+# (Cargo.toml), with the instruction sets of this machine only.
 PROFILE := quick
 test test-oldest test-newest test-torch bench: PROFILE := release
 levels = $(if $(filter quick,$(PROFILE)),PKEX_LEVELS=native)
 develop = $(levels) $(bin)/maturin develop --profile $(PROFILE) --quiet
 
-# The environment: made once, and brought up to date when what it holds changed. The core compiles
-# meanwhile.
+# The environment: made once, and updated when its requirements change. The core compiles in
+# parallel.
 .venv/demo: pyproject.toml Cargo.toml
 	$(levels) cargo build --profile $(PROFILE) --quiet --package pkex-core &
 	test -x $(bin)/python || $(PYTHON) -m venv .venv
@@ -29,7 +29,7 @@ develop = $(levels) $(bin)/maturin develop --profile $(PROFILE) --quiet
 	$(develop) --extras demo
 	touch $@
 
-# With what the checks need.
+# With the tools of the checks.
 .venv/installed: .venv/demo
 	$(bin)/pip install --group dev
 	$(develop) --extras demo,pandas,polars,progress,shap
@@ -41,8 +41,8 @@ build: .venv/installed ## build the extension module in place
 
 # --- checks ---
 
-# $(call pytest,COMMAND,MARKS): side by side, a process a core and in each one thread of BLAS; then
-# one by one the tests that measure the machine itself.
+# $(call pytest,COMMAND,MARKS): tests in parallel, one process per core with one thread of BLAS; then
+# one by one the tests that measure the machine.
 define pytest
 	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 \
 	    $(1) --numprocesses auto --dist worksteal -m "not alone$(2)" && \
@@ -70,12 +70,13 @@ test: lint ## everything that must hold before a commit
 	cargo test --workspace
 	$(call pytest,$(bin)/pytest)
 
-# With other libraries than `make test` has, the slow tests are left out: they would say the same.
+# With other versions of libraries than in `make test`, the slow tests are skipped: they would add
+# nothing.
 empty :=
 quick := $(empty) and not slow
 
-# Without the tests that depend on NumPy alone, or hold every class to one contract, which adapters'
-# own tests do as well. Libraries of that age warn of their own age.
+# Without tests that depend on NumPy only, and without contract tests, whose promises the tests of
+# adapters cover as well. Old libraries raise deprecation warnings.
 .PHONY: test-oldest
 test-oldest: build .venv-oldest/installed ## the Python tests with the oldest libraries
 	$(call pytest,.venv-oldest/bin/python -m pytest -W default tests \
@@ -83,7 +84,7 @@ test-oldest: build .venv-oldest/installed ## the Python tests with the oldest li
 	    --ignore=tests/games --ignore=tests/kernels --ignore=tests/functions \
 	    --ignore=tests/contracts --ignore-glob='*/test_any_*.py',$(quick))
 
-# The package is the one built in place, by its entry in the other environment.
+# Uses the package that was built in place for the other environment.
 .venv-oldest/installed: tools/oldest.txt .venv/installed
 	test -x .venv-oldest/bin/python || $(bin)/python -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --upgrade pip
@@ -92,8 +93,8 @@ test-oldest: build .venv-oldest/installed ## the Python tests with the oldest li
 	cp -R .venv/lib/python3*/site-packages/pkex* .venv-oldest/lib/python3*/site-packages/
 	touch $@
 
-# Made anew each time: what is newest changes by itself. Where nothing in it differs from the
-# environment of `make test`, that has run the tests.
+# Made again each time, because newest versions change. If they are those of `make test`, that has
+# run the tests.
 .PHONY: test-newest
 test-newest: build ## the Python tests with the newest Python and libraries
 	"$$($(bin)/python tools/newest_python.py)" -m venv --clear .venv-newest
@@ -106,7 +107,7 @@ test-newest: build ## the Python tests with the newest Python and libraries
 	    $(call pytest,.venv-newest/bin/python -m pytest,$(quick)); \
 	else echo "The newest Python and libraries are those of .venv: make test has tested them."; fi
 
-# torch comes with gigabytes of libraries for other hardware: what is made here is removed again.
+# torch installs gigabytes of libraries for other hardware, so the environment is removed again.
 .PHONY: test-torch
 test-torch: build ## the tests of GPyTorch's and BoTorch's models
 	$(bin)/python -m venv --clear .venv-torch
@@ -121,35 +122,35 @@ test-torch: build ## the tests of GPyTorch's and BoTorch's models
 FUZZ_SECONDS ?= 60
 
 .PHONY: fuzz
-fuzz: .venv/installed ## play the methods against each other on random games
+fuzz: .venv/installed ## compare the methods with each other on random games
 	BOLERO_RANDOM_TEST_TIME_MS=$(FUZZ_SECONDS)000 \
 	    cargo test --package pkex-fuzz -- --show-output
 
-# cargo-deny: `cargo install --locked cargo-deny`. Advisories come last: they are fetched.
+# cargo-deny: `cargo install --locked cargo-deny`. Advisories come last, because they are downloaded.
 .PHONY: deny
-deny: ## check licences, sources, versions and advisories of the crates
+deny: ## check licenses, sources, versions and advisories of the crates
 	cargo deny check bans licenses sources
 	cargo deny check advisories
 
 .PHONY: surface
-surface: build ## renew the snapshot of what is public, after a change that is meant
+surface: build ## renew the list of public names, after an intended change
 	$(bin)/python tests/shared/public_surface.py
 
 # On a machine with fused multiply-add.
 .PHONY: golden
-golden: ## renew the digests of results' bits, after a change of the engine's rounding that is meant
+golden: ## renew the digests of results' bits, after an intended change of rounding
 	PKEX_RENEW_GOLDEN=1 cargo test --package pkex-core --test engine golden
 	git diff --stat rust/pkex-core/tests/engine/golden.txt
 
 .PHONY: format
-format: .venv/installed ## lay out all code, and mend what ruff can mend
+format: .venv/installed ## format all code, and apply ruff's fixes
 	cargo fmt --all
 	$(bin)/ruff check --fix
 	$(bin)/ruff format
 
-# --- to look at ---
+# --- site, demo, benchmarks ---
 
-# A warning is an error, and so is a link that leads nowhere.
+# Warnings and links that lead nowhere are errors.
 .PHONY: docs
 docs: build ## the documentation as a site, in docs/_build/html
 	rm -rf docs/api
@@ -177,14 +178,13 @@ counts: $(counted) ## count instructions (valgrind), and look for calls and spil
 	$(counted)
 
 .PHONY: counts-renew
-counts-renew: $(counted) ## make today's counts the limits, after a change that is meant
+counts-renew: $(counted) ## make the current counts the limits, after an intended change
 	$(counted) renew
 
 # --- the wheel ---
 
-# Built against an old glibc through zig; then a model is explained in an empty environment, where
-# PATH holds no compiler and pip may not build anything, and the demo runs with no more than its
-# extra.
+# Built against an old glibc with zig. Then a model is explained in an empty environment without a
+# compiler, where pip may not build anything, and the demo runs with its extra only.
 .PHONY: wheel
 wheel: .venv/installed ## build a manylinux wheel and try it without Rust
 	$(bin)/pip install --group wheel
@@ -199,7 +199,7 @@ wheel: .venv/installed ## build a manylinux wheel and try it without Rust
 	    pkex demo --output .venv-wheel/pictures
 
 .PHONY: clean
-clean: ## remove all that was made
+clean: ## remove everything that was built
 	cargo clean
 	rm -rf .venv .venv-newest .venv-oldest .venv-torch .venv-wheel .*_cache .hypothesis .benchmarks dist pkex-demo
 	rm -rf docs/_build docs/api docs/gallery

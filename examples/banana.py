@@ -73,8 +73,8 @@ def normal_values(model, data, rows):
         left = covariance[other, other] - slope * covariance[known, other]
         mixed = np.empty((len(rows), len(draws), 2))
         mixed[..., known] = rows[:, [known]]
-        centre = mean[other] + slope * (rows[:, [known]] - mean[known])
-        mixed[..., other] = centre + left**0.5 * draws
+        center = mean[other] + slope * (rows[:, [known]] - mean[known])
+        mixed[..., other] = center + left**0.5 * draws
         given.append(model.predict(mixed.reshape(-1, 2)).reshape(len(rows), -1).mean(axis=1))
     return values_given(*(np.array(given) - base))(model.predict(rows) - base)
 

@@ -115,9 +115,9 @@ figure.supxlabel("means ± standard deviations of five folds", fontsize="medium"
 X, y, _ = problems["diabetes"]
 result = pkex.HSICSelector(2, estimator="biased").fit(X, y).result_
 targets = y[:, None] / result.target_kernel.length_scale
-centred = np.eye(len(y)) - 1.0 / len(y)
+centered = np.eye(len(y)) - 1.0 / len(y)
 matrices = result.kernel(X), rbf_kernel(targets, gamma=0.5)
-output = np.trace(matrices[0] @ centred @ matrices[1] @ centred) / (len(y) - 1) ** 2
+output = np.trace(matrices[0] @ centered @ matrices[1] @ centered) / (len(y) - 1) ** 2
 error = abs(result.values.sum() - output)
 print(f"\nlargest |base + Σφ - output|: {error:.1e} (outputs up to {output:.3g})")
 
