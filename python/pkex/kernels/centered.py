@@ -100,7 +100,7 @@ class CenteredNumber(CenteredColumn):
 
     @classmethod
     def of(cls, column: Float, *, looks_ahead: bool = False) -> CenteredNumber:
-        """Center the kernel of twice the median distance between the entries of a column."""
+        """Center the kernel of twice the median distance between the values of a column."""
         length_scale = float(
             np.clip(_MEDIANS * _typical_distance(column), _LEAST_LENGTH, _LARGEST_LENGTH)
         )
@@ -182,7 +182,7 @@ class CenteredCategories(CenteredColumn):
 
     @classmethod
     def of(cls, column: Float, *, looks_ahead: bool = False) -> CenteredCategories:
-        """Center the kernel on the entries of a column."""
+        """Center the kernel on the values of a column."""
         codes, counts = np.unique(column, return_counts=True)
         shares = counts / len(column)
         least = min(1.0, _LEAST_ROWS / (len(column) + (len(codes) == 1)))

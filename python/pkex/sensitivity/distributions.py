@@ -248,7 +248,7 @@ def _remedy(given: Any) -> str:
         return ""
     if len(given) == 2 and all(isinstance(one, Real) for one in given):
         return ": of the interval from lo to hi it is scipy.stats.uniform(lo, hi - lo)"
-    return ": entries of a column are given as an array, numpy.array(entries)"
+    return ": pass the values of a column as an array, numpy.array(values)"
 
 
 def distribution_of(frozen: Any, name: str) -> Marginal:
