@@ -81,7 +81,7 @@ def test_columns_of_entries_beside_distributions_are_checked():
     refused(ValueError, r"'bp' of inputs must have shape \(m,\)", MODEL, [NORMAL, NORMAL, ROWS])
     refused(ValueError, "'bp' of inputs must have shape", MODEL, [NORMAL, NORMAL, np.array([])])
     refused(ValueError, "missing value.*'bp'", MODEL, [NORMAL, NORMAL, np.array([1.0, np.nan])])
-    refused(TypeError, r"numpy.array\(entries\)", MODEL, [NORMAL, NORMAL, [1.0, 2.0, 3.0]])
+    refused(TypeError, r"numpy.array\(values\)", MODEL, [NORMAL, NORMAL, [1.0, 2.0, 3.0]])
 
 
 def test_the_model_comes_first():
