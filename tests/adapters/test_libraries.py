@@ -1,11 +1,7 @@
 """Adapters of libraries are imported with these libraries' first model, and never before."""
 
-import re
 import subprocess
 import sys
-from pathlib import Path
-
-ROOT = Path(__file__).parents[2]
 
 # What adapters of other libraries, and what they share, are called.
 OTHERS = (
@@ -53,12 +49,3 @@ def test_other_libraries_are_not_imported():
 
 def test_an_interpolator_of_scipy_needs_no_scikit_learn():
     assert output(INTERPOLATED) == "False\n"
-
-
-def test_the_oldest_versions_are_those_of_the_table():
-    page = (ROOT / "docs" / "other-libraries.md").read_text(encoding="utf-8")
-    said = dict(re.findall(r"^\| ([\w-]+) \| (\d+\.\d+) \|", page, re.MULTILINE))
-    pinned = (ROOT / "tools" / "oldest.txt").read_text(encoding="utf-8")
-    oldest = dict(re.findall(r"^([\w-]+)==(\d+\.\d+)", pinned, re.MULTILINE))
-    assert said
-    assert said == {library: oldest[library] for library in said}

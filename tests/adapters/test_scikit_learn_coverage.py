@@ -1,6 +1,6 @@
 """Every kernel and estimator class of scikit-learn is supported, or refused by its name.
 
-What is supported is what docs/scikit-learn.md says; the tables there are read and tried.
+What is supported is what docs/supported-models.md says; the tables there are read and tried.
 """
 
 import inspect
@@ -25,7 +25,7 @@ from sklearn.utils import all_estimators
 import pkex
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "scikit-learn.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "supported-models.md").read_text(encoding="utf-8")
 
 RNG = np.random.default_rng(0)
 X = np.abs(RNG.normal(size=(30, 3)))
@@ -35,7 +35,7 @@ FITTED = SVR().fit(X, Y)
 
 def table(title):
     """The rows of the table in a section, each a list of its cells."""
-    section = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)[1]
+    section = re.search(rf"^## {title}\n(.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL)[1]
     rows = [line.strip()[1:-1].split("|") for line in section.splitlines() if line[:1] == "|"]
     return [[cell.strip() for cell in row] for row in rows[2:]]
 
@@ -48,13 +48,22 @@ def names_of(title, column=0):
     return {name for row in table(title) for name in names_in(row[column])}
 
 
-MODELS = names_of("Models") - {"Pipeline", "Nystroem"}
-LINEAR = names_of("Linear models")
-MADE_OF_OTHERS = names_of("Models made of others")
+def supported_models():
+    """Return the names of models below each bold line of the table, by library."""
+    names = {}
+    for cell, *_ in table("Models"):
+        if cell.startswith("**"):
+            library = re.match(r"\*\*([^:*]+)", cell)[1]
+        else:
+            names.setdefault(library, set()).update(names_in(cell))
+    return names
+
+
+MODELS = supported_models()["scikit-learn"]
 NOT_EXPLAINED = names_of("Estimators with a kernel that are not explained")
 STEPS = {
     name
-    for cell, said in table("Steps of a Pipeline before the model")
+    for cell, said in table("Steps of a Pipeline")
     if said.startswith("supported")
     for name in names_in(cell)
 } - {"None"}
@@ -103,7 +112,7 @@ TRANSFORMERS = {name: found for name, found in ESTIMATORS.items() if hasattr(fou
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_every_estimator_is_in_the_tables_or_refused_by_name(name):
     model = unfitted(ESTIMATORS[name])
-    if name in MODELS | LINEAR | MADE_OF_OTHERS:
+    if name in MODELS:
         with pytest.raises(NotFittedError):
             pkex.Explainer(model)
     else:
@@ -139,10 +148,25 @@ def test_every_estimator_with_a_kernel_is_in_the_tables():
     assert not MODELS & NOT_EXPLAINED
 
 
+def test_the_table_names_models_of_every_library_with_an_adapter():
+    adapters = {path.stem for path in (ROOT / "python/pkex/adapters").iterdir()}
+    with_adapters = {
+        **{library: library.lower() for library in ("GPyTorch", "BoTorch", "SMT", "SciPy")},
+        **{library: library for library in ("GPy", "bayes_opt", "interpret")},
+        "scikit-learn": "sklearn",
+        "scikit-optimize": "skopt",
+        "pyGAM": "pygam",
+    }
+    named = supported_models()
+    assert named.keys() == {*with_adapters, "pkex"}
+    assert set(with_adapters.values()) <= adapters
+    assert all(named.values())
+
+
 def test_the_tables_name_nothing_that_does_not_exist():
     newer = {"FixedThresholdClassifier", "FrozenEstimator", "TunedThresholdClassifierCV"}
     older = {"PassiveAggressiveClassifier", "PassiveAggressiveRegressor"}
-    named = MODELS | LINEAR | MADE_OF_OTHERS | NOT_EXPLAINED | STEPS
+    named = MODELS | NOT_EXPLAINED | STEPS
     assert named <= set(ESTIMATORS) | newer | older
 
 
@@ -187,7 +211,9 @@ def kernel_classes():
 
 def test_every_kernel_of_gaussian_processes_is_in_the_table():
     said = {
-        name: row[1] for row in table("Kernels of Gaussian processes") for name in names_in(row[0])
+        name: row[1]
+        for row in table("Kernels of scikit-learn's Gaussian processes")
+        for name in names_in(row[0])
     }
     assert set(said) == kernel_classes()
     assert {name for name in said if said[name].startswith("supported")} == set(SUPPORTED_KERNELS)
@@ -209,7 +235,9 @@ def test_other_kernels_of_gaussian_processes_are_refused_as_the_table_says(name)
     model = GaussianProcessRegressor(
         gp_kernels.RBF() + REFUSED_KERNELS[name], optimizer=None, alpha=10.0
     ).fit(X, Y)
-    (said,) = [row[1] for row in table("Kernels of Gaussian processes") if name in row[0]]
+    (said,) = [
+        row[1] for row in table("Kernels of scikit-learn's Gaussian processes") if name in row[0]
+    ]
     error = re.search(r": `(.*)`", said)[1]
     with pytest.raises(pkex.UnsupportedModelError, match=re.escape(error)):
         pkex.Explainer(model)
@@ -255,11 +283,12 @@ def test_the_oldest_versions_are_those_of_the_table_and_of_the_package():
         requirement.split(">=")
         for requirement in (*project["dependencies"], *(one for extra in extras for one in extra))
     )
-    said = {library.lower(): version for library, version, _ in table("Versions")}
-    assert said.keys() <= oldest.keys()
     # Those of torch are tested in an environment of their own, and of Dask the newest alone.
     dask = "dask[array,dataframe,distributed]"
     for library in declared.keys() - {"botorch", "gpytorch", dask}:
         assert oldest[library] == declared[library], library
+    pinned = {library.lower(): version for library, version in oldest.items()}
+    said = {library.lower(): version for library, version, _ in table("Versions")}
+    assert len(said) == 13
     for library, version in said.items():
-        assert declared[library] == version, library
+        assert version == {**pinned, **declared}[library], library

@@ -1,6 +1,7 @@
 """What shap's own tests ask of its KernelExplainer holds here, for kernel models.
 
-docs/drop-in.md says which of these tests stands for which of shap's, and which are impossible here.
+docs/project/peer-tests.md lists which of these tests stands for which of shap's, and which are
+impossible here.
 """
 
 import io

@@ -1,7 +1,7 @@
 """What shapiq's own tests ask of its ProductKernelExplainer holds here.
 
-docs/drop-in.md says which of these tests stands for which of shapiq's, and which are impossible
-here.
+docs/project/peer-tests.md lists which of these tests stands for which of shapiq's, and which are
+impossible here.
 """
 
 from typing import get_args

@@ -31,6 +31,8 @@ WITH_CODE = [page for page in PAGES if "\n```python\n" in page.read_text(encodin
 # What the code of a page needs; all others share one environment.
 LIBRARIES = {
     "gpytorch.md": ("botorch",),
+    "optimization.md": ("skopt",),
+    "surrogates.md": ("smt", "scipy"),
     "additive-models.md": ("interpret", "pandas"),
     "gaussian-process.md": ("sklearn",),
 }
@@ -204,7 +206,7 @@ def test_the_readme_has_python_code_to_run():
 
 
 def test_the_tables_of_the_peers_tests_list_ours():
-    page = (ROOT / "docs" / "drop-in.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "project" / "peer-tests.md").read_text(encoding="utf-8")
     rows = [line.split("|") for line in page.splitlines() if line.startswith("| `")]
     listed = {name for row in rows for name in re.findall(r"`(test_\w+)`", row[3])}
     files = sorted((ROOT / "tests" / "integrations").glob("test_peers_*.py"))

@@ -50,12 +50,12 @@ _INSTEAD = {
     "its predictions are sums over its training rows: describe them by "
     "pkex.KernelExpansion(model.fit_X_, -model.coef_, pkex.kernels.RBF((2 * gamma) ** -0.5)), "
     "where gamma is model.gamma or 1 / model.fit_X_.shape[1]; other kernels and rank_ratio < 1 are "
-    "in docs/other-libraries.md": ("sksurv.svm.survival_svm.FastKernelSurvivalSVM",),
+    "in docs/how-to/own-models.md": ("sksurv.svm.survival_svm.FastKernelSurvivalSVM",),
     "its predictions are sums over its training rows: describe them by "
-    "pkex.KernelExpansion(model.X_fit_, -np.ravel(model.coef_), kernel); docs/other-libraries.md "
+    "pkex.KernelExpansion(model.X_fit_, -np.ravel(model.coef_), kernel); docs/how-to/own-models.md "
     "has the kernels": ("sksurv.svm.minlip.",),
     "pass the fitted model: pkex.Explainer(campaign.get_surrogate().to_botorch()); its columns are "
-    "in docs/gpytorch.md": ("baybe.campaign.",),
+    "in docs/how-to/gpytorch.md": ("baybe.campaign.",),
     "pass the fitted model: pkex.Explainer(surrogate.to_botorch())": ("baybe.surrogates.",),
     "pass the fitted model: pkex.Explainer(strategy.adapter.generator.surrogate.model) with "
     "strategy = client.generation_strategy": ("ax.service.ax_client.",),
@@ -63,7 +63,7 @@ _INSTEAD = {
     "strategy = client._generation_strategy": ("ax.api.client.",),
     "it keeps no fitted model; fit one to the trials, GaussianProcessRegressor().fit(X, y), where "
     "X has the trial.params and y the trial.value of study.trials (lines to copy are in "
-    "docs/other-libraries.md)": ("optuna.",),
+    "docs/how-to/optimization.md)": ("optuna.",),
     "a GaussianProcessRegressor of scikit-learn with its kernel, its parameters, its rows and "
     "optimizer=None predicts the same and is explained (lines to copy are in "
     "docs/gaussian-processes.md)": ("gpflow.models.gpr.",),
