@@ -7,6 +7,7 @@ what it prints. `make docs` checks the rest, on the site that it builds.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import re
 from importlib.util import find_spec
@@ -181,14 +182,53 @@ def test_underscores_of_formulas_are_no_emphasis(page):
     assert not re.findall(r"[^\w\s\\]_[\w{]", text)
 
 
+REFERENCE = re.findall(r"^   ([\w.]+)$", (DOCS / "api.rst").read_text("utf-8"), re.MULTILINE)
+
+
+def _public_classes() -> list[str]:
+    return [name for name in pkex.__all__ if isinstance(getattr(pkex, name), type)]
+
+
 def test_the_reference_has_every_public_name():
-    listed = re.findall(r"^   ([\w.]+)$", (DOCS / "api.rst").read_text("utf-8"), re.MULTILINE)
+    listed = [name for name in REFERENCE if name.partition(".")[0] not in _public_classes()]
+    listed += [name for name in REFERENCE if name in _public_classes()]
     modules = {"adapters", "kernels", "models"}
     public = {*pkex.__all__, *pkex.kernels.__all__, *pkex.adapters.__all__} - modules
     public |= set(pkex.models.__all__)
     public |= {f"shapiq.{name}" for name in ("KernelGame", "ProductKernelExplainer")}
     public |= {"shap.KernelMachineExplainer"}
     assert sorted(listed) == sorted(public)
+
+
+def _methods(name: str) -> list[str]:
+    """Return the public methods of a class of pkex that are not those of another library."""
+    methods = []
+    for method in dir(public := getattr(pkex, name)):
+        found = inspect.getattr_static(public, method)
+        function = getattr(found, "__func__", found)
+        if not method.startswith("_") and inspect.isfunction(function):
+            methods += [method] * function.__module__.startswith("pkex.")
+    return methods
+
+
+def test_the_reference_has_every_public_method():
+    listed = [name for name in REFERENCE if name.partition(".")[0] in _public_classes()]
+    # The page says this in a sentence.
+    assert {*_methods("Estimate"), "by_class"} == set(_methods("Explanation"))
+    described = [name for name in _public_classes() if name != "Estimate"]
+    public = [f"{name}.{method}" for name in described for method in _methods(name)]
+    assert sorted(listed) == sorted([*_public_classes(), *public])
+
+
+def test_public_names_and_methods_begin_with_a_sentence():
+    for name in REFERENCE:
+        found = pkex
+        for part in name.split("."):
+            homes = (found, pkex.kernels, pkex.adapters, pkex.models)
+            found = next((getattr(home, part) for home in homes if hasattr(home, part)), None)
+        if found is not None:  # what stands in for other libraries' explainers is tested there
+            first = inspect.getdoc(found).splitlines()[0]
+            assert first.endswith("."), name
 
 
 @pytest.mark.parametrize("folder", ["rust/pkex-core/src", "python/pkex"])
