@@ -162,7 +162,7 @@ def test_an_error_is_raised_with_the_message_on_the_page(title):
 
 @pytest.mark.parametrize("title", COMMANDS)
 def test_a_command_fails_with_the_message_on_the_page(title, tmp_path, monkeypatch, capsys):
-    from pkex.commands.main import main
+    from pkex.cli.main import main
 
     monkeypatch.chdir(tmp_path)
     X.to_csv("before.csv", index=False)

@@ -23,6 +23,7 @@ PAGES = [
     *sorted((ROOT / "docs/project").glob("*.md")),
     *sorted((ROOT / "docs/tutorials").glob("*.md")),
     *sorted((ROOT / "docs/how-to").glob("*.md")),
+    *sorted((ROOT / "docs/project").glob("*.md")),
 ]
 SCRIPTS = [
     *sorted((ROOT / "examples").rglob("*.py")),

@@ -34,7 +34,8 @@ class Explanation(Attribution):
     """Exact Shapley values of rows, with base values, data and names.
 
     For every row and output, the values and the base value add up to the explained function:
-    ``explanation.values.sum(axis=1) + explanation.base_values``.
+    ``explanation.values.sum(axis=1) + explanation.base_values``. The values are exact for their
+    value function; the observational one is itself an estimate of a conditional mean.
 
     Parameters
     ----------
