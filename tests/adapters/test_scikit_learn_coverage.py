@@ -6,11 +6,13 @@ What is supported is what docs/supported-models.md says; the tables there are re
 import inspect
 import re
 import tomllib
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
 import sklearn.gaussian_process.kernels as gp_kernels
+from sklearn.base import is_classifier
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
@@ -23,6 +25,7 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from sklearn.utils import all_estimators
 
 import pkex
+from pkex.adapters.registry import reads_probabilities
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "supported-models.md").read_text(encoding="utf-8")
@@ -48,14 +51,22 @@ def names_of(title, column=0):
     return {name for row in table(title) for name in names_in(row[column])}
 
 
-def supported_models():
-    """Return the names of models below each bold line of the table, by library."""
-    names = {}
-    for cell, *_ in table("Models"):
-        if cell.startswith("**"):
-            library = re.match(r"\*\*([^:*]+)", cell)[1]
+def described_models():
+    """Return what the table says of each model below each bold line: its row, by title and name."""
+    rows = {}
+    for row in table("Models"):
+        if row[0].startswith("**"):
+            title = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", row[0]).split("**")[1]
         else:
-            names.setdefault(library, set()).update(names_in(cell))
+            rows.setdefault(title, {}).update(dict.fromkeys(names_in(row[0]), row))
+    return rows
+
+
+def supported_models():
+    """Return the names of the models in the table, by library."""
+    names = {}
+    for title, rows in described_models().items():
+        names.setdefault(title.partition(":")[0], set()).update(rows)
     return names
 
 
@@ -161,6 +172,43 @@ def test_the_table_names_models_of_every_library_with_an_adapter():
     assert named.keys() == {*with_adapters, "pkex"}
     assert set(with_adapters.values()) <= adapters
     assert all(named.values())
+
+
+# Models that are not made of others, with what is said of each.
+DESCRIBED = {
+    name: row
+    for title in ("scikit-learn: kernel models", "scikit-learn: linear models")
+    for name, row in described_models()[title].items()
+    if name in ESTIMATORS.keys() - {"Pipeline"}
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", DESCRIBED)
+def test_what_the_table_says_of_a_model_is_true(name):
+    _, explained, _, notes = DESCRIBED[name]
+    model = unfitted(ESTIMATORS[name])
+    if name in ("SVC", "NuSVC"):
+        model.set_params(probability=True)
+    if name in ("CCA", "PLSCanonical"):
+        model.set_params(n_components=1)
+    target = np.stack([Y, -Y], axis=1) if name.startswith("MultiTask") else Y
+    model.fit(X, np.digitize(Y, [np.median(Y)]) if is_classifier(model) else target)
+
+    adapted = pkex.adapters.adapt(model)
+    if explained.startswith("`"):
+        assert adapted.method == names_in(explained)[0]
+    assert (adapted.variance is not None) == notes.startswith("variance")
+    if "probabilities](" not in notes:  # of some of the models in the row
+        assert reads_probabilities(type(model)) == ("probabilities" in notes)
+    requires_background = notes.startswith("background")
+    with (
+        pytest.raises(ValueError, match="background is required")
+        if requires_background
+        else (nullcontext())
+    ):
+        pkex.Explainer(model)
+    assert pkex.Explainer(model, value_function="neutral")
 
 
 def test_the_tables_name_nothing_that_does_not_exist():
