@@ -24,5 +24,8 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 def lead_to_pages(_: Sphinx, document: str, source: list[str]) -> None:
     """Replace the targets of links in one page."""
+    # From the page's folder to docs/.
+    up = "../" * document.count("/")
     for target, page in PAGES.items():
-        source[0] = re.sub(rf"\]\({target}(?P<place>#[^)]*)?\)", rf"]({page}\g<place>)", source[0])
+        link = rf"\]\({re.escape(up)}{target}(?P<place>#[^)]*)?\)"
+        source[0] = re.sub(link, rf"]({up}{page}\g<place>)", source[0])

@@ -129,6 +129,18 @@ def test_a_how_to_guide_is_short(page):
     assert len(page.read_text(encoding="utf-8").split()) <= MOST_WORDS_OF_A_GUIDE
 
 
+# Pages about the project and its theory, and one whose example is below a table.
+_WITHOUT_EXAMPLE = {"api-design", "architecture", "benchmarks", "index", "mathematics"}
+_WITHOUT_EXAMPLE |= {"additive-models"}
+USED = [page for page in sorted(DOCS.glob("*.md")) if page.stem not in _WITHOUT_EXAMPLE]
+
+
+@pytest.mark.parametrize("page", [*USED, *GUIDES], ids=_name)
+def test_a_page_starts_with_code_that_runs(page):
+    start = page.read_text(encoding="utf-8").partition("\n## ")[0]
+    assert re.search(r"^```(python|sh)$", start, re.MULTILINE)
+
+
 def _places(page: Path) -> set[str]:
     """Names of a page's headings, as a forge makes them for links."""
     headings = HEADING.findall(BLOCK.sub("", page.read_text(encoding="utf-8")))
@@ -173,6 +185,13 @@ def test_the_readme_states_the_times_of_the_benchmarks():
     assert stated
     for number, unit in stated:
         assert re.search(rf"\b{number}(\.\d)? {unit}", measured), f"{number} {unit}"
+
+
+def test_the_glossary_is_in_alphabetical_order_and_each_term_has_a_link():
+    _, *terms = (DOCS / "glossary.md").read_text(encoding="utf-8").split("\n## ")
+    names = [re.sub(r"[^\w ]", "", term.partition("\n")[0].casefold()) for term in terms]
+    assert names == sorted(names)
+    assert [term.partition("\n")[0] for term in terms if not LINK.search(term)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=_name)

@@ -15,7 +15,7 @@ def load(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "docs" / "_extensions")
     monkeypatch.syspath_prepend(ROOT / "tools")
     yield importlib.import_module
-    for name in ("check_site", "formulas", "long_names"):
+    for name in ("check_site", "forge_links", "formulas", "long_names"):
         sys.modules.pop(name, None)
 
 
@@ -89,3 +89,19 @@ def test_a_link_to_nowhere_or_something_from_the_net_is_found(load, site, file, 
 
 def test_a_site_without_pages_is_found(load, tmp_path):
     assert len(list(load("check_site").problems(tmp_path))) == 1
+
+
+@pytest.mark.parametrize(
+    ("document", "link", "page"),
+    [
+        ("limits", "../SECURITY.md#files", "project/security.md#files"),
+        ("drop-in", "../examples/wine.py", "gallery/wine.md"),
+        ("how-to/plots", "../../examples/wine.py", "../gallery/wine.md"),
+        ("how-to/plots", "../limits.md", "../limits.md"),
+    ],
+)
+def test_links_to_files_of_the_repository_lead_to_pages_of_the_site(load, document, link, page):
+    pytest.importorskip("sphinx")
+    source = [f"[text]({link})"]
+    load("forge_links").lead_to_pages(None, document, source)
+    assert source == [f"[text]({page})"]

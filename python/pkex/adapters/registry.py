@@ -50,7 +50,7 @@ _LIBRARIES = {
 _SUPPORTED = (
     "SVR, SVC and relatives with 'rbf', 'poly' or 'linear', KernelRidge with these, "
     "'laplacian' or 'chi2', Gaussian processes, linear models, Pipelines and searches of these, "
-    "more in help(pkex.Explainer); pkex.KernelExpansion for models of your own"
+    "more in docs/supported-models.md; pkex.KernelExpansion for models of your own"
 )
 
 
