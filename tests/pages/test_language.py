@@ -10,21 +10,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-# Pages and rooms in these words; the others follow.
-PAGES = [
-    ROOT / "README.md",
-    *(ROOT / "docs" / f"{name}.md" for name in ("index", "value-functions", "probabilities")),
-    *(ROOT / "docs" / f"{name}.md" for name in ("two-sample", "drift", "dependence")),
-    *(ROOT / "docs" / f"{name}.md" for name in ("permutation-tests", "large-samples")),
-    *(ROOT / "docs" / f"{name}.md" for name in ("models", "preferences", "additive-models")),
-    *(ROOT / "docs" / f"{name}.md" for name in ("random-weightings", "mathematics", "api-design")),
-    *(ROOT / "docs" / f"{name}.md" for name in ("architecture", "benchmarks", "engine-benchmarks")),
-    *(ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY")),
-    *sorted((ROOT / "docs/project").glob("*.md")),
-    *sorted((ROOT / "docs/tutorials").glob("*.md")),
-    *sorted((ROOT / "docs/how-to").glob("*.md")),
-    *sorted((ROOT / "docs/project").glob("*.md")),
-]
+# Every page, and rooms in these words; the others follow.
+FOLDERS = (".", "docs", "docs/how-to", "docs/project", "docs/tutorials")
+PAGES = [page for folder in FOLDERS for page in sorted((ROOT / folder).glob("*.md"))]
+PAGES += [ROOT / "docs/api.rst"]
 SCRIPTS = [
     *sorted((ROOT / "examples").rglob("*.py")),
     *sorted((ROOT / "benches/python").glob("*.py")),
@@ -69,7 +58,7 @@ CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 def texts(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines of prose of a page, or the docstrings and messages of a module."""
     source = path.read_text(encoding="utf-8")
-    if path.suffix == ".md":
+    if path.suffix in (".md", ".rst"):
         prose = CODE.sub(lambda code: "\n" * code.group().count("\n"), source)
         yield from enumerate(prose.splitlines(), start=1)
         return
