@@ -129,9 +129,9 @@ def test_a_how_to_guide_is_short(page):
     assert len(page.read_text(encoding="utf-8").split()) <= MOST_WORDS_OF_A_GUIDE
 
 
-# Pages about the project and its theory, and one whose example is below a table.
-_WITHOUT_EXAMPLE = {"api-design", "architecture", "benchmarks", "index", "mathematics"}
-_WITHOUT_EXAMPLE |= {"additive-models"}
+# Pages about the project and its theory.
+_WITHOUT_EXAMPLE = {"api-design", "architecture", "benchmarks", "engine-benchmarks", "index"}
+_WITHOUT_EXAMPLE |= {"mathematics"}
 USED = [page for page in sorted(DOCS.glob("*.md")) if page.stem not in _WITHOUT_EXAMPLE]
 
 
