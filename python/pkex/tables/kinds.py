@@ -12,7 +12,16 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Kind", "columns_of", "dense", "is_frame", "is_pandas", "kind_of", "values_of"]
+__all__ = [
+    "Kind",
+    "columns_of",
+    "dense",
+    "is_frame",
+    "is_pandas",
+    "kind_of",
+    "labels_of",
+    "values_of",
+]
 
 
 class Kind(Enum):
@@ -48,6 +57,14 @@ def is_frame(data: Any) -> bool:
 def is_pandas(data: Any) -> bool:
     """Whether a DataFrame or a column is one of pandas."""
     return hasattr(data, "iloc")
+
+
+def labels_of(data: Any) -> tuple[Any, ...] | None:
+    """Return the labels of the columns of a table that has labels, None for others."""
+    if kind_of(data) is Kind.ARROW:
+        return tuple(data.column_names)
+    is_dask_frame = hasattr(data, "dask") and hasattr(data, "columns")
+    return tuple(data.columns) if is_frame(data) or is_dask_frame else None
 
 
 def columns_of(data: Any) -> list[Any] | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pkex.errors import Argument, InputError, InputTypeError
 from pkex.inputs.wording import shown
-from pkex.tables.kinds import is_frame, is_pandas
+from pkex.tables.kinds import is_pandas, labels_of
 
 __all__ = [
     "Labels",
@@ -23,12 +23,8 @@ __all__ = [
 
 
 def column_labels(data: Any) -> tuple[str, ...] | None:
-    """Return what the columns of a DataFrame are called, None for other tables."""
-    return None if (columns := _columns(data)) is None else tuple(map(str, columns))
-
-
-def _columns(data: Any) -> Sequence[Any] | None:
-    return tuple(data.columns) if is_frame(data) else None
+    """Return the names of the columns of a table as text, None for tables without names."""
+    return None if (columns := labels_of(data)) is None else tuple(map(str, columns))
 
 
 def unnamed(names: Sequence[str]) -> list[str]:
@@ -54,7 +50,7 @@ def numbered(n_columns: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Names of the columns and rows of a table; none if it is not a DataFrame.
+    """Names of the columns and rows of a table; none if it has no names.
 
     Parameters
     ----------
@@ -69,10 +65,10 @@ class Labels:
     @classmethod
     def of(cls, data: Any) -> Labels:
         """Read the labels of a table."""
-        columns = _columns(data)
+        columns = labels_of(data)
         if columns is None:
             return cls()
-        return cls(tuple(columns), data.index.copy() if is_pandas(data) else None)
+        return cls(columns, data.index.copy() if is_pandas(data) else None)
 
     @classmethod
     def comparable(cls, data: Any, argument: str) -> Labels:
