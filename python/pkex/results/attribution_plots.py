@@ -106,7 +106,7 @@ def _draw_row(rows: RowValues, ax: Axes | None, count: int, *, is_waterfall: boo
     labels = [f"{literal(names[j])} = {literal(datum(data[j]), 20)}" for j in order]
     lengths, changes = values[order], None if roots is None else roots[order]
     if others.size:
-        labels.append(f"{counted(others.size, 'smaller one')} together")
+        labels.append(counted(others.size, "other feature"))
         lengths = np.append(lengths, values[others].sum())
         if roots is not None:
             changes = np.concatenate([changes, roots[others].sum(axis=0)[None]])
