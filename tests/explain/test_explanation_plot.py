@@ -101,7 +101,7 @@ def test_many_rows_are_points_over_bars_of_the_importance():
         np.testing.assert_array_equal(offsets[:, 0], explanation.values[:, order[place]])
         assert np.abs(offsets[:, 1] - place).max() < 0.4  # none in another feature's line
     assert len(ax.collections) == 4
-    assert ax.get_title() == "40 rows, grey bars: mean |value|"
+    assert ax.get_title() == "40 rows, gray bars: mean |value|"
     assert ax.get_xlabel() == "Shapley value (interventional)"
 
 
@@ -112,7 +112,7 @@ def test_neutral_values_are_drawn_as_deviations_and_named_so():
     assert _widths(ax) == list(explanation.importance()[order])
     drawn = np.column_stack([points.get_offsets()[:, 0] for points in ax.collections])
     np.testing.assert_allclose(drawn, explanation.centered().values[:, order], atol=1e-14)
-    assert ax.get_title() == "40 rows, grey bars: mean |value − its mean|"
+    assert ax.get_title() == "40 rows, gray bars: mean |value − its mean|"
     assert ax.get_xlabel() == "Shapley value − its mean (neutral)"
     assert explanation[0].plot().get_xlabel() == "Shapley value (neutral)"
     centred = explanation.centered().plot()

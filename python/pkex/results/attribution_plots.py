@@ -163,7 +163,7 @@ def _draw_points(rows: RowValues, ax: Axes | None, count: int) -> Axes:
     pale = None if is_pale is None else is_pale[:, order]
     draw_points(ax, labels, sizes[order], points[:, order], shades, pale)
     ax.set_title(
-        f"{counted(len(points), 'row')}, grey bars: {rows.importance_label}"
+        f"{counted(len(points), 'row')}, gray bars: {rows.importance_label}"
         + note_of_rest(len(names) - len(order))
         + _note(is_pale),
     )

@@ -328,7 +328,7 @@ def draw_statistic(
     fill: str | list[str] = "none"
     if is_found is not None:
         fill = [_ALONE if found_here else "none" for found_here in is_found[order]]
-    label = "alone" if is_found is None else f"alone (filled: {found})"
+    label = "univariate" if is_found is None else f"univariate (filled: {found})"
     ax.scatter(alone[order], places, s=36.0, zorder=3.0, c=fill, edgecolors=_ALONE, label=label)
     ax.axvline(0.0, color="black", linewidth=0.8)
     ax.set_yticks(places, [names[j] for j in order])
