@@ -470,5 +470,5 @@ def test_the_repr_and_the_picture_name_the_statistic(x, labels):
     result = pkex.hsic(x, labels, kernel=RBF(2.0))
     assert repr(result).startswith(f"HSICResult: HSIC = {result.statistic:.5g} (biased, marginal")
     ax = result.plot()
-    assert ax.get_title() == f"HSIC = {result.statistic:.5g}"
+    assert ax.get_title() == f"HSIC = {result.statistic:.3g}"
     plt.close(ax.figure)

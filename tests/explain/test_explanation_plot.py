@@ -55,7 +55,8 @@ def test_bars_of_a_row_are_its_values_largest_on_top_with_its_data(index):
     assert _labels(ax) == [f"{NAMES[j]} = {explanation.data[2, j]:.3g}" for j in order]
     largest, *_ = values = explanation.values[2, order]
     decimals = 2 - int(np.floor(np.log10(abs(largest))))
-    assert [text.get_text() for text in ax.texts] == [f"{v:+.{decimals}f}" for v in values]
+    shown = [f"{v:+.{decimals}f}".replace("-", "−") for v in values]
+    assert [text.get_text() for text in ax.texts] == shown
     low, high = ax.get_ylim()
     assert low > high  # the first bar is on top
     total = 10.0 + explanation.values[2].sum()
@@ -74,7 +75,7 @@ def test_the_smaller_values_of_a_row_are_one_grey_bar():
     ax = row.plot(max_features=2)
     order = np.argsort(-np.abs(row.values))
     assert _widths(ax) == pytest.approx([*row.values[order[:2]], row.values[order[2:]].sum()])
-    assert _labels(ax)[2] == "2 smaller ones together"
+    assert _labels(ax)[2] == "2 other features"
     red, green, blue, _ = ax.patches[2].get_facecolor()
     assert red == green == blue
     assert sum(_widths(ax)) == pytest.approx(row.values.sum())
@@ -100,7 +101,7 @@ def test_many_rows_are_points_over_bars_of_the_importance():
         np.testing.assert_array_equal(offsets[:, 0], explanation.values[:, order[place]])
         assert np.abs(offsets[:, 1] - place).max() < 0.4  # none in another feature's line
     assert len(ax.collections) == 4
-    assert ax.get_title() == "40 rows, grey bars: mean |value|"
+    assert ax.get_title() == "40 rows, gray bars: mean |value|"
     assert ax.get_xlabel() == "Shapley value (interventional)"
 
 
@@ -111,7 +112,7 @@ def test_neutral_values_are_drawn_as_deviations_and_named_so():
     assert _widths(ax) == list(explanation.importance()[order])
     drawn = np.column_stack([points.get_offsets()[:, 0] for points in ax.collections])
     np.testing.assert_allclose(drawn, explanation.centered().values[:, order], atol=1e-14)
-    assert ax.get_title() == "40 rows, grey bars: mean |value − its mean|"
+    assert ax.get_title() == "40 rows, gray bars: mean |value − its mean|"
     assert ax.get_xlabel() == "Shapley value − its mean (neutral)"
     assert explanation[0].plot().get_xlabel() == "Shapley value (neutral)"
     centred = explanation.centered().plot()
@@ -257,10 +258,10 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch):
 @pytest.mark.parametrize(
     ("values", "shown"),
     [
-        ([0.77833, -0.049914, -6.8828e-05], ["0.778", "-0.050", "0.000"]),
+        ([0.77833, -0.049914, -6.8828e-05], ["0.778", "−0.050", "0.000"]),
         ([1234.5, -0.4], ["1230", "0"]),
-        ([31.046, -15.292], ["31.0", "-15.3"]),
-        ([2.5e-7, 1e-9], ["2.50e-07", "1.00e-09"]),
+        ([31.046, -15.292], ["31.0", "−15.3"]),
+        ([2.5e-7, 1e-9], ["2.50e−07", "1.00e−09"]),
         ([0.0, 0.0], ["0", "0"]),
     ],
 )

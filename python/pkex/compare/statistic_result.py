@@ -216,13 +216,13 @@ class StatisticResult(ReadOnlyArrays, Result):
             standard_errors=self.standard_errors,
             alone=self.alone,
             is_found=None if pvalues is None else pvalues <= SMALL_PVALUE,
-            found=f"family-wise p ≤ {SMALL_PVALUE}",
+            found=f"family-wise adjusted p ≤ {SMALL_PVALUE}",
             permuted_values=self.permuted_values,
             title=self._title(),
         )
 
     def _title(self) -> str:
-        title = f"{self.label} = {self.statistic:.5g}"
+        title = f"{self.label} = {self.statistic:.3g}"
         return title if self.pvalue is None else f"{title}, p = {self.pvalue:.3g}"
 
     @property

@@ -106,7 +106,7 @@ def _draw_row(rows: RowValues, ax: Axes | None, count: int, *, is_waterfall: boo
     labels = [f"{literal(names[j])} = {literal(datum(data[j]), 20)}" for j in order]
     lengths, changes = values[order], None if roots is None else roots[order]
     if others.size:
-        labels.append(f"{counted(others.size, 'smaller one')} together")
+        labels.append(counted(others.size, "other feature"))
         lengths = np.append(lengths, values[others].sum())
         if roots is not None:
             changes = np.concatenate([changes, roots[others].sum(axis=0)[None]])
@@ -163,7 +163,7 @@ def _draw_points(rows: RowValues, ax: Axes | None, count: int) -> Axes:
     pale = None if is_pale is None else is_pale[:, order]
     draw_points(ax, labels, sizes[order], points[:, order], shades, pale)
     ax.set_title(
-        f"{counted(len(points), 'row')}, grey bars: {rows.importance_label}"
+        f"{counted(len(points), 'row')}, gray bars: {rows.importance_label}"
         + note_of_rest(len(names) - len(order))
         + _note(is_pale),
     )

@@ -73,14 +73,19 @@ def style_for(ax: Axes | None) -> AbstractContextManager[None]:
 
 
 def short_numbers(values: Float) -> list[str]:
-    """Return numbers with the same number of decimals: three significant digits of the largest."""
+    """Return numbers with the decimals of three significant digits of the largest.
+
+    They have the minus sign of matplotlib's axes.
+    """
     largest = float(np.abs(values).max(initial=0.0))
     if largest == 0.0:
         return ["0"] * len(values)
     if not _TINY <= largest < _HUGE:
-        return [f"{value:.2e}" for value in values]
-    decimals = 2 - math.floor(math.log10(largest))
-    return [f"{round(float(value), decimals):z.{max(decimals, 0)}f}" for value in values]
+        texts = [f"{value:.2e}" for value in values]
+    else:
+        decimals = 2 - math.floor(math.log10(largest))
+        texts = [f"{round(float(value), decimals):z.{max(decimals, 0)}f}" for value in values]
+    return [text.replace("-", "−") for text in texts]
 
 
 def datum(value: Any) -> str:
@@ -323,7 +328,7 @@ def draw_statistic(
     fill: str | list[str] = "none"
     if is_found is not None:
         fill = [_ALONE if found_here else "none" for found_here in is_found[order]]
-    label = "alone" if is_found is None else f"alone (filled: {found})"
+    label = "univariate" if is_found is None else f"univariate (filled: {found})"
     ax.scatter(alone[order], places, s=36.0, zorder=3.0, c=fill, edgecolors=_ALONE, label=label)
     ax.axvline(0.0, color="black", linewidth=0.8)
     ax.set_yticks(places, [names[j] for j in order])
