@@ -8,7 +8,7 @@ import pytest
 
 import pkex
 from pkex import _core
-from pkex.compare import kernel_terms
+from pkex.compare.kernel import terms as kernel_terms
 from pkex.kernels import RBF, Categorical
 
 RNG = np.random.default_rng(0)

@@ -10,7 +10,7 @@ import pytest
 from numpy.polynomial import legendre
 
 import pkex
-from pkex.compare.dependence import DependenceTest
+from pkex.compare.permutation.pair_dependence import DependenceTest
 from pkex.tables.encode import Column, Encoding
 
 LEVELS = Column("label", "text", "labels", tuple("abcde"))

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 import pkex
-from pkex.compare.drift_reference import Plan
+from pkex.compare.drift.reference import Plan
 from pkex.kernels import RBF, Categorical
 from pkex.results import tables
 

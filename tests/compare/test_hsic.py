@@ -14,7 +14,7 @@ from mpmath import mp
 from sklearn.metrics.pairwise import rbf_kernel
 
 import pkex
-from pkex.compare.normaliser import Normaliser
+from pkex.compare.pairs.normalizer import Normaliser
 from pkex.kernels import RBF, Categorical, Cauchy, Laplacian
 
 N = 25

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import pkex
-from pkex.compare import permutations
-from pkex.compare.octets import OCTET, Octets
+from pkex.compare.permutation import permutations
+from pkex.compare.permutation.octets import OCTET, Octets
 from pkex.kernels import RBF, Categorical, Laplacian
 
 # --- row by row ---

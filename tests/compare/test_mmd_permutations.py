@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pkex
-from pkex.compare.permutations import two_sample_blocks
+from pkex.compare.permutation.permutations import two_sample_blocks
 from pkex.kernels import RBF
 
 

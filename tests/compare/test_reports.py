@@ -11,7 +11,7 @@ import pytest
 from pages import check_page
 
 import pkex
-from pkex.compare.conclusion import share_intervals
+from pkex.compare.results.conclusion import share_intervals
 from pkex.results.report import percent
 
 RNG = np.random.default_rng(0)

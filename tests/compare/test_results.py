@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pkex
-from pkex.compare.statistic_summary import COLUMNS
+from pkex.compare.results.summary import COLUMNS
 from pkex.kernels import RBF, Categorical, median_heuristic
 
 CONVENTIONS = ["marginal", "neutral"]

@@ -7,8 +7,8 @@ import pytest
 from brute_force_statistics import SumOfProducts, attributed, mmd_statistic
 
 import pkex
-from pkex.compare import block_significance
-from pkex.compare.sampled import budget, held_rows, mmd
+from pkex.compare.permutation import two_sample_test
+from pkex.compare.sampled import budget, mmd, sample
 from pkex.compare.sampled.design import Design
 from pkex.kernels import RBF, Laplacian, Matern
 from pkex.tables import stream
@@ -119,9 +119,9 @@ def test_errors_cover_features_that_do_not_differ_beside_one_that_does():
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_relabelled_values_are_those_of_exchanged_rows(monkeypatch, blocks, estimator):
     labels = []
-    relabelled = block_significance.relabelled
+    relabelled = two_sample_test.relabelled
     monkeypatch.setattr(
-        block_significance,
+        two_sample_test,
         "relabelled",
         lambda groups, of, *others: (labels.append(of), relabelled(groups, of, *others))[1],
     )
@@ -231,7 +231,7 @@ def test_results_have_equal_bits_for_any_threads_and_shelves(monkeypatch, estima
     assert bits(pkex.mmd(x, y, n_jobs=2, **options)) == bits(expected)
     # Some parts at a time, or one.
     for held in (50_000, 1):
-        monkeypatch.setattr(held_rows, "_HELD", held)
+        monkeypatch.setattr(sample, "_HELD", held)
         assert bits(pkex.mmd(x, y, n_jobs=2, **options)) == bits(expected)
 
 
@@ -361,7 +361,7 @@ def test_a_missing_entry_is_named_by_its_row_of_all():
 
 def test_a_file_that_changes_while_it_is_read_is_refused(written, monkeypatch):
     (x, _), (path, _) = written
-    monkeypatch.setattr(held_rows, "_HELD", 1)
+    monkeypatch.setattr(sample, "_HELD", 1)
     chunks = stream._Parquet.chunks
     reads = []
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pkex
-from pkex.compare import tiles_on_workers
+from pkex.compare.pairs import tiles_on_workers
 from pkex.kernels import RBF, Matern
 
 RNG = np.random.default_rng(0)

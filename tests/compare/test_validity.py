@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chisquare
 
 import pkex
-from pkex.compare import permutations
+from pkex.compare.permutation import permutations
 from pkex.kernels import RBF
 
 # With B permutations p-values are multiples of 1 / (B + 1).

@@ -14,7 +14,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.svm import SVC, SVR
 
 import pkex
-from pkex.compare.compared_rows import ComparedRows
+from pkex.compare.drift.compared_rows import ComparedRows
 from pkex.inputs.plain_data import plain_entries, read_entries
 
 RNG = np.random.default_rng(0)

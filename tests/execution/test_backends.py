@@ -169,7 +169,7 @@ ON_A_CLUSTER = """
     import pkex
     from dask.distributed import Client, LocalCluster
     from pkex.execution import backends
-    from pkex.compare import tiles_on_workers
+    from pkex.compare.pairs import tiles_on_workers
 
     def slow_down():
         # Lets this process take its time for each piece of work.

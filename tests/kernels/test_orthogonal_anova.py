@@ -8,7 +8,7 @@ from brute_force import coalitions, shapley_weights
 from brute_force_statistics import CenteredProduct, attributed, hsic_statistic, mmd_statistic
 
 import pkex
-from pkex.compare.significance import Relabelled, Significance
+from pkex.compare.permutation.significance import Relabelled, Significance
 from pkex.kernels import RBF, OrthogonalANOVA
 from pkex.kernels.plain import kernel_of, plain_kernel
 

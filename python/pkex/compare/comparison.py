@@ -11,10 +11,10 @@ from typing import TypedDict
 
 import numpy as np
 
-from pkex.compare.chosen_kernel import ChosenKernel
-from pkex.compare.kernel_choice import chosen_kernel, with_settled_constants
-from pkex.compare.kernel_terms import KernelTerms
-from pkex.compare.significance import Significance
+from pkex.compare.kernel.choice import chosen_kernel, with_settled_constants
+from pkex.compare.kernel.sample_kernel import ChosenKernel
+from pkex.compare.kernel.terms import KernelTerms
+from pkex.compare.permutation.significance import Significance
 from pkex.compare.statistic_options import Conventions
 from pkex.execution.computation import Computation
 from pkex.execution.progress import parts_of

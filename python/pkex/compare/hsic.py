@@ -14,22 +14,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pkex.compare.chosen_kernel import given_kernel
 from pkex.compare.comparison import Comparison, StatisticValues, exact_domain
 from pkex.compare.copied_rows import warn_of_copied_rows
-from pkex.compare.hsic_problem import SAMPLE, HSICProblem
-from pkex.compare.hsic_result import HSICResult
-from pkex.compare.hsic_significance import significance_in_octets, significance_row_by_row
-from pkex.compare.kernel_terms import KernelRows
-from pkex.compare.normaliser import Normaliser
-from pkex.compare.octets import MOST_GROUPS, Octets
-from pkex.compare.pair_sums import total
-from pkex.compare.permutations import can_permute_rows
+from pkex.compare.kernel.sample_kernel import given_kernel
+from pkex.compare.kernel.target import as_target
+from pkex.compare.kernel.terms import KernelRows
+from pkex.compare.pairs.hsic_problem import SAMPLE, HSICProblem
+from pkex.compare.pairs.normalizer import Normaliser
+from pkex.compare.pairs.pair_sums import total
+from pkex.compare.pairs.standard_errors import hsic_errors
+from pkex.compare.permutation.hsic_test import significance_in_octets, significance_row_by_row
+from pkex.compare.permutation.octets import MOST_GROUPS, Octets
+from pkex.compare.permutation.permutations import can_permute_rows
+from pkex.compare.results.hsic import HSICResult
 from pkex.compare.sampled.budget import Budget, warn_of_all_pairs
 from pkex.compare.sampled.hsic import sampled_hsic
-from pkex.compare.standard_errors import hsic_errors
 from pkex.compare.statistic_options import Conventions, StatisticOptions
-from pkex.compare.targets import as_target
 from pkex.compare.unusual_rows import warn_of_unusual_rows
 from pkex.execution.progress import Progress, parts_of, reporting
 from pkex.inputs.arrays import read_only

@@ -16,24 +16,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pkex.compare.block_significance import significance_of_blocks
-from pkex.compare.chosen_kernel import given_kernel
 from pkex.compare.column_changes import column_changes
 from pkex.compare.comparison import Comparison, StatisticValues
 from pkex.compare.copied_rows import warn_of_copied_rows
-from pkex.compare.dependence import DependenceTest
 from pkex.compare.doubtful_columns import warn_of_doubtful_columns
-from pkex.compare.encoded_columns import EncodedColumns
-from pkex.compare.kernel_choice import chosen_kernel
-from pkex.compare.mmd_result import MMDResult
-from pkex.compare.pair_sums import pair_sums
-from pkex.compare.permutations import two_sample_blocks, warn_of_few_relabellings
+from pkex.compare.kernel.choice import chosen_kernel
+from pkex.compare.kernel.sample_kernel import given_kernel
+from pkex.compare.pairs.pair_sums import pair_sums
+from pkex.compare.pairs.two_sample_sums import PairWeights, TwoSampleSums
+from pkex.compare.permutation.pair_dependence import DependenceTest
+from pkex.compare.permutation.permutations import two_sample_blocks, warn_of_few_relabellings
+from pkex.compare.permutation.two_sample_test import significance_of_blocks
+from pkex.compare.results.mmd import MMDResult
+from pkex.compare.row_weights import RowWeights, weight_of_pairs
 from pkex.compare.sampled.budget import Budget, warn_of_all_pairs
 from pkex.compare.sampled.mmd import sampled_mmd
 from pkex.compare.statistic_options import Conventions, StatisticOptions
-from pkex.compare.two_sample_sums import PairWeights, TwoSampleSums
 from pkex.compare.unusual_rows import warn_of_unusual_rows
-from pkex.compare.weights import RowWeights, weight_of_pairs
+from pkex.compare.witness import EncodedColumns
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress, reporting
 from pkex.functions.descriptions import KernelExpansion

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pkex.compare.permutations import check_fits, check_n_permutations
+from pkex.compare.permutation.permutations import check_fits, check_n_permutations
 from pkex.compare.sampled.budget import Budget, check_budget
 from pkex.execution.backends import active_workers
 from pkex.execution.computation import Computation

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pkex.compare.chosen_kernel import ChosenKernel
-from pkex.compare.kernel_choice import gaussian_kernel
+from pkex.compare.kernel.choice import gaussian_kernel
+from pkex.compare.kernel.sample_kernel import ChosenKernel
 from pkex.errors import warn
 from pkex.inputs.choices import places_of
 from pkex.inputs.wording import shown

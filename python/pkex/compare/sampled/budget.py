@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from pkex.compare.kernel_terms import KernelTerms
-from pkex.compare.pair_sums import pair_sums
+from pkex.compare.kernel.terms import KernelTerms
+from pkex.compare.pairs.pair_sums import pair_sums
 from pkex.errors import InputError, InputWarning, Option, warn
 from pkex.execution.computation import Computation
 from pkex.execution.progress import duration

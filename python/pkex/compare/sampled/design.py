@@ -17,7 +17,7 @@ of pairs, not which of them share rows, determines what noise the pairs add to t
 
 A place in the blocks has one *slot* through all rounds. Exchanging whole slots is a permutation of
 rows which leaves the distribution of rows and design what it is where the hypothesis holds, so that
-tests by it are exact (as in `pkex.compare.permutations`).
+tests by it are exact (as in `pkex.compare.permutation.permutations`).
 """
 
 from __future__ import annotations

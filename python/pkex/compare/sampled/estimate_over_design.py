@@ -9,11 +9,11 @@ from typing import Protocol
 import numpy as np
 
 from pkex.compare.comparison import StatisticValues
-from pkex.compare.sampled.blocks import BlockSums, OfBlock, estimates_of_parts, tasks
+from pkex.compare.sampled.block_sums import BlockSums, OfBlock, estimates_of_parts, tasks
 from pkex.compare.sampled.budget import pairs_of_budget
 from pkex.compare.sampled.design import Design
-from pkex.compare.sampled.held_rows import Sample, parts
-from pkex.compare.sampled.means import Pieces, with_error_of_means
+from pkex.compare.sampled.error_of_means import Pieces, with_error_of_means
+from pkex.compare.sampled.sample import Sample, parts
 from pkex.compare.statistic_options import StatisticOptions
 from pkex.execution.backends import Threads
 from pkex.execution.computation import Computation

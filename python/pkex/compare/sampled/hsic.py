@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.compare.chosen_kernel import ChosenKernel, given_kernel
 from pkex.compare.comparison import Comparison, exact_domain
-from pkex.compare.hsic_problem import HSICProblem
-from pkex.compare.hsic_result import HSICResult
-from pkex.compare.hsic_significance import significance_by_exchanges
-from pkex.compare.kernel_terms import KernelRows, KernelTerms
-from pkex.compare.octets import OCTET, Octets
-from pkex.compare.sampled.blocks import BlockSums, OfBlock
+from pkex.compare.kernel.sample_kernel import ChosenKernel, given_kernel
+from pkex.compare.kernel.target import Target, as_target
+from pkex.compare.kernel.terms import KernelRows, KernelTerms
+from pkex.compare.pairs.hsic_problem import HSICProblem
+from pkex.compare.permutation.hsic_test import significance_by_exchanges
+from pkex.compare.permutation.octets import OCTET, Octets
+from pkex.compare.results.hsic import HSICResult
+from pkex.compare.sampled.block_sums import BlockSums, OfBlock
 from pkex.compare.sampled.design import Design, n_reference
+from pkex.compare.sampled.error_of_means import of_parts_of_reference
 from pkex.compare.sampled.estimate_over_design import estimate_over_design
-from pkex.compare.sampled.held_rows import Sample
-from pkex.compare.sampled.means import of_parts_of_reference
 from pkex.compare.sampled.reference import with_rare
+from pkex.compare.sampled.sample import Sample
 from pkex.compare.statistic_options import StatisticOptions
-from pkex.compare.targets import Target, as_target
 from pkex.execution.computation import Computation
 from pkex.execution.progress import reporting
 from pkex.inputs.choices import Side

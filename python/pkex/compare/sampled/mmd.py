@@ -8,25 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from pkex.compare.block_significance import significance_of_blocks
-from pkex.compare.chosen_kernel import given_kernel
 from pkex.compare.column_changes import column_changes
 from pkex.compare.comparison import Comparison, exact_domain
-from pkex.compare.dependence import DependenceTest
 from pkex.compare.doubtful_columns import warn_of_doubtful_columns
-from pkex.compare.kernel_terms import KernelTerms
-from pkex.compare.mmd_result import MMDResult
-from pkex.compare.pair_sums import pair_sums
-from pkex.compare.permutations import Blocks
-from pkex.compare.sampled.blocks import BlockSums, OfBlock
+from pkex.compare.kernel.sample_kernel import given_kernel
+from pkex.compare.kernel.terms import KernelTerms
+from pkex.compare.pairs.pair_sums import pair_sums
+from pkex.compare.pairs.two_sample_sums import PairWeights
+from pkex.compare.permutation.pair_dependence import DependenceTest
+from pkex.compare.permutation.permutations import Blocks
+from pkex.compare.permutation.significance import Significance
+from pkex.compare.permutation.two_sample_test import significance_of_blocks
+from pkex.compare.results.mmd import MMDResult
+from pkex.compare.sampled.block_sums import BlockSums, OfBlock
 from pkex.compare.sampled.design import Design, n_reference
+from pkex.compare.sampled.error_of_means import of_parts_of_reference
 from pkex.compare.sampled.estimate_over_design import estimate_over_design
-from pkex.compare.sampled.held_rows import Sample
-from pkex.compare.sampled.means import of_parts_of_reference
 from pkex.compare.sampled.reference import with_rare
-from pkex.compare.significance import Significance
+from pkex.compare.sampled.sample import Sample
 from pkex.compare.statistic_options import StatisticOptions
-from pkex.compare.two_sample_sums import PairWeights
 from pkex.execution.computation import Computation
 from pkex.execution.progress import reporting
 from pkex.kernels import Kernel
