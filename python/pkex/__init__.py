@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     from pkex.compare.drift.result import DriftResult
     from pkex.compare.drift.timeline import DriftTimeline
     from pkex.compare.hsic import hsic
-    from pkex.compare.mmd import mmd, witness
+    from pkex.compare.mmd import mmd
     from pkex.compare.results.hsic import HSICResult
     from pkex.compare.results.mmd import MMDResult
     from pkex.compare.selector import HSICSelector
+    from pkex.compare.witness import witness
 
 __all__ = [
     "DriftResult",

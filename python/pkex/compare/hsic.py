@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pkex.compare.comparison import Comparison, StatisticValues, exact_domain
-from pkex.compare.copied_rows import warn_of_copied_rows
+from pkex.compare.data_warnings import warn_of_duplicate_rows, warn_of_unusual_rows
 from pkex.compare.kernel.sample_kernel import given_kernel
 from pkex.compare.kernel.target import as_target
 from pkex.compare.kernel.terms import KernelRows
@@ -30,7 +30,6 @@ from pkex.compare.results.hsic import HSICResult
 from pkex.compare.sampled.budget import Budget, warn_of_all_pairs
 from pkex.compare.sampled.hsic import sampled_hsic
 from pkex.compare.statistic_options import Conventions, StatisticOptions
-from pkex.compare.unusual_rows import warn_of_unusual_rows
 from pkex.execution.progress import Progress, parts_of, reporting
 from pkex.inputs.arrays import read_only
 from pkex.inputs.choices import (
@@ -215,7 +214,7 @@ def _hsic_of_all_pairs(
     players = options.players(encoding.names if is_x else target.encoding.names)
     if options.n_permutations:
         both = np.column_stack([target.rows, rows])
-        warn_of_copied_rows(both, target.rows.shape[1] + d, "X and y")
+        warn_of_duplicate_rows(both, target.rows.shape[1] + d, "X and y")
     rows, of_x = Comparison.prepare(
         rows, encoding, players, given, conventions, "X", is_divided=is_x
     )

@@ -18,9 +18,11 @@ from numpy.typing import ArrayLike
 
 from pkex.compare.column_changes import column_changes
 from pkex.compare.comparison import Comparison, StatisticValues
-from pkex.compare.copied_rows import warn_of_copied_rows
-from pkex.compare.doubtful_columns import warn_of_doubtful_columns
-from pkex.compare.kernel.choice import chosen_kernel
+from pkex.compare.data_warnings import (
+    warn_of_duplicate_rows,
+    warn_of_mistyped_columns,
+    warn_of_unusual_rows,
+)
 from pkex.compare.kernel.sample_kernel import given_kernel
 from pkex.compare.pairs.pair_sums import pair_sums
 from pkex.compare.pairs.two_sample_sums import PairWeights, TwoSampleSums
@@ -32,12 +34,8 @@ from pkex.compare.row_weights import RowWeights, weight_of_pairs
 from pkex.compare.sampled.budget import Budget, warn_of_all_pairs
 from pkex.compare.sampled.mmd import sampled_mmd
 from pkex.compare.statistic_options import Conventions, StatisticOptions
-from pkex.compare.unusual_rows import warn_of_unusual_rows
-from pkex.compare.witness import EncodedColumns
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress, reporting
-from pkex.functions.descriptions import KernelExpansion
-from pkex.functions.encoded import EncodedKernelSum
 from pkex.inputs.choices import Estimator, SampledEstimator, StatisticsConvention, Summation
 from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
@@ -46,7 +44,7 @@ from pkex.tables.samples import two_samples
 from pkex.tables.stream import refuse_files
 from pkex.typing import Float
 
-__all__ = ["mmd", "witness"]
+__all__ = ["mmd"]
 
 
 @with_known_keywords
@@ -217,64 +215,6 @@ def mmd(
     return _mmd_of_all_pairs(X, Y, kernel, weights, options)
 
 
-@with_known_keywords
-def witness(
-    X: ArrayLike,
-    Y: ArrayLike,
-    *,
-    kernel: Kernel | None = None,
-    categorical: Iterable[int | str] | None = None,
-    missing: Missing = "error",
-) -> KernelExpansion:
-    """Return the witness function of two samples: mean k(·, X) − mean k(·, Y).
-
-    It is positive where X is denser and negative where Y is denser. Its mean over X minus its mean
-    over Y is the biased MMD². `Explainer` attributes its value at a row to features; with
-    ``value_function="neutral"``, the mean of these explanations over X minus their mean over Y
-    equals the biased values of `mmd`.
-
-    Parameters
-    ----------
-    X, Y : array-like, DataFrame, pyarrow.Table or sparse matrix of shape (n, d) and (m, d)
-        The samples.
-    kernel, categorical, missing
-        As in `mmd`.
-
-    Returns
-    -------
-    KernelExpansion
-        With the names of the columns, if they have names. If columns are not all numeric, its
-        `predict` and an `Explainer` accept tables with the same columns; its `points` are the
-        encoded rows, with one more column for each column that may have missing values.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `mmd`.
-
-    Examples
-    --------
-    >>> import pkex
-    >>> f = pkex.witness([[0.0], [1.0]], [[4.0], [5.0]], kernel=pkex.kernels.RBF())
-    >>> f.predict([[0.5], [4.5]]).round(2)
-    array([ 0.88, -0.88])
-    >>> pkex.Explainer(f, value_function="neutral").shap_values([[0.5]]).round(2)
-    array([[0.88]])
-    """
-    of_x, of_y, encoding = two_samples(X, Y, categorical, missing)
-    x, y = of_x.rows, of_y.rows
-    given = given_kernel(kernel, len(encoding.names), X=x, Y=y)
-    pooled = np.concatenate([x, y])
-    used = chosen_kernel(given, pooled, encoding, "X and Y").kernel
-    signs = np.repeat([1.0 / len(x), -1.0 / len(y)], [len(x), len(y)])
-    if encoding.is_plain:
-        shown = of_x.labels.names or of_y.labels.names
-        return KernelExpansion(pooled, signs, used, feature_names=shown)
-    labels = of_x.labels if of_x.labels.columns else of_y.labels
-    columns = EncodedColumns(encoding, replace(labels, rows=None))
-    return KernelExpansion._of(EncodedKernelSum(pooled, signs, used, columns))
-
-
 def _mmd_of_all_pairs(
     X: ArrayLike,
     Y: ArrayLike,
@@ -292,10 +232,10 @@ def _mmd_of_all_pairs(
     if row_weights is not None:
         x, y = x[row_weights.kept[0]], y[row_weights.kept[1]]
     labels = categorical_columns(options.categorical, names)
-    warn_of_doubtful_columns(x, encoding.columns, labels, "X")
+    warn_of_mistyped_columns(x, encoding.columns, labels, "X")
     if n_permutations:
-        warn_of_copied_rows(x, len(names), "X")
-        warn_of_copied_rows(y, len(names), "Y")
+        warn_of_duplicate_rows(x, len(names), "X")
+        warn_of_duplicate_rows(y, len(names), "Y")
     pooled, comparison = Comparison.prepare(
         np.concatenate([x, y]), encoding, players, given, conventions, "X and Y"
     )

@@ -1,27 +1,92 @@
-"""The encoding of tables, as a map of their columns to those of a kernel expansion."""
+"""The witness function of two samples, as a kernel expansion of numbers or of tables."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from pkex.compare.kernel.choice import chosen_kernel
+from pkex.compare.kernel.sample_kernel import given_kernel
 from pkex.functions.column_maps import scattered
-from pkex.functions.encoded import TableMap
+from pkex.functions.descriptions import KernelExpansion
+from pkex.functions.encoded import EncodedKernelSum, TableMap
+from pkex.inputs.keywords import with_known_keywords
+from pkex.kernels import Kernel
 from pkex.tables.columns import (
     is_time,
     read_column,
     table_labels,
     time_text,
 )
-from pkex.tables.encode import Column, Encoding
+from pkex.tables.encode import Column, Encoding, Missing
 from pkex.tables.labels import Labels
 from pkex.tables.missing import is_missing
-from pkex.tables.samples import encoded
+from pkex.tables.samples import encoded, two_samples
 from pkex.typing import Float
 
-__all__ = ["EncodedColumns"]
+__all__ = ["EncodedColumns", "witness"]
+
+
+@with_known_keywords
+def witness(
+    X: ArrayLike,
+    Y: ArrayLike,
+    *,
+    kernel: Kernel | None = None,
+    categorical: Iterable[int | str] | None = None,
+    missing: Missing = "error",
+) -> KernelExpansion:
+    """Return the witness function of two samples: mean k(·, X) − mean k(·, Y).
+
+    It is positive where X is denser and negative where Y is denser. Its mean over X minus its mean
+    over Y is the biased MMD². `Explainer` attributes its value at a row to features; with
+    ``value_function="neutral"``, the mean of these explanations over X minus their mean over Y
+    equals the biased values of `mmd`.
+
+    Parameters
+    ----------
+    X, Y : array-like, DataFrame, pyarrow.Table or sparse matrix of shape (n, d) and (m, d)
+        The samples.
+    kernel, categorical, missing
+        As in `mmd`.
+
+    Returns
+    -------
+    KernelExpansion
+        With the names of the columns, if they have names. If columns are not all numeric, its
+        `predict` and an `Explainer` accept tables with the same columns; its `points` are the
+        encoded rows, with one more column for each column that may have missing values.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `mmd`.
+
+    Examples
+    --------
+    >>> import pkex
+    >>> f = pkex.witness([[0.0], [1.0]], [[4.0], [5.0]], kernel=pkex.kernels.RBF())
+    >>> f.predict([[0.5], [4.5]]).round(2)
+    array([ 0.88, -0.88])
+    >>> pkex.Explainer(f, value_function="neutral").shap_values([[0.5]]).round(2)
+    array([[0.88]])
+    """
+    of_x, of_y, encoding = two_samples(X, Y, categorical, missing)
+    x, y = of_x.rows, of_y.rows
+    given = given_kernel(kernel, len(encoding.names), X=x, Y=y)
+    pooled = np.concatenate([x, y])
+    used = chosen_kernel(given, pooled, encoding, "X and Y").kernel
+    signs = np.repeat([1.0 / len(x), -1.0 / len(y)], [len(x), len(y)])
+    if encoding.is_plain:
+        shown = of_x.labels.names or of_y.labels.names
+        return KernelExpansion(pooled, signs, used, feature_names=shown)
+    labels = of_x.labels if of_x.labels.columns else of_y.labels
+    columns = EncodedColumns(encoding, replace(labels, rows=None))
+    return KernelExpansion._of(EncodedKernelSum(pooled, signs, used, columns))
 
 
 class EncodedColumns(TableMap):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from pkex.compare.column_changes import column_changes
 from pkex.compare.comparison import Comparison, StatisticValues
-from pkex.compare.copied_rows import warn_of_copied_rows
+from pkex.compare.data_warnings import warn_of_duplicate_rows, warn_of_unusual_rows
 from pkex.compare.drift.compared_rows import ComparedRows
 from pkex.compare.drift.reference import Plan, Reference
 from pkex.compare.drift.result import DriftResult
@@ -24,7 +24,6 @@ from pkex.compare.permutation.pair_dependence import DependenceTest
 from pkex.compare.permutation.permutations import warn_of_few_relabellings
 from pkex.compare.permutation.two_sample_test import significance_of_blocks
 from pkex.compare.statistic_options import Conventions
-from pkex.compare.unusual_rows import warn_of_unusual_rows
 from pkex.errors import InputError, warn
 from pkex.execution.progress import Progress, reporting
 from pkex.games.players import Players
@@ -89,7 +88,7 @@ class Detector:
         chosen = chosen_kernel(given, rows, encoding, what, looks_ahead=True)
         _warn_of_unusual(chosen.kernel, rows, what, conventions)
         if test.n_permutations:
-            warn_of_copied_rows(rows, d, what)
+            warn_of_duplicate_rows(rows, d, what)
         comparison, spans = batch_comparison(chosen, rows, encoding, players, conventions)
         with reporting(progress) as report:
             reference = Reference.of(test.arranged(rows), comparison, report)
@@ -107,7 +106,7 @@ class Detector:
         reference, test, comparison = self.reference, self.test, self.comparison
         encoding, is_tested = comparison.encoding, test.n_permutations > 0
         if is_tested:
-            warn_of_copied_rows(batch, len(encoding.names), "X")
+            warn_of_duplicate_rows(batch, len(encoding.names), "X")
         _warn_of_unusual(comparison.kernel, batch, "X", comparison.conventions)
         generator = test.generator()
         arranged = batch[generator.permutation(len(batch))] if is_tested else batch

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from pkex.compare.doubtful_columns import warn_of_doubtful_columns
+from pkex.compare.data_warnings import warn_of_mistyped_columns
 from pkex.compare.drift.batches import about_batch, named_batches, warn_of_few_permutations
 from pkex.compare.drift.detector import Detector
 from pkex.compare.drift.file import read, write
@@ -152,7 +152,7 @@ class MMDDrift:
         players = as_players(groups, encoding.names)
         check_fits(test.n_permutations, len(players))
         labels = categorical_columns(categorical, encoding.names)
-        warn_of_doubtful_columns(table.rows, encoding.columns, labels, "X_reference")
+        warn_of_mistyped_columns(table.rows, encoding.columns, labels, "X_reference")
         self._detector = Detector.of(table, encoding, players, kernel, conventions, test, progress)
 
     @with_known_keywords

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from pkex import _core
 from pkex.compare.kernel.terms import KernelRows
-from pkex.compare.pairs.pair_sums import pair_matrix, pair_sums
+from pkex.compare.pairs.pair_sums import pair_matrix, pair_sums, sums_over_pairs
 from pkex.compare.pairs.standard_errors import within_sample
-from pkex.compare.pairs.tiles_on_workers import sums_over_pairs
 from pkex.execution.computation import Computation
 from pkex.kernels.heuristic import evenly_random
 from pkex.typing import Float, Report

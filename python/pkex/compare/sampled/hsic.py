@@ -21,8 +21,7 @@ from pkex.compare.sampled.block_sums import BlockSums, OfBlock
 from pkex.compare.sampled.design import Design, n_reference
 from pkex.compare.sampled.error_of_means import of_parts_of_reference
 from pkex.compare.sampled.estimate_over_design import estimate_over_design
-from pkex.compare.sampled.reference import with_rare
-from pkex.compare.sampled.sample import Sample
+from pkex.compare.sampled.sample import Sample, with_rare
 from pkex.compare.statistic_options import StatisticOptions
 from pkex.execution.computation import Computation
 from pkex.execution.progress import reporting

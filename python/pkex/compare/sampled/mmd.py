@@ -10,7 +10,7 @@ import numpy as np
 
 from pkex.compare.column_changes import column_changes
 from pkex.compare.comparison import Comparison, exact_domain
-from pkex.compare.doubtful_columns import warn_of_doubtful_columns
+from pkex.compare.data_warnings import warn_of_mistyped_columns
 from pkex.compare.kernel.sample_kernel import given_kernel
 from pkex.compare.kernel.terms import KernelTerms
 from pkex.compare.pairs.pair_sums import pair_sums
@@ -24,8 +24,7 @@ from pkex.compare.sampled.block_sums import BlockSums, OfBlock
 from pkex.compare.sampled.design import Design, n_reference
 from pkex.compare.sampled.error_of_means import of_parts_of_reference
 from pkex.compare.sampled.estimate_over_design import estimate_over_design
-from pkex.compare.sampled.reference import with_rare
-from pkex.compare.sampled.sample import Sample
+from pkex.compare.sampled.sample import Sample, with_rare
 from pkex.compare.statistic_options import StatisticOptions
 from pkex.execution.computation import Computation
 from pkex.execution.progress import reporting
@@ -44,7 +43,7 @@ def sampled_mmd(X: Any, Y: Any, kernel: Kernel | None, options: StatisticOptions
     """Estimate `pkex.mmd` from the pairs of a design; options are checked."""
     sources, names, encoding = read_sources({"X": X, "Y": Y}, options.categorical, options.missing)
     first, labels = next(iter(sources[0].chunks())), categorical_columns(options.categorical, names)
-    warn_of_doubtful_columns(first, encoding.columns, labels, "X")
+    warn_of_mistyped_columns(first, encoding.columns, labels, "X")
     given, players = given_kernel(kernel, len(names)), options.players(names)
     n_rows = sources[0].n_rows, sources[1].n_rows
     unit, own = _slots(*n_rows), slice(len(names))
