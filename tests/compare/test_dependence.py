@@ -146,7 +146,7 @@ def test_results_have_the_pairs_and_keep_them_without_the_rows(rng):
         result.pair_dependence == pkex.mmd(x, y, n_permutations=99, random_state=0).pair_dependence
     )
     assert _named(result.pair_dependence) == [("x0", "x1")]
-    assert "dependence differs, family p ≤ 0.05: x0 and x1" in repr(result)
+    assert "dependence differs, adjusted p ≤ 0.05: x0 and x1" in repr(result)
     again = pickle.loads(pickle.dumps(result))
     assert again.pair_dependence == result.pair_dependence
     assert len(pickle.dumps(result)) < x.nbytes

@@ -30,7 +30,7 @@ def test_a_result_writes_the_page_that_it_returns(tmp_path):
     assert (tmp_path / "r.html").read_text(encoding="utf-8") == text
     page = check_page(text)
     verdict = page.text("p")[0]
-    assert verdict.startswith("X and Y differ: the p-value of the hypothesis that both come from")
+    assert verdict.startswith("X and Y differ: the p-value of the hypothesis that X and Y come")
     assert "Corrected for the number of features, x1 (95\xa0% of the difference, 95\xa0%" in verdict
     assert len(_pictures(page)) == 4
 
@@ -54,7 +54,7 @@ def test_the_verdict_names_only_features_that_are_proven_to_differ():
     not_found = replace(RESULT.significance, alone_familywise_pvalues=np.full(3, 0.06))
     verdict = check_page(replace(RESULT, significance=not_found).to_html()).text("p")[0]
     assert verdict.endswith(
-        "No single feature and no pair of columns is proven to show it at this level."
+        "It is not significant for any single feature or pair of columns at this level."
     )
     assert "nothing was tested." in check_page(pkex.mmd(X, Y).to_html()).text("p")[0]
 
@@ -138,7 +138,7 @@ def test_a_result_that_is_not_significant_names_nothing():
     assert result.alone_familywise_pvalues[1] <= 0.05
     verdict = check_page(result.to_html()).text("p")[0]
     assert verdict.startswith("No difference between X and Y was found")
-    assert verdict.endswith("there is none: these rows may be too few to show it.")
+    assert verdict.endswith("there is none: there may be too few rows to detect it.")
     assert result.notes == ()
 
 
@@ -180,7 +180,7 @@ def test_a_detector_reports_with_its_own_level_names_and_rows():
     result = drift.predict(batch)
     page = check_page(result.to_html())
     verdict = page.text("p")[0]
-    assert verdict.startswith("reference and batch differ: the p-value of the hypothesis that both")
+    assert verdict.startswith("reference and batch differ: the p-value of the hypothesis that")
     assert "at most α = 0.01" in verdict
     given = result.to_html(samples=(reference, batch), name=("reference", "batch"))
     assert page.source == given

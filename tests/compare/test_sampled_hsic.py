@@ -66,14 +66,14 @@ def test_values_are_means_over_blocks_of_values_by_definition(blocks, estimator,
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_relabelled_values_are_those_of_exchanged_targets(monkeypatch, blocks, estimator):
+def test_permuted_values_are_those_of_exchanged_targets(monkeypatch, blocks, estimator):
     drawn = []
-    relabelled = hsic.Octets.relabelled
+    permuted = hsic.TargetBlocks.permuted
     monkeypatch.setattr(
-        hsic.Octets,
-        "relabelled",
+        hsic.TargetBlocks,
+        "permuted",
         lambda self, number, generator: (
-            drawn.append(relabelled(self, number, generator)) or drawn[-1]
+            drawn.append(permuted(self, number, generator)) or drawn[-1]
         ),
     )
     options = {"kernel": RBF(1.0), "target_kernel": RBF(1.0), "value_function": "neutral"}
@@ -84,18 +84,18 @@ def test_relabelled_values_are_those_of_exchanged_targets(monkeypatch, blocks, e
     for exchanges, values in zip(drawn[0], found.permuted_values, strict=True):
         expected = []
         for rows in blocks:
-            octets = hsic._octets(len(rows))
-            exchanged = rows[octets.sources(exchanges), 3]
+            target_blocks = hsic._target_blocks(len(rows))
+            exchanged = rows[target_blocks.sources(exchanges), 3]
             of_block = pkex.hsic(rows[:, :3], exchanged, estimator="unbiased", **options)
             expected.append(of_block.values)
         np.testing.assert_allclose(values, np.mean(expected, axis=0), rtol=0, atol=1e-12)
 
 
-def test_octets_of_rows_stay_together_through_all_rounds(blocks):
+def test_target_blocks_of_rows_stay_together_through_all_rounds(blocks):
     x = np.arange(30_000.0)[:, None]
     found = pkex.hsic(x, x[:, 0] ** 2, kernel=RBF(1e4), estimator="incomplete", n_jobs=1)
-    of_octets = np.concatenate([rows[:, 0].reshape(-1, 8) for rows in blocks])
-    together, counts = np.unique(of_octets, axis=0, return_counts=True)
+    of_target_blocks = np.concatenate([rows[:, 0].reshape(-1, 8) for rows in blocks])
+    together, counts = np.unique(of_target_blocks, axis=0, return_counts=True)
     assert len(np.unique(together)) == together.size
     assert counts.min() == counts.max() > 1
     assert found.n_pairs == len(blocks) * 128 * 127 // 2

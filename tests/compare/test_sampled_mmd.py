@@ -117,13 +117,13 @@ def test_errors_cover_features_that_do_not_differ_beside_one_that_does():
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_relabelled_values_are_those_of_exchanged_rows(monkeypatch, blocks, estimator):
+def test_permuted_values_equal_the_values_of_exchanged_rows(monkeypatch, blocks, estimator):
     labels = []
-    relabelled = two_sample_test.relabelled
+    permuted = two_sample_test.permuted_values
     monkeypatch.setattr(
         two_sample_test,
-        "relabelled",
-        lambda groups, of, *others: (labels.append(of), relabelled(groups, of, *others))[1],
+        "permuted_values",
+        lambda groups, of, *others: (labels.append(of), permuted(groups, of, *others))[1],
     )
     options = {"kernel": RBF(1.0), "value_function": "neutral", "n_jobs": 1}
     x, y = two_samples(n=1300, m=2600, shift=0.5)

@@ -19,7 +19,7 @@ CALLS = {
     "MMD of a mixture": lambda **how: pkex.mmd(
         X[:200], Y[:200], kernel=Matern(2.0, nu=2.5), value_function="neutral", **how
     ),
-    "HSIC in octets": lambda **how: pkex.hsic(X, TARGET, n_permutations=9, random_state=0, **how),
+    "HSIC in blocks": lambda **how: pkex.hsic(X, TARGET, n_permutations=9, random_state=0, **how),
     "HSIC of targets": lambda **how: pkex.hsic(
         X, TARGET, target_kernel=RBF(1.0), estimator="unbiased", attribute="y", **how
     ),

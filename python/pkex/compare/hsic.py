@@ -23,9 +23,12 @@ from pkex.compare.pairs.hsic_problem import SAMPLE, HSICProblem
 from pkex.compare.pairs.normalizer import Normaliser
 from pkex.compare.pairs.pair_sums import total
 from pkex.compare.pairs.standard_errors import hsic_errors
-from pkex.compare.permutation.hsic_test import significance_in_octets, significance_row_by_row
-from pkex.compare.permutation.octets import MOST_GROUPS, Octets
-from pkex.compare.permutation.permutations import can_permute_rows
+from pkex.compare.permutation.hsic_test import (
+    can_permute_rows,
+    significance_in_blocks,
+    significance_row_by_row,
+)
+from pkex.compare.permutation.target_blocks import MOST_GROUPS, TargetBlocks
 from pkex.compare.results.hsic import HSICResult
 from pkex.compare.sampled.budget import Budget, warn_of_all_pairs
 from pkex.compare.sampled.hsic import sampled_hsic
@@ -253,13 +256,13 @@ def _reports(
     n_sample = min(n, SAMPLE)
     # Multiplying a pair's value is about twenty times as fast as computing it; looking up sums over
     # pairs of groups is about four times as fast.
-    relabelling = 0.25 * MOST_GROUPS**2
+    cost = 0.25 * MOST_GROUPS**2
     if can_permute_rows(n, n_players, n_permutations):
-        relabelling = 0.05 * n**2
+        cost = 0.05 * n**2
     costs = {
         "centring": 2.0 * n**2,
         "sums": float(n_players) * n**2,
-        "relabelling": relabelling * n_players * n_permutations,
+        "permutations": cost * n_players * n_permutations,
         "projections": 0.5 * n_players * n * n_sample,
         "sample": float(n_players) * n_sample**2,
         "targets of the sample": 2.0 * n_sample**2,
@@ -271,16 +274,16 @@ def _divided(problem: HSICProblem, options: StatisticOptions) -> StatisticValues
     """Attribute HSIC to players, and test it."""
     n, n_players = len(problem.offsets), problem.attributed.terms.n_players
     n_permutations, generator = options.n_permutations, options.random_state
-    octets = None
+    blocks = None
     if n_permutations and not can_permute_rows(n, n_players, n_permutations):
-        octets = Octets.drawn(n, 2 * n_players, generator)
-        problem = problem.arranged(octets.order)
-        rows, groups, alone = problem.sums(octets.groups, exchanges=True)
+        blocks = TargetBlocks.drawn(n, 2 * n_players, generator)
+        problem = problem.arranged(blocks.order)
+        rows, groups, alone = problem.sums(blocks.groups, exchanges=True)
     else:
         rows, groups, alone = problem.sums()
     tested = None
-    if octets is not None:
-        tested = significance_in_octets(problem, octets, groups, n_permutations, generator)
+    if blocks is not None:
+        tested = significance_in_blocks(problem, blocks, groups, n_permutations, generator)
     elif n_permutations:
         tested = significance_row_by_row(problem, n_permutations, generator)
     own = problem.on_the_diagonal()

@@ -26,8 +26,9 @@ from pkex.compare.data_warnings import (
 from pkex.compare.kernel.sample_kernel import given_kernel
 from pkex.compare.pairs.pair_sums import pair_sums
 from pkex.compare.pairs.two_sample_sums import PairWeights, TwoSampleSums
+from pkex.compare.permutation.blocks import two_sample_blocks
 from pkex.compare.permutation.pair_dependence import DependenceTest
-from pkex.compare.permutation.permutations import two_sample_blocks, warn_of_few_relabellings
+from pkex.compare.permutation.permutations import warn_of_few_permutations
 from pkex.compare.permutation.two_sample_test import significance_of_blocks
 from pkex.compare.results.mmd import MMDResult
 from pkex.compare.row_weights import RowWeights, weight_of_pairs
@@ -267,7 +268,7 @@ def _unweighted(
     if n_permutations:
         blocks = two_sample_blocks(n, m, terms.n_players, n_permutations, generator)
         rows = rows[blocks.order]
-        warn_of_few_relabellings(n_permutations, blocks.share_of_same(rows))
+        warn_of_few_permutations(n_permutations, blocks.unchanged_share(rows))
     groups = None if blocks is None else blocks.groups
     sums = pair_sums(rows, n, terms, groups, alone_in_groups=blocks is not None, how=how)
     weights = PairWeights.of(comparison.conventions.estimator, n, m)

@@ -21,7 +21,7 @@ from pkex.compare.kernel.sample_kernel import ChosenKernel, given_kernel
 from pkex.compare.pairs.pair_sums import pair_sums
 from pkex.compare.pairs.two_sample_sums import PairWeights
 from pkex.compare.permutation.pair_dependence import DependenceTest
-from pkex.compare.permutation.permutations import warn_of_few_relabellings
+from pkex.compare.permutation.permutations import warn_of_few_permutations
 from pkex.compare.permutation.two_sample_test import significance_of_blocks
 from pkex.compare.statistic_options import Conventions
 from pkex.errors import InputError, warn
@@ -166,7 +166,7 @@ class Detector:
         values = reference.beside(sums, m).mmd(weights, own)
         if blocks is None:
             return values
-        warn_of_few_relabellings(test.n_permutations, blocks.share_of_same(pooled))
+        warn_of_few_permutations(test.n_permutations, blocks.unchanged_share(pooled))
         of_reference = reference.sums_of_blocks(plan)
         # Pairs of the reference's blocks are the end of the triangle.
         sums.groups[-len(of_reference) :] += of_reference

@@ -21,11 +21,11 @@ from pkex.compare.drift.file_checks import (
     check_players,
     check_reference,
     check_words,
-    checked_columns,
     checked_test,
 )
 from pkex.compare.drift.reference import Reference
 from pkex.compare.kernel.sample_kernel import ChosenKernel
+from pkex.compare.results.columns import checked_columns
 from pkex.compare.statistic_options import Conventions
 from pkex.games.players import Players
 from pkex.kernels.plain import kernel_of, plain_kernel

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,10 +9,11 @@ import numpy as np
 from pkex.compare.drift.reference import Reference
 from pkex.compare.drift.test import DriftTest
 from pkex.compare.permutation.permutations import check_fits
+from pkex.compare.results.columns import are_texts, expect
 from pkex.games.players import Players
 from pkex.inputs.choices import ESTIMATORS
 from pkex.kernels.scales import Constants
-from pkex.tables.encode import LABELS, TYPES, Column, Encoding
+from pkex.tables.encode import Encoding
 from pkex.typing import Float
 
 __all__ = [
@@ -21,88 +21,49 @@ __all__ = [
     "check_players",
     "check_reference",
     "check_words",
-    "checked_columns",
     "checked_test",
 ]
-
-
-def _expect(is_right: Any, what: str) -> None:
-    if not is_right:
-        raise ValueError(f"wrong {what}")
 
 
 def check_encoding(encoding: Encoding, rows: Float) -> None:
     """Refuse columns that are none, and rows that hold others."""
     d = len(encoding.columns)
-    _expect(rows.shape[1] == d + len(encoding.flagged), "number of columns")
-    _expect(len(rows) >= 2 and np.isfinite(rows).all(), "rows")
+    expect(rows.shape[1] == d + len(encoding.flagged), "number of columns")
+    expect(len(rows) >= 2 and np.isfinite(rows).all(), "rows")
     for column, entries in zip(encoding.columns, rows.T, strict=False):
         if column.is_label:
-            _expect(np.isin(entries, np.arange(len(column.levels or ()))).all(), "labels")
-    _expect(np.isin(rows[:, d:], (0.0, 1.0)).all(), "marks of missing entries")
-
-
-def checked_columns(plain: Any) -> tuple[Column, ...]:
-    """Return the columns that `Column.to_dict` has written, checked."""
-    columns = []
-    for own in plain:
-        levels = None if own["levels"] is None else tuple(own["levels"])
-        column = Column(**{**own, "levels": levels})
-        _check_column(column)
-        columns.append(column)
-    return tuple(columns)
-
-
-def _check_column(column: Column) -> None:
-    is_label = column.compared == "labels"
-    _expect(_are_texts((column.name,)) and column.type in TYPES, f"column {column.name!r}")
-    _expect(column.compared in ("numbers", "days", "labels"), f"comparison of {column.name!r}")
-    _expect(is_label == (column.levels is not None), f"levels of {column.name!r}")
-    levels = column.levels or ()
-    for level in levels:
-        is_number = isinstance(level, int | float) and math.isfinite(level)
-        _expect(level is None or isinstance(level, str) or is_number, "level")
-    _expect(len(set(levels)) == len(levels), f"levels of {column.name!r}")
-    _expect(is_label or column.type not in LABELS, f"comparison of {column.name!r}")
-    if column.imputed is not None:
-        is_finite = np.isfinite(np.float64(column.imputed))
-        _expect(is_finite and not is_label, f"median of {column.name!r}")
-    if column.since is not None:
-        _expect(not np.isnat(np.datetime64(column.since, "us")), f"first date of {column.name!r}")
+            expect(np.isin(entries, np.arange(len(column.levels or ()))).all(), "labels")
+    expect(np.isin(rows[:, d:], (0.0, 1.0)).all(), "marks of missing entries")
 
 
 def check_players(players: Players, n_columns: int, constants: Constants) -> None:
     """Refuse players that have no columns, or others, and constants of none."""
     named = set(players.of_column.tolist())
-    _expect(len(players.of_column) == n_columns, "number of players' columns")
-    _expect(named == set(range(len(players))) and _are_texts(players.names), "players")
-    _expect(players.groups <= set(players.names), "groups")
-    _expect(len(constants.columns) == len(constants.values), "constant columns")
-    _expect(set(constants.columns) <= set(range(n_columns)), "constant columns")
-    _expect(np.isfinite(np.array(constants.values, dtype=np.float64)).all(), "constants")
+    expect(len(players.of_column) == n_columns, "number of players' columns")
+    expect(named == set(range(len(players))) and are_texts(players.names), "players")
+    expect(players.groups <= set(players.names), "groups")
+    expect(len(constants.columns) == len(constants.values), "constant columns")
+    expect(set(constants.columns) <= set(range(n_columns)), "constant columns")
+    expect(np.isfinite(np.array(constants.values, dtype=np.float64)).all(), "constants")
 
 
 def check_words(header: dict[str, Any], encoding: Encoding) -> None:
     """Refuse names that are none, or not those of the columns."""
     bandwidth = header["bandwidth"]
-    _expect(header["conventions"]["estimator"] in ESTIMATORS, "estimator")
-    _expect(tuple(header["names"]) == encoding.names, "names of columns")
-    _expect(isinstance(encoding.known_from, str), "name of the reference")
-    _expect(bandwidth is None or isinstance(bandwidth, str), "bandwidth")
-
-
-def _are_texts(names: tuple[Any, ...]) -> bool:
-    return all(isinstance(name, str) for name in names)
+    expect(header["conventions"]["estimator"] in ESTIMATORS, "estimator")
+    expect(tuple(header["names"]) == encoding.names, "names of columns")
+    expect(isinstance(encoding.known_from, str), "name of the reference")
+    expect(bandwidth is None or isinstance(bandwidth, str), "bandwidth")
 
 
 def checked_test(kept: dict[str, Any], threshold: Any, n_rows: int, n_players: int) -> DriftTest:
     """Return the options of a test, checked as when a detector is made."""
     seed = tuple(kept["seed"])
-    _expect(seed and all(type(part) is int and part >= 0 for part in seed), "seed")
+    expect(seed and all(type(part) is int and part >= 0 for part in seed), "seed")
     test = DriftTest.of(kept["alpha"], kept["n_permutations"], kept["batch_size"], seed, n_rows)
     check_fits(test.n_permutations, n_players)
-    _expect((threshold is None) == (test.batch_size is None), "threshold")
-    _expect(threshold is None or np.isfinite(float(threshold)), "threshold")
+    expect((threshold is None) == (test.batch_size is None), "threshold")
+    expect(threshold is None or np.isfinite(float(threshold)), "threshold")
     return test
 
 
@@ -111,11 +72,11 @@ def check_reference(reference: Reference) -> None:
     terms, conventions = reference.comparison.terms, reference.comparison.conventions
     n, n_players, absent = len(reference.rows), terms.n_players, terms.absent
     is_neutral = conventions.value_function == "neutral" or terms.are_centered
-    _expect((absent is None) == is_neutral, "factors of absent features")
+    expect((absent is None) == is_neutral, "factors of absent features")
     if absent is not None:
         expected = terms.with_means(reference.engine_rows[:2], 1).absent
-        _expect(expected is not None and absent.shape == expected.shape, "shape of factors")
-        _expect(np.isfinite(absent).all(), "factors of absent features")
+        expect(expected is not None and absent.shape == expected.shape, "shape of factors")
+        expect(np.isfinite(absent).all(), "factors of absent features")
     for sums, shape in (
         (reference.row_sums, (n, n_players)),
         (reference.alone, (n_players,)),
@@ -123,9 +84,9 @@ def check_reference(reference: Reference) -> None:
     ):
         if sums.shape != shape:
             raise ValueError(f"sums of rows have shape {sums.shape}; expected {shape}")
-        _expect(np.isfinite(sums).all(), "sums of rows")
+        expect(np.isfinite(sums).all(), "sums of rows")
     for (size, number), sums in reference.block_sums.items():
-        _expect(size >= 1 and number >= 1 and size * number <= n, "blocks")
+        expect(size >= 1 and number >= 1 and size * number <= n, "blocks")
         n_groups = number + (size * number < n)
         expected_shape = (n_groups * (n_groups + 1) // 2, 2 * n_players)
-        _expect(sums.shape == expected_shape and np.isfinite(sums).all(), "sums of blocks")
+        expect(sums.shape == expected_shape and np.isfinite(sums).all(), "sums of blocks")

@@ -22,9 +22,9 @@ from pkex.compare.comparison import Comparison
 from pkex.compare.drift.test import DriftTest
 from pkex.compare.pairs.pair_sums import PairSums, pair_sums, total
 from pkex.compare.pairs.two_sample_sums import PairWeights, TwoSampleSums
-from pkex.compare.permutation.permutations import Blocks
+from pkex.compare.permutation.blocks import Blocks
 from pkex.compare.permutation.quadratic_form import triangle_size
-from pkex.compare.permutation.two_sample_test import relabelled
+from pkex.compare.permutation.two_sample_test import permuted_values
 from pkex.inputs.arrays import ReadOnlyArrays
 from pkex.typing import Float, Report
 
@@ -174,7 +174,7 @@ class Reference(ReadOnlyArrays):
         m = n_taken * plan.size
         weights = PairWeights.of(self.comparison.conventions.estimator, m, n - m)
         own = weights.self_pairs * self.comparison.terms.self_pair()[0]
-        values = relabelled(sums[:, :n_players], labels, weights, own).numbers
+        values = permuted_values(sums[:, :n_players], labels, weights, own).numbers
         largest = np.sort(values.sum(axis=1))[-test.rank]
         scale = (1.0 / n + 1.0 / test.batch_size) / (1.0 / (n - m) + 1.0 / m)
         return self.comparison.unit * float(scale * largest)

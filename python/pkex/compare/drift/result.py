@@ -1,4 +1,4 @@
-"""What a drift detector returns of a batch."""
+"""The result of comparing a batch with the reference of a drift detector."""
 
 from __future__ import annotations
 
@@ -25,39 +25,39 @@ __all__ = ["DriftResult"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DriftResult(MMDResult):
-    """What a drift detector says of a batch: whether it differs from the reference, and in what.
+    """Whether, and in which features, a batch differs from a reference sample.
 
-    Returned by `pkex.MMDDrift`. It has all that an `MMDResult` has, the reference being X and the
-    batch Y. What needs a test is None if the detector has no `n_permutations`.
+    Returned by `pkex.MMDDrift`. It has all attributes of `MMDResult`: X is the reference and Y is
+    the batch. Attributes of the test are None if the detector has no `n_permutations`.
 
     Attributes
     ----------
     is_drift : bool or None
-        Whether ``pvalue <= alpha``; the p-value combines the statistic and the strongest feature.
+        Whether ``pvalue <= alpha``.
     statistic : float
         MMD², the sum of the values.
     pvalue : float or None
-        Of the hypothesis that reference and batch have one distribution.
+        P-value of the hypothesis that reference and batch come from one distribution.
     statistic_pvalue, univariate_pvalue : float or None
-        The two that it combines, as of `MMDResult`.
+        The two p-values that `pvalue` combines, as in `MMDResult`.
     threshold : float or None
-        What the statistic has to exceed for ``statistic_pvalue <= alpha``; of this batch, by its
-        relabellings. ``pvalue`` decides, so that there may be drift below it.
+        The statistic must exceed it for ``statistic_pvalue <= alpha``; computed from the
+        permutations of this batch. ``pvalue`` decides, so there may be drift below it.
     alpha : float
         The level of the test.
     values, standard_errors, alone : ndarray of shape (P,)
-        As of `MMDResult`.
+        As in `MMDResult`.
     shares : ndarray of shape (P,) or None
-        As of `MMDResult`.
+        As in `MMDResult`.
     feature_pvalues, familywise_pvalues, alone_pvalues, alone_familywise_pvalues : ndarray or None
-        As of `MMDResult`: ``alone_familywise_pvalues`` say which features changed by themselves.
+        As in `MMDResult`. ``alone_familywise_pvalues`` test whether a feature changed.
     n_reference, n_batch : int
         The numbers of rows.
     columns, kernel, bandwidth, feature_names
-        As of `MMDResult`.
+        As in `MMDResult`.
     rows : ComparedRows
-        Both samples, read-only: ``rows.entries("age")`` are the entries of a column in both, and
-        ``rows.new_levels`` the labels in the batch that the reference does not have.
+        Both samples, read-only: ``rows.entries("age")`` are the values of a column in both, and
+        ``rows.new_levels`` the categories of the batch that are not in the reference.
 
     Notes
     -----
@@ -84,6 +84,7 @@ class DriftResult(MMDResult):
     rows: ComparedRows = field(repr=False)
 
     _has_share_column = True
+    _sample_names = ("reference", "batch")
 
     @property
     def is_drift(self) -> bool | None:
@@ -100,16 +101,11 @@ class DriftResult(MMDResult):
         """The number of rows of the batch."""
         return self.n_rows[1]
 
-    @property
-    def hypothesis(self) -> str:
-        """The hypothesis of the p-values of the statistic and of the values, in words."""
-        return "reference and batch have one distribution"
-
     def _plain(self) -> dict[str, Any]:
-        # What reads the installed metadata is slow to import.
+        # Slow to import.
         from importlib.metadata import version
 
-        found = {
+        fields = {
             **super()._plain(),
             "is_drift": self.is_drift,
             "alpha": self.alpha,
@@ -132,7 +128,7 @@ class DriftResult(MMDResult):
                 "version": version("pkex"),
             },
         }
-        plain: dict[str, Any] = _finite(found)
+        plain: dict[str, Any] = _finite(fields)
         return plain
 
     @classmethod
@@ -148,8 +144,6 @@ class DriftResult(MMDResult):
             ),
         }
 
-    _sample_names = ("reference", "batch")
-
     @property
     def _level(self) -> float:
         return self.alpha
@@ -164,7 +158,7 @@ class DriftResult(MMDResult):
         return ReportColumns(names, first), ReportColumns(names, second)
 
     def _entries(self, place: int, column: Column) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the entries of a column in both samples, dates as such."""
+        """Return the values of a column in both samples, with days as dates."""
         first, second = self.rows.entries(place)
         if column.since is None:
             return first, second
@@ -181,18 +175,18 @@ class DriftResult(MMDResult):
 
     def _headline(self) -> str:
         sizes = f"{self.n_batch} rows against {counted(self.n_reference, 'row')} of the reference"
-        how = f"({self.estimator}, {self.value_function} values; {sizes})"
-        found = f"DriftResult: {self._conclusion()}, MMD² = {number(self.statistic)}"
+        settings = f"({self.estimator}, {self.value_function} values; {sizes})"
+        head = f"DriftResult: {self._conclusion()}, MMD² = {number(self.statistic)}"
         if self.pvalue is None:
             return (
-                f"{found} {how}\n"
-                "is_drift, pvalue: give MMDDrift n_permutations, such as n_permutations=199"
+                f"{head} {settings}\n"
+                "is_drift, pvalue: pass n_permutations to MMDDrift, such as n_permutations=199"
             )
-        return f"{found}, {self._pvalues()} at alpha {number(self.alpha)} {how}"
+        return f"{head}, {self._pvalues()} at alpha {number(self.alpha)} {settings}"
 
 
 def _dates(days: Float, since: np.datetime64) -> NDArray[np.datetime64]:
-    """Return days since a date as dates; missing ones are none."""
+    """Return days since a date as dates; NaT for missing values."""
     is_known = np.isfinite(days)
     microseconds = np.rint(DAY * np.where(is_known, days, 0.0))
     dates: NDArray[np.datetime64] = since + microseconds.astype("timedelta64[us]")
@@ -201,7 +195,7 @@ def _dates(days: Float, since: np.datetime64) -> NDArray[np.datetime64]:
 
 
 def _finite(item: Any) -> Any:
-    """Return what JSON knows with None in the place of NaN and infinity."""
+    """Return JSON data with None instead of NaN and infinity."""
     if isinstance(item, dict):
         return {key: _finite(value) for key, value in item.items()}
     if isinstance(item, list):

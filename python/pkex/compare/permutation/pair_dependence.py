@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.compare.permutation.permutations import Blocks, two_sample_blocks
-from pkex.compare.permutation.significance import Relabelled
+from pkex.compare.permutation.blocks import Blocks, two_sample_blocks
+from pkex.compare.permutation.significance import PermutedValues
 from pkex.tables.encode import Encoding
 from pkex.typing import Float
 
@@ -137,12 +137,10 @@ class DependenceTest:
         n_permutations = min(self._n_permutations, _MOST_NUMBERS // len(chosen))
         generator = np.random.default_rng(self._seed)
         blocks = two_sample_blocks(len(x), len(y), len(chosen), n_permutations, generator)
-        labels = np.concatenate(
-            [blocks.in_first[None], blocks.relabelled(n_permutations, generator)]
-        )
+        labels = np.concatenate([blocks.in_first[None], blocks.permuted(n_permutations, generator)])
         numbers = _statistics(features, chosen, enough, blocks, labels)
-        tested = Relabelled(numbers, numbers.max(axis=0))
-        pvalues, familywise = tested.one_by_one(), tested.familywise()
+        permuted = PermutedValues(numbers, numbers.max(axis=0))
+        pvalues, familywise = permuted.pvalues(), permuted.familywise_pvalues()
         order = np.lexsort([-numbers[0], pvalues, familywise])
         return tuple(
             PairDependence(

@@ -1,12 +1,12 @@
-"""P-values of relabelled statistics.
+"""P-values of permutation tests.
 
-A p-value is (b + 1) / (B + 1), b of the B relabelled statistics being at least the observed one:
-under the hypothesis at most a share α of them is ≤ α, for every α.
+A p-value is (b + 1) / (B + 1), where b of the B permuted statistics are at least the observed one.
+Under the hypothesis, the probability that it is ≤ α is at most α, for every α.
 
-The p-value of a result combines two: that of the statistic, which sees many small differences and
-changes of dependence, and that of the largest standardized value of a single feature alone, which
-sees a change of one among many. The smaller of both is compared with the smaller of both that each
-relabelling has, among all relabellings: that is exact, too.
+The p-value of a result combines two: the p-value of the statistic, which detects many small
+differences and changes of dependence, and the p-value of the largest standardized univariate value,
+which detects a change of one feature among many. The smaller of the two is compared with the
+smaller of the two for each permutation. The combined test is exact as well.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pkex.inputs.arrays import ReadOnlyArrays
 from pkex.typing import Float
 
-__all__ = ["Relabelled", "Significance"]
+__all__ = ["PermutedValues", "Significance"]
 
 # Numbers held at a time.
 _CHUNK = 1 << 20
@@ -30,24 +30,24 @@ _TIED = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Significance(ReadOnlyArrays):
-    """What a permutation test says.
+    """P-values of a permutation test.
 
     Parameters
     ----------
     pvalue : float
-        Of the smaller of the two that follow, by the same relabellings.
+        The smaller of the two following p-values, calibrated by the same permutations.
     statistic_pvalue : float
-        Of the statistic.
+        P-value of the statistic.
     univariate_pvalue : float
-        Of the largest standardized value of a single feature alone.
+        P-value of the largest standardized univariate value.
     feature_pvalues : ndarray of shape (P,)
-        Of each value by itself.
+        P-values of the Shapley values, unadjusted.
     familywise_pvalues : ndarray of shape (P,)
-        Of each value, corrected for there being P of them.
+        P-values of the Shapley values, adjusted for their number.
     alone_pvalues, alone_familywise_pvalues : ndarray of shape (P,)
-        The same of what each feature is worth alone.
+        P-values of the univariate values, unadjusted and adjusted.
     permuted_values : ndarray of shape (B, P)
-        The values after each relabelling.
+        Shapley values for each permutation.
     """
 
     pvalue: float
@@ -60,70 +60,66 @@ class Significance(ReadOnlyArrays):
     permuted_values: Float
 
     @classmethod
-    def of(cls, values: Relabelled, alone: Relabelled) -> Significance:
-        """Compare the observed with the relabelled, by the same relabellings of both."""
-        of_all = values.of_sums(), alone.of_largest()
-        smaller = np.minimum(*of_all)
+    def of(cls, values: PermutedValues, alone: PermutedValues) -> Significance:
+        """Compute p-values from Shapley values and univariate values, permuted together."""
+        of_statistic, of_largest = values.sum_pvalues(), alone.largest_pvalues()
+        smaller = np.minimum(of_statistic, of_largest)
         return cls(
             float(np.mean(smaller <= smaller[0])),
-            float(of_all[0][0]),
-            float(of_all[1][0]),
-            values.one_by_one(),
-            values.familywise(),
-            alone.one_by_one(),
-            alone.familywise(),
-            # A copy: the numbers may be a part of more, which would be kept with it.
+            float(of_statistic[0]),
+            float(of_largest[0]),
+            values.pvalues(),
+            values.familywise_pvalues(),
+            alone.pvalues(),
+            alone.familywise_pvalues(),
+            # A copy, because a view would keep all numbers in memory.
             values.numbers[1:].copy(),
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Relabelled:
-    """Numbers of P features as observed, and after each of B relabellings.
+class PermutedValues:
+    """Values of P features as observed, and for each of B permutations.
 
     Parameters
     ----------
     numbers : ndarray of shape (1 + B, P)
-        The observed ones first.
+        The observed values in the first row.
     scale : ndarray of shape (P,)
-        What rounding errors are measured on: numbers that differ by less than 1e-12 of it are tied.
+        Scale of rounding errors: numbers that differ by less than 1e-12 of it are tied.
     """
 
     numbers: Float
     scale: Float
 
-    def of_sums(self) -> Float:
-        """Return the p-value of the features' sum, as observed and as if each of the others were.
-
-        Returns
-        -------
-        ndarray of shape (1 + B,)
-        """
+    def sum_pvalues(self) -> Float:
+        """Return the p-value of each row, of the sum over features; shape (1 + B,)."""
         return _shares_of_all(self.numbers.sum(axis=1), float(self._tolerance.sum()))
 
-    def of_largest(self) -> Float:
-        """Return the same of the largest standardized number of a feature."""
+    def largest_pvalues(self) -> Float:
+        """Return the p-value of the largest standardized value for each row; (1 + B,)."""
         return _shares_of_all(self._largest(), _TIED)
 
-    def one_by_one(self) -> Float:
-        """Return the p-value of each feature by itself; shape (P,)."""
+    def pvalues(self) -> Float:
+        """Return the unadjusted p-value of each feature; shape (P,)."""
         return _shares(self.numbers[1:] >= self.numbers[0] - self._tolerance)
 
-    def familywise(self) -> Float:
-        """Return p-values corrected by the largest of all, for their number; shape (P,).
+    def familywise_pvalues(self) -> Float:
+        """Return p-values adjusted for the number of features; shape (P,).
 
-        Each is standardised by its mean and standard deviation over all relabellings, the observed
-        one among them (Westfall and Young 1993): the chance that any of them is ≤ α is at most α.
+        Each value is standardized by its mean and standard deviation over all rows, including the
+        observed one, and compared with the largest (Westfall and Young 1993): the probability that
+        any p-value is ≤ α is at most α.
         """
-        corrected = np.ones(self.numbers.shape[1])
+        adjusted = np.ones(self.numbers.shape[1])
         varies, standardized = self._standardized
         if varies.any():
             largest = self._largest()[1:, None]
-            corrected[varies] = _shares(largest >= standardized(self.numbers[:1])[0] - _TIED)
-        return corrected
+            adjusted[varies] = _shares(largest >= standardized(self.numbers[:1])[0] - _TIED)
+        return adjusted
 
     def _largest(self) -> Float:
-        """Return the largest standardized number of each relabelling; shape (1 + B,)."""
+        """Return the largest standardized value in each row; shape (1 + B,)."""
         varies, standardized = self._standardized
         if not varies.any():
             return np.zeros(len(self.numbers))
@@ -132,7 +128,7 @@ class Relabelled:
 
     @property
     def _standardized(self) -> tuple[NDArray[np.bool_], Callable[[Float], Float]]:
-        """Which features vary, and what standardizes the numbers of these."""
+        """A mask of the features that vary, and the function that standardizes their values."""
         mean, spread = self.numbers.mean(axis=0), self.numbers.std(axis=0)
         varies = spread > self._tolerance
         return varies, lambda numbers: (numbers[:, varies] - mean[varies]) / spread[varies]

@@ -1,4 +1,4 @@
-"""Two samples in blocks, relabelled: what sums over pairs of blocks say."""
+"""Permutation test of two samples, by sums over pairs of blocks of rows."""
 
 from __future__ import annotations
 
@@ -6,49 +6,59 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.compare.pairs.two_sample_sums import PairWeights
-from pkex.compare.permutation.permutations import Blocks
-from pkex.compare.permutation.quadratic_form import block_form
-from pkex.compare.permutation.significance import Relabelled, Significance
+from pkex.compare.permutation.blocks import Blocks
+from pkex.compare.permutation.quadratic_form import QuadraticForm
+from pkex.compare.permutation.significance import PermutedValues, Significance
 from pkex.typing import Float
 
-__all__ = ["relabelled", "significance_of_blocks"]
+__all__ = ["permuted_values", "significance_of_blocks"]
 
 
 def significance_of_blocks(
-    groups: Float,
+    group_sums: Float,
     blocks: Blocks,
     weights: PairWeights,
     own: Float,
     n_permutations: int,
     generator: np.random.Generator,
 ) -> Significance:
-    """Relabel blocks at random, and compare what is observed with what comes of it.
+    """Permute blocks between the samples, and test the observed values.
 
     Parameters
     ----------
-    groups : ndarray of shape (G(G+1)/2, 2P)
-        Sums over pairs of blocks: of the values, and of what players are worth alone.
+    group_sums : ndarray of shape (G(G+1)/2, 2P)
+        Sums over pairs of blocks: of the Shapley values, then of the univariate values.
     blocks : Blocks
     weights : PairWeights
-        Of pairs of the first sample, and of the second.
     own : ndarray of shape (2, P)
-        What pairs of a row with itself add to both, which no relabelling changes.
+        Contribution of pairs of a row with itself, which permutations do not change.
     """
-    drawn = blocks.relabelled(n_permutations, generator)
+    drawn = blocks.permuted(n_permutations, generator)
     labels = np.concatenate([blocks.in_first[None], drawn])
-    of_both = np.split(groups, 2, axis=1)
-    return Significance.of(
-        *(relabelled(of, labels, weights, d) for of, d in zip(of_both, own, strict=True))
-    )
+    halves = zip(np.split(group_sums, 2, axis=1), own, strict=True)
+    return Significance.of(*(permuted_values(sums, labels, weights, own) for sums, own in halves))
 
 
-def relabelled(
-    groups: Float, labels: NDArray[np.bool_], weights: PairWeights, on_the_diagonal: Float
-) -> Relabelled:
-    """Weigh sums over pairs of blocks by which blocks are the first sample's."""
+def permuted_values(
+    group_sums: Float, labels: NDArray[np.bool_], weights: PairWeights, own: Float
+) -> PermutedValues:
+    """Return the values for each assignment of blocks to samples.
+
+    Parameters
+    ----------
+    group_sums : ndarray of shape (G(G+1)/2, P)
+    labels : ndarray of bool, shape (B, G)
+        Which blocks belong to the first sample.
+    weights : PairWeights
+    own : ndarray of shape (P,)
+        Added to all values.
+    """
     within = weights.first, weights.second
     if weights.first < weights.second:
-        # The form subtracts from the sum over all pairs, weighted as those that are not labelled:
-        # it cancels least if the larger sample is that.
+        # The form subtracts from the sum over all pairs, weighted like pairs of unlabeled blocks.
+        # Cancellation is smallest if the larger sample is unlabeled.
         labels, within = ~labels, within[::-1]
-    return block_form(groups, within, weights.between).relabelled(labels, on_the_diagonal)
+    form = QuadraticForm.of_mmd(group_sums, within, weights.between)
+    values = form.at(labels)
+    values += own
+    return PermutedValues(values, form.scale)

@@ -1,13 +1,12 @@
-"""The conclusion of a test in sentences, which name only features and pairs that were tested."""
+"""The conclusion of a test in sentences, which name features and pairs with small p-values."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
 from pkex.compare.permutation.pair_dependence import PairDependence
 from pkex.compare.results.statistic import StatisticResult
+from pkex.compare.results.wording import DEPENDENCE, DIFFERENCE, Wording
 from pkex.results.report import percent
 from pkex.results.tables import number, shortened
 from pkex.typing import Float
@@ -23,65 +22,14 @@ __all__ = [
     "share_intervals",
 ]
 
-# Features and pairs that are named, and the normal quantile of intervals of 95 %.
+# Largest number of named features and pairs, and the normal quantile of 95 % intervals.
 _MOST_NAMED, _QUANTILE = 6, 1.96
-# The widest interval of a share that is shown in words.
+# The widest interval of a share that a sentence gives.
 _WIDEST = 1.0
 
 
-@dataclass(frozen=True)
-class Wording:
-    """How a conclusion is said; `{a}` and `{b}` are what is compared.
-
-    Parameters
-    ----------
-    found, not_found : str
-        What was found.
-    hypothesis : str
-        What the p-value is of, after "that".
-    does, do : str
-        What a feature does, and features do, with a small univariate p-value.
-    whole : str
-        What the values are shares of.
-    alone_hypothesis : str
-        The hypothesis of a univariate p-value.
-    """
-
-    found: str
-    not_found: str
-    hypothesis: str
-    does: str
-    do: str
-    whole: str
-    alone_hypothesis: str
-
-    def of(self, first: str, second: str) -> Wording:
-        """Return the same with names."""
-        return Wording(*(text.format(a=first, b=second) for text in vars(self).values()))
-
-
-DIFFERENCE = Wording(
-    "{a} and {b} differ",
-    "No difference between {a} and {b} was found",
-    "both come from one distribution",
-    "differs",
-    "differ",
-    "the difference",
-    "this feature is distributed alike in both",
-)
-DEPENDENCE = Wording(
-    "{b} depends on {a}",
-    "No dependence of {b} on {a} was found",
-    "{a} and {b} are independent",
-    "is associated with {b}",
-    "are associated with {b}",
-    "the dependence",
-    "this feature and {b} are independent",
-)
-
-
 def is_found(result: StatisticResult, alpha: float) -> bool | None:
-    """Say whether the hypothesis is rejected at the level α; None without a test."""
+    """Return whether the hypothesis is rejected at the level α; None without a test."""
     return None if result.pvalue is None else bool(result.pvalue <= alpha)
 
 
@@ -91,7 +39,8 @@ def share_intervals(result: StatisticResult) -> Float:
     The share of feature j is s = φ / (φ + R), with its value φ and the sum R of the others. By the
     delta method its derivatives are (1 − s) / S and −s / S, with the statistic S = φ + R. The
     standard error is at most (|1 − s| σ + |s| ρ) / S however φ and R are correlated; σ is the
-    standard error of φ, and ρ, that of R, is taken as √Σ σ² over the other features.
+    standard error of φ, and ρ, the standard error of R, is approximated by √Σ σ² over the other
+    features.
     """
     errors, of_whole = result.standard_errors, result.shares
     if errors is None or of_whole is None:
@@ -103,9 +52,9 @@ def share_intervals(result: StatisticResult) -> Float:
 
 
 def found_features(result: StatisticResult, alpha: float) -> list[int]:
-    """Return the places of the features that a significant result names, the largest value first.
+    """Return the positions of the features that differ individually, the largest value first.
 
-    Those whose univariate family-wise adjusted p-value is at most α.
+    Their adjusted univariate p-values are at most α; none if the result is not significant.
     """
     pvalues = result.alone_familywise_pvalues
     if pvalues is None or not is_found(result, alpha):
@@ -118,14 +67,14 @@ def changed_pairs(result: StatisticResult, alpha: float) -> list[tuple[str, str]
     """Return the pairs of columns whose dependence differs in a significant result."""
     if not is_found(result, alpha):
         return []
-    tested: tuple[PairDependence, ...] = getattr(result, "pair_dependence", None) or ()
-    return [pair.columns for pair in tested if pair.familywise_pvalue <= alpha]
+    pairs: tuple[PairDependence, ...] = getattr(result, "pair_dependence", None) or ()
+    return [pair.columns for pair in pairs if pair.familywise_pvalue <= alpha]
 
 
 def conclusion(result: StatisticResult, wording: Wording, alpha: float) -> str:
-    """Return what was found at the level α, and the features and pairs that are proven to show it.
+    """Return the conclusion at the level α, with the features and pairs whose p-values are small.
 
-    No feature is named for its share: that of noise may be large.
+    Features are not named for their shares, because shares of noise can be large.
     """
     found = is_found(result, alpha)
     if found is None:
@@ -134,16 +83,16 @@ def conclusion(result: StatisticResult, wording: Wording, alpha: float) -> str:
     pvalue = f"the p-value of the hypothesis that {wording.hypothesis} is {number(result.pvalue)}"
     if not found:
         return (
-            f"{wording.not_found}: {pvalue}, above {level}. That does not prove that there is "
-            "none: these rows may be too few to show it."
+            f"{wording.not_found}: {pvalue}, above {level}. This does not prove that there is "
+            "none: there may be too few rows to detect it."
         )
     sentences = [f"{wording.found}: {pvalue}, at most {level}."]
     features, pairs = found_features(result, alpha), changed_pairs(result, alpha)
     if len(result.feature_names) == 1:
         features = []
     elif not features and not pairs:
-        also = " and no pair of columns" if getattr(result, "pair_dependence", None) else ""
-        sentences.append(f"No single feature{also} is proven to show it at this level.")
+        also = " or pair of columns" if getattr(result, "pair_dependence", None) else ""
+        sentences.append(f"It is not significant for any single feature{also} at this level.")
     if features:
         does = wording.does if len(features) == 1 else wording.do
         named = _some(_with_shares(result, features, wording))
@@ -157,20 +106,20 @@ def conclusion(result: StatisticResult, wording: Wording, alpha: float) -> str:
 
 
 def _with_shares(result: StatisticResult, features: list[int], wording: Wording) -> list[str]:
-    """Return names with their share of the whole and its interval, as far as these are known."""
+    """Return names with their share and its interval, if these are known."""
     of_whole, intervals = result.shares, share_intervals(result)
     named: list[str] = []
-    is_said = False
+    is_first = True
     for j in features:
         name = shortened(result.feature_names[j])
-        # An interval of more than that says nothing; without one it is NaN.
+        # Wide intervals are not informative; NaN if there are no standard errors.
         if of_whole is not None and not np.ptp(intervals[j]) > _WIDEST:
-            share = percent(of_whole[j]) + ("" if is_said else f" of {wording.whole}")
+            share = percent(of_whole[j]) + (f" of {wording.whole}" if is_first else "")
             if np.isfinite(intervals[j]).all():
                 low, high = map(percent, intervals[j].tolist())
-                share += f", {'' if is_said else '95 % interval '}{low} to {high}"
+                share += f", {'95 % interval ' if is_first else ''}{low} to {high}"
             name += f" ({share})"
-            is_said = True
+            is_first = False
         named.append(name)
     return named
 

@@ -7,14 +7,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from pkex.compare.pairs.normalizer import Normaliser
-from pkex.compare.results.documents import hsic_fields, kernel_parameters
-from pkex.compare.results.statistic import StatisticResult
+from pkex.compare.results.statistic import StatisticResult, kernel_parameters
 from pkex.compare.results.summary import SMALL_PVALUE
+from pkex.compare.results.wording import DEPENDENCE, Wording
 from pkex.inputs.arrays import owned
-from pkex.inputs.choices import ESTIMATORS
+from pkex.inputs.choices import ESTIMATORS, SIDES
 from pkex.inputs.documents import Document
 from pkex.inputs.plain_data import plain_numbers
 from pkex.kernels import Kernel
+from pkex.kernels.plain import kernel_of
 from pkex.results.options import ReportOptions
 from pkex.typing import Float
 
@@ -26,57 +27,59 @@ __all__ = ["HSICResult"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HSICResult(StatisticResult):
-    """The Hilbert–Schmidt independence criterion, divided among features.
+    """The Hilbert–Schmidt independence criterion (HSIC), attributed to features.
 
     Returned by `pkex.hsic`.
 
     Attributes
     ----------
     statistic : float
-        HSIC, the sum of the values. By the unbiased estimator it may be negative.
+        HSIC, the sum of the values. The unbiased estimate may be negative.
     shares : ndarray of shape (P,) or None
-        As of `MMDResult`.
+        As in `MMDResult`.
     values : ndarray of shape (P,)
         The Shapley value of each feature or group.
     standard_errors : ndarray of shape (P,)
-        Of the values; NaN with fewer than four rows.
+        Standard errors of the values; NaN with fewer than four rows.
     alone : ndarray of shape (P,)
-        The game's value of each feature alone: its HSIC in the neutral convention, times the mean
-        factors of the others in the marginal one (in a sum of kernels each term's, so that its
-        p-values depend on the convention, too).
+        The univariate value of each feature, v({j}). With ``value_function="neutral"``, it is HSIC
+        of this feature; with "marginal", it is multiplied by the mean factors of the others. For a
+        sum of kernels this holds for each term, so that p-values depend on the value function.
     alone_r2 : ndarray of shape (P,)
-        HSIC(x_j, y) / √(HSIC(x_j, x_j) HSIC(y, y)) of each feature alone; as `r2`, computed when
-        first asked for.
+        HSIC(x_j, y) / √(HSIC(x_j, x_j) HSIC(y, y)) of each feature; computed when first accessed.
     r2 : float
         HSIC(x, y) / √(HSIC(x, x) HSIC(y, y)): 0 without dependence, at most 1. Computed when first
-        asked for; the result keeps a copy of the data for that, but a pickle of it does not.
+        accessed, from a copy of the data, which is not pickled.
     pvalue : float or None
-        Of the hypothesis that X and y are independent; None without permutations.
+        P-value of the hypothesis that X and y are independent; None without permutations.
     statistic_pvalue, univariate_pvalue : float or None
-        As of `MMDResult`.
+        As in `MMDResult`.
     feature_pvalues, familywise_pvalues : ndarray of shape (P,) or None
-        Of the values, under the same hypothesis: one by one, and corrected for their number.
+        P-values of the values under the same hypothesis, unadjusted and family-wise adjusted.
     alone_pvalues, alone_familywise_pvalues : ndarray of shape (P,) or None
-        Of each feature by itself, under a hypothesis that concerns only this feature: that it and
-        the other side are independent.
+        Univariate p-values, unadjusted and family-wise adjusted. Their hypothesis is that this
+        feature and the other side are independent.
     hypothesis, alone_hypothesis, finding : str
-        What p-values test, and what a feature with a small one alone does, in words.
+        The hypotheses of the p-values, and what a feature with a small univariate p-value does, in
+        words.
     permuted_values : ndarray of shape (n_permutations, P) or None
+        The values for each permutation.
     feature_names : list of str
-        Of the columns of X, or those of y with ``attribute="y"``.
+        Names of the columns of X; of y with ``attribute="y"``.
     kernel, target_kernel : pkex.kernels.Kernel
-        Of X and of y.
+        The kernels of X and of y.
     bandwidth, target_bandwidth : str or None
-        How length-scales were found, or that the target holds labels; None if the kernel was given.
+        The rules that chose the length-scales, or "labels: 1 if equal, else 0" for a target of
+        class labels; None for a kernel passed by the user.
     value_function, estimator, attribute : str
-        As given.
+        The options of the call.
     notes : tuple of str
-        What is easily misread, if there is anything.
+        Notes on features whose value and univariate test seem to disagree.
     columns : tuple
-        What was done with each column of X, as in `MMDResult`.
+        The columns of X, as in `MMDResult`.
     n_rows : int
     n_pairs : int or None
-        The number of pairs of rows that an estimator with a budget compared; None of all.
+        The number of compared pairs of rows, for the estimators "incomplete" and "block".
 
     Examples
     --------
@@ -86,10 +89,10 @@ class HSICResult(StatisticResult):
     >>> result = pkex.hsic(X, X[:, 0] > 0.0, kernel=pkex.kernels.RBF(2.0))
     >>> result
     HSICResult: HSIC = 0.041666 (biased, marginal values)
-    feature     value    std err     alone
-    x0       0.040638  0.0051408  0.039877
-    x1       0.000532  0.0003915  0.000122
-    x2       0.000496  0.0003693  0.000110
+    feature     value    std err  univariate value
+    x0       0.040638  0.0051408          0.039877
+    x1       0.000532  0.0003915          0.000122
+    x2       0.000496  0.0003693          0.000110
     kernel: RBF(length_scale=2.0)
     >>> result.target_kernel, result.target_bandwidth
     (Categorical(similarity=0.0), 'labels: 1 if equal, else 0')
@@ -104,54 +107,56 @@ class HSICResult(StatisticResult):
     normaliser: Normaliser | None = field(repr=False)
     n_pairs: int | None = field(default=None, kw_only=True)
 
+    _label = "HSIC"
+
     @cached_property
     def r2(self) -> float:
         """HSIC(x, y) / √(HSIC(x, x) HSIC(y, y)), by the same estimator.
 
-        0 without dependence, and 1 if both kernels are the same up to a factor; NaN if X or y is
-        constant. Computed when first asked for, or pickled, in another pass over the pairs.
+        It is 0 without dependence, 1 if both kernels are equal up to a factor, and NaN if X or y is
+        constant. Computed when first accessed, or pickled, in another pass over the pairs.
         """
         return self._normaliser("r2").normalised(self.statistic)
 
     @cached_property
     def alone_r2(self) -> Float:
-        """`r2` of each feature or group alone, shape (P,): which share of it is dependence.
+        """`r2` of each feature or group without the others, shape (P,).
 
-        The normalised HSIC per input, R²-HSIC, of sensitivity analysis (Da Veiga 2015):
+        The normalized HSIC of an input, R²-HSIC, in sensitivity analysis (Da Veiga 2015):
         HSIC(x_j, y) / √(HSIC(x_j, x_j) HSIC(y, y)), by the same estimator; NaN for a constant
-        feature. Computed when first asked for, or pickled, in passes over the pairs.
+        feature. Computed when first accessed, or pickled, in passes over the pairs.
         """
         indices = self._normaliser("alone_r2").normalised_alone(self.alone)
         return owned(indices)
 
     def _normaliser(self, name: str) -> Normaliser:
-        # Unpickled results know their indices.
+        # Pickled results contain r2 and alone_r2.
         if self.normaliser is None and self.estimator in ESTIMATORS:
             raise ValueError(
-                f"{name} is not in the document of this result: it is written if it was asked for "
-                "before to_dict()"
+                f"{name} is not in the document of this result. Access result.{name} before "
+                "calling to_dict()"
             )
         if self.normaliser is None:
             raise ValueError(
-                f"{name} is computed from all pairs of rows, which estimator={self.estimator!r} "
-                "does not compare; call pkex.hsic with estimator='unbiased' on fewer rows"
+                f"{name} requires all pairs of rows, which estimator={self.estimator!r} does not "
+                "compare. Call pkex.hsic with estimator='unbiased' on fewer rows"
             )
         return self.normaliser
 
     def __copy__(self) -> HSICResult:
-        # Not by way of what is pickled: indices are computed when asked for, of a copy too.
+        # Not by pickling, which would compute r2 and alone_r2.
         same = object.__new__(type(self))
         same.__dict__.update(self.__dict__)
         return same
 
     def __deepcopy__(self, memo: dict[int, Any]) -> HSICResult:
-        # Nothing that a result holds can be changed.
+        # Results are immutable.
         return self.__copy__()
 
     def __getstate__(self) -> dict[str, Any]:
         if self.normaliser is None:
             return dict(self.__dict__)
-        # The indices instead of the data that they would be computed from.
+        # r2 and alone_r2 instead of the data they are computed from.
         indices = {"r2": self.r2, "alone_r2": self.alone_r2}
         return {**self.__dict__, **indices, "normaliser": None}
 
@@ -172,7 +177,15 @@ class HSICResult(StatisticResult):
 
     @classmethod
     def _fields(cls, document: Document) -> dict[str, Any]:
-        return {**super()._fields(document), **hsic_fields(document)}
+        bandwidth = "target_bandwidth"
+        return {
+            **super()._fields(document),
+            "target_kernel": document.read("target_kernel_parameters", kernel_of),
+            bandwidth: document.text(bandwidth) if document.has(bandwidth) else None,
+            "attribute": document.choice("attribute", SIDES),
+            "n_rows": document.integer("n_rows", least=1),
+            "normaliser": None,
+        }
 
     @classmethod
     def _of_document(cls, document: Document) -> Self:
@@ -185,36 +198,21 @@ class HSICResult(StatisticResult):
         return result
 
     @property
-    def label(self) -> str:
-        """What the statistic is called."""
-        return "HSIC"
+    def _side_names(self) -> tuple[str, str]:
+        """The names of the attributed side and of the other side."""
+        return ("X", "y") if self.attribute == "x" else ("y", "X")
 
     @property
-    def hypothesis(self) -> str:
-        """The hypothesis of the p-values of the statistic and of the values, in words."""
-        return "X and y are independent"
-
-    @property
-    def alone_hypothesis(self) -> str:
-        """The hypothesis of the p-value of a feature by itself, in words."""
-        return f"this feature and {self._other_side} are"
-
-    @property
-    def finding(self) -> str:
-        """What a feature does whose p-value alone is small, in words."""
-        return f"depends on {self._other_side}"
+    def _wording(self) -> Wording:
+        return DEPENDENCE.of(*self._side_names)
 
     def _report(self, options: ReportOptions) -> PageContent:
-        # Not before a report is asked for.
+        # Imported only if needed.
         from pkex.compare.results.report import report_dependence
 
         kind = type(self).__name__
         names, tables, level = options.comparison(kind, ("X", "y"), SMALL_PVALUE)
         if self.attribute == "y":
-            # The table whose columns have values comes first.
+            # The table of the attributed columns comes first.
             names, tables = names[::-1], None if tables is None else tables[::-1]
         return report_dependence(self, level, names, tables)
-
-    @property
-    def _other_side(self) -> str:
-        return "y" if self.attribute == "x" else "X"

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from pkex.compare.column_changes import ColumnChange, lines_of_changes
 from pkex.compare.permutation.pair_dependence import DependenceTest, PairDependence
 from pkex.compare.results.conclusion import changed_pairs
-from pkex.compare.results.documents import read_sizes
 from pkex.compare.results.statistic import StatisticResult
 from pkex.compare.results.summary import SMALL_PVALUE
+from pkex.compare.results.wording import DIFFERENCE, Wording
 from pkex.inputs.documents import Document
+from pkex.inputs.integers import as_integer
 from pkex.results.options import ReportOptions
 from pkex.results.tables import shortened
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MMDResult"]
 
-# Pairs of columns that are named.
+# Largest number of named pairs of columns.
 _MOST_PAIRS = 3
 
 
@@ -28,68 +29,77 @@ def _read_changes(plain: Any) -> tuple[ColumnChange, ...]:
     return tuple(map(ColumnChange.of_plain, plain))
 
 
+def _read_sizes(plain: Any) -> tuple[int, int]:
+    first, second = (as_integer("n_rows", size, "positive integers", least=1) for size in plain)
+    return first, second
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class MMDResult(StatisticResult):
-    """The squared maximum mean discrepancy of two samples, divided among features.
+    """The squared maximum mean discrepancy (MMD²) of two samples, attributed to features.
 
-    Returned by `pkex.mmd` and `pkex.MMDDrift`.
+    Returned by `pkex.mmd`; `DriftResult` is a subclass.
 
     Attributes
     ----------
     statistic : float
-        MMD², the sum of the values. By the unbiased estimator it may be negative.
+        MMD², the sum of the values. The unbiased estimate may be negative.
     shares : ndarray of shape (P,) or None
-        The values as parts of their sum, which add up to 1; None if that is not positive. By the
-        biased estimator with permutations, of the values minus their mean over permutations.
+        The values divided by their sum; they add up to 1. None if the sum is not positive. For the
+        biased estimator with permutations, the mean of the permuted values is subtracted first.
     values : ndarray of shape (P,)
         The Shapley value of each feature or group.
     standard_errors : ndarray of shape (P,) or None
-        Of the values; None with row weights, for which there are none; NaN with fewer than four
-        rows in a sample.
+        Standard errors of the values; None with row weights; NaN with fewer than four rows in a
+        sample.
     alone : ndarray of shape (P,)
-        The game's value of each feature alone: MMD² of just that feature in the neutral convention,
-        times the mean factors of the others in the marginal one (in a sum of kernels each term's,
-        so that its p-values depend on the convention, too).
+        The univariate value of each feature, v({j}). With ``value_function="neutral"``, it is MMD²
+        of this feature; with "marginal", it is multiplied by the mean factors of the others. For a
+        sum of kernels this holds for each term, so that p-values depend on the value function.
     pvalue : float or None
-        Of the hypothesis that both samples come from one distribution; None without permutations.
+        P-value of the hypothesis that both samples come from one distribution; None without
+        permutations.
     statistic_pvalue, univariate_pvalue : float or None
-        The two that `pvalue` combines: of the statistic, and of the largest standardized `alone`.
+        The two p-values that `pvalue` combines: of the statistic, and of the largest standardized
+        univariate value.
     feature_pvalues, familywise_pvalues : ndarray of shape (P,) or None
-        Of the values, under the same hypothesis: one by one, and corrected for their number.
+        P-values of the values under the same hypothesis, unadjusted and family-wise adjusted.
     alone_pvalues, alone_familywise_pvalues : ndarray of shape (P,) or None
-        Of each feature by itself, under a hypothesis that concerns only this feature: that it has
-        the same distribution in both samples.
+        Univariate p-values, unadjusted and family-wise adjusted. Their hypothesis is that this
+        feature has the same distribution in both samples.
     hypothesis, alone_hypothesis, finding : str
-        What p-values test, and what a feature with a small one alone does, in words.
+        The hypotheses of the p-values, and what a feature with a small univariate p-value does, in
+        words.
     permuted_values : ndarray of shape (n_permutations, P) or None
+        The values for each permutation.
     feature_names : list of str
     kernel : pkex.kernels.Kernel
     bandwidth : str or None
-        How the length-scale was found; None if the kernel was given.
+        The rule that chose the length-scales; None for a kernel passed by the user.
     value_function, estimator : str
-        As given.
+        The options of the call.
     notes : tuple of str
-        What is easily misread, if there is anything.
+        Notes on features whose value and univariate test seem to disagree.
     columns : tuple
-        What was done with each column of the tables: its ``name``, its ``type``, what it was
-        ``compared`` as ("numbers", "days" or "labels"), and the ``levels`` of labels, the median
-        ``imputed`` in the place of missing numbers, or the date ``since`` which days count.
+        The columns of the tables. Each has a ``name``, a ``type``, what it was ``compared`` as
+        ("numbers", "days" or "labels"), the ``levels`` of a categorical column, the median
+        ``imputed`` for missing numbers, and the date ``since`` which days count.
     n_rows : tuple of int
-        The sizes of the samples, without rows of weight 0.
+        The numbers of rows of the samples, without rows of weight 0.
     n_pairs : int or None
-        The number of pairs of rows that an estimator with a budget compared; None of all.
+        The number of compared pairs of rows, for the estimators "incomplete" and "block".
     column_changes : tuple
-        Columns of Y in which a person would see a change, X being the reference: each has its
-        ``name``, the ``new_levels`` and ``lost_levels`` with their numbers of rows, the shares of
-        ``missing`` entries in X and Y, and the rows ``below`` and ``above`` all entries of X.
-        Observed, not tested; changes are left out that 1 in 1000 pairs of samples of one
-        distribution shows, except new levels and first missing entries.
+        Visible changes of columns of Y compared with X. Each has a ``name``, the ``new_levels`` and
+        ``lost_levels`` with their numbers of rows, the shares of ``missing`` values in X and Y, and
+        the rows ``below`` and ``above`` all values of X. They are observed, not tested. Changes
+        that are likely for samples of one distribution (probability above 0.001) are left out,
+        except new levels and first missing values.
     pair_dependence : tuple or None
-        Tests of whether pairs of columns depend on each other alike in X and Y, the smallest
-        p-value first: each has its ``columns``, ``statistic``, ``pvalue`` and
-        ``familywise_pvalue``. Computed when first asked for, or pickled, from at most 2,000 rows of
-        each sample; of more than 25 columns the 300 pairs that are most dependent in both samples
-        together, and none of more than 100 columns. None without permutations.
+        Tests of whether the dependence of two columns is the same in X and Y, the smallest p-value
+        first. Each has ``columns``, ``statistic``, ``pvalue`` and ``familywise_pvalue``. They are
+        computed when first accessed, or pickled, from at most 2,000 rows of each sample. With more
+        than 25 columns, the 300 most dependent pairs are tested; with more than 100 columns, none.
+        None without permutations.
 
     Examples
     --------
@@ -101,12 +111,16 @@ class MMDResult(StatisticResult):
     >>> result
     MMDResult: MMD² = 0.10255, p-value 0.01 (all features together 0.01, strongest single \
 feature 0.01) (unbiased, marginal values)
-    feature     value   std err     p  family p     alone  alone p  alone family p
-    x1        0.10385  0.026761  0.01      0.01   0.10408     0.01            0.01
-    x0        0.00229  0.003118  0.12      0.21   0.00064     0.25            0.45
-    x2       -0.00358  0.001486  1.00      1.00  -0.00180     0.85            1.00
-    p: hypothesis that X and Y have one distribution; alone p: that this feature has one in both; \
-family: corrected for the number of features
+    feature     value  univariate p (adjusted)   std err  p (adjusted)  univariate value  \
+univariate p     p
+    x1        0.10385                     0.01  0.026761          0.01           0.10408          \
+0.01  0.01
+    x0        0.00229                     0.45  0.003118          0.21           0.00064          \
+0.25  0.12
+    x2       -0.00358                     1.00  0.001486          1.00          -0.00180          \
+0.85  1.00
+    p: hypothesis that X and Y come from one distribution; adjusted: for the number of features
+    univariate p: hypothesis that this feature has the same distribution in both
     kernel: RBF(length_scale=2.0)
     >>> result.values.round(3)
     array([ 0.002,  0.104, -0.004])
@@ -119,11 +133,15 @@ family: corrected for the number of features
     column_changes: tuple[ColumnChange, ...] = field(default=(), kw_only=True, repr=False)
     _dependence: DependenceTest | None = field(default=None, kw_only=True, repr=False)
 
+    _label = "MMD²"
+    # The names of the samples in reports.
+    _sample_names = ("X", "Y")
+
     @property
     def pair_dependence(self) -> tuple[PairDependence, ...] | None:
-        """Tests of whether pairs of columns depend on each other alike in both samples.
+        """Tests of whether the dependence of two columns is the same in both samples.
 
-        The smallest p-value first. Computed when first asked for, or pickled; None without
+        The smallest p-value comes first. Computed when first accessed, or pickled; None without
         permutations or with one column.
         """
         return None if self._dependence is None else self._dependence.pairs
@@ -132,32 +150,12 @@ family: corrected for the number of features
     def _fields(cls, document: Document) -> dict[str, Any]:
         return {
             **super()._fields(document),
-            "n_rows": document.read("n_rows", read_sizes),
+            "n_rows": document.read("n_rows", _read_sizes),
             "column_changes": document.read("column_changes", _read_changes),
         }
 
-    @property
-    def label(self) -> str:
-        """What the statistic is called."""
-        return "MMD²"
-
-    @property
-    def hypothesis(self) -> str:
-        """The hypothesis of the p-values of the statistic and of the values, in words."""
-        return "X and Y have one distribution"
-
-    @property
-    def alone_hypothesis(self) -> str:
-        """The hypothesis of the p-value of a feature by itself, in words."""
-        return "this feature has one in both"
-
-    @property
-    def finding(self) -> str:
-        """What a feature does whose p-value alone is small, in words."""
-        return "differs"
-
     def _report(self, options: ReportOptions) -> PageContent:
-        # Not before a report is asked for.
+        # Imported only if needed.
         from pkex.compare.results.report import report_difference
 
         kind, names = type(self).__name__, self._sample_names
@@ -165,8 +163,8 @@ family: corrected for the number of features
         for label, table, n_rows in zip("XY", tables or (), self.n_rows, strict=False):
             if not isinstance(table, str) and hasattr(table, "__len__") and len(table) < n_rows:
                 raise ValueError(
-                    f"{label} has {len(table)} rows, and the result is of {n_rows}: give the "
-                    "samples that were compared, in the same order"
+                    f"{label} has {len(table)} rows, but {n_rows} rows were compared. Pass the "
+                    "compared samples in the same order"
                 )
         return report_difference(self, level, names, tables or self._samples())
 
@@ -179,11 +177,12 @@ family: corrected for the number of features
         named = [f"{shortened(a)} and {shortened(b)}" for a, b in pairs[:_MOST_PAIRS]]
         if len(pairs) > _MOST_PAIRS:
             named.append(f"{len(pairs) - _MOST_PAIRS} more")
-        lines = [f"dependence differs, family p ≤ {self._level:g}: {'; '.join(named)}"]
+        lines = [f"dependence differs, adjusted p ≤ {self._level:g}: {'; '.join(named)}"]
         return [*(lines if pairs else []), *lines_of_changes(self.column_changes)]
 
-    # Of the reports of results that know more of themselves.
-    _sample_names = ("X", "Y")
+    @property
+    def _wording(self) -> Wording:
+        return DIFFERENCE.of(*self._sample_names)
 
     @property
     def _level(self) -> float:
@@ -191,5 +190,5 @@ family: corrected for the number of features
         return SMALL_PVALUE
 
     def _samples(self) -> tuple[Any, Any] | None:
-        """Return the samples, as tables or as mappings of names to columns; None if unknown."""
+        """Return the samples; None if the result does not hold them."""
         return None

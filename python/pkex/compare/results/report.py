@@ -1,17 +1,18 @@
-"""Reports of MMD and HSIC: conclusion, table, pictures, how to read them."""
+"""Reports of MMD and HSIC: conclusion, tables, figures, and how to read them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pkex.compare.column_changes import table_of_changes
-from pkex.compare.results.conclusion import DEPENDENCE, DIFFERENCE, Wording, conclusion, is_found
+from pkex.compare.results.conclusion import conclusion, is_found
 from pkex.compare.results.statistic import StatisticResult
-from pkex.compare.results.summary import COLUMNS, described
+from pkex.compare.results.summary import described, strongest
+from pkex.compare.results.wording import DEPENDENCE, DIFFERENCE, Wording
 from pkex.inputs.wording import counted
 from pkex.results.column_pictures import compared, related
 from pkex.results.column_values import ColumnValues, ReportColumns
@@ -26,44 +27,47 @@ from pkex.typing import Float
 
 __all__ = ["n_permutations", "report_dependence", "report_difference", "settings"]
 
-# Features in the picture of all, and those that are shown one by one.
+# Largest number of features in the overview, and of features with a figure of their own.
 _MOST_BARS, _MOST_DETAILS = 20, 6
 
 _VALUES = (
-    "“value” is the Shapley value of a feature in the game whose coalitions are worth the {label} "
-    "that their features show: values add up to {label} exactly, and “share” is a value as a part "
-    "of it. {noise} “std err” says how much the value would vary over new rows."
+    "“value” is the Shapley value of a feature for the value function v(S) = {label} of the "
+    "features in S: values add up to {label} exactly, and “share” is a value divided by it. "
+    "{noise} “std err”, the standard error, says how much the value would vary with new rows."
 )
 _NOISE = {
-    "unbiased": "A feature that has nothing to do with {whole} is worth about 0; small negative "
-    "values are noise, and make the shares of others larger, even above 100 %.",
-    "biased": "A feature that has nothing to do with {whole} has a small positive value, as the "
-    "estimator is biased. Where permutations were drawn, their mean is taken off before shares are "
-    "computed.",
+    "unbiased": "A feature that has nothing to do with {whole} has a value of about 0. Small "
+    "negative values are noise; they make the shares of other features larger, even above 100 %.",
+    "biased": "A feature that has nothing to do with {whole} has a small positive value, because "
+    "the estimator is biased. If there are permutations, the mean of the permuted values is "
+    "subtracted before shares are computed.",
 }
-_ALONE = (
-    "“alone” is what a feature shows by itself. “alone p” is its p-value, of the hypothesis that "
-    "{alone_hypothesis}, and “alone family p” the same corrected for the number of features: the "
-    "chance that any feature of which its hypothesis holds has one of at most α is at most α. It "
-    "is the column to read for “does this feature count?”."
+_UNIVARIATE = (
+    "“univariate value” is {label} of this feature, without the others. “univariate p” is its "
+    "p-value, for the hypothesis that {alone_hypothesis}. “univariate p (adjusted)” is family-wise "
+    "adjusted for the number of features: the probability that any feature whose hypothesis holds "
+    "has one of at most α is at most α. Read this column to decide whether a feature counts."
 )
 _ALL = (
-    "“p” and “family p” belong to the value, but are of the hypothesis that {hypothesis}: small "
-    "ones say that there is {whole}, and that the feature shows it."
+    "“p” and “p (adjusted)” are p-values of the Shapley value, for the hypothesis that "
+    "{hypothesis}. Small ones say that there is {whole}, and that the feature contributes to it."
 )
 _SIZE = (
-    "With many rows every difference is significant, and with few rows hardly any: look at the "
-    "sizes and the pictures, too."
+    "With many rows every difference is significant, and with few rows hardly any: also look at "
+    "the sizes and the figures."
 )
 _PICTURE = (
     ("value", "value"),
     ("error", "± one standard error"),
-    ("band", "95 % of the values where nothing is to be found"),
-    ("mark filled", "the feature alone, family-wise p ≤ α"),
-    ("mark", "the feature alone"),
+    ("band", "95 % of the permuted values"),
+    ("mark filled", "univariate value, adjusted p ≤ α"),
+    ("mark", "univariate value"),
 )
-# Circles, by whether the feature is found by itself.
+# Circles, by whether the univariate p-value is small.
 _MARKS = {False: "mark", True: "mark filled"}
+
+# Returns the figure of the feature at a position, if its columns are known.
+_Detail = Callable[[int], Figure | None]
 
 
 def report_difference(
@@ -74,38 +78,46 @@ def report_difference(
     computed: Mapping[str, str] | None = None,
     notes: tuple[str, ...] = (),
 ) -> PageContent:
-    """Say what is known of the difference of two samples.
+    """Return the report of the difference of two samples.
 
     Parameters
     ----------
     result : MMDResult or DriftResult
     alpha : float
-        The level of tests.
+        The level of the tests.
     names : tuple of str
-        What the samples are called.
+        The names of the samples.
     samples : tuple of two tables, optional
-        Which the distributions of the leading features are shown of.
+        The samples, for the distributions of the leading features.
     computed : mapping of str to str, optional
-        What else was computed, or how.
+        Further settings of the computation.
     notes : tuple of str
     """
-    details = []
+    detail = None
     if samples is not None:
-        tables = [_columns(table, tuple(result.feature_names)) for table in samples]
-        for place in _strongest(result, _MOST_DETAILS).tolist():
-            one, other = (table.of(tuple(result.feature_names), place) for table in tables)
-            if one is not None and other is not None:
-                details.append(compared(result.feature_names[place], one, other, names))
+        features = tuple(result.feature_names)
+        first, second = (_columns(table, features) for table in samples)
+        detail = partial(_comparison, features, first, second, names)
     return _page_content(
         result,
         DIFFERENCE.of(*names),
         alpha,
-        title=f"Drift from {names[0]} to {names[1]}",
-        details=tuple(details),
-        details_title="Leading features in both samples",
-        computed=computed or {},
-        notes=notes,
+        (f"Drift from {names[0]} to {names[1]}", "Leading features in both samples"),
+        detail,
+        computed or {},
+        notes,
     )
+
+
+def _comparison(
+    features: tuple[str, ...],
+    first: ReportColumns,
+    second: ReportColumns,
+    names: tuple[str, str],
+    place: int,
+) -> Figure | None:
+    one, other = first.of(features, place), second.of(features, place)
+    return None if one is None or other is None else compared(features[place], one, other, names)
 
 
 def report_dependence(
@@ -116,147 +128,146 @@ def report_dependence(
     computed: Mapping[str, str] | None = None,
     notes: tuple[str, ...] = (),
 ) -> PageContent:
-    """Say what is known of the dependence of two tables, whose columns share it.
+    """Return the report of the dependence of two tables.
 
     Parameters
     ----------
     result : HSICResult
     alpha : float
     names : tuple of str
-        What the tables are called: that whose columns have values, and the other.
+        The names of the table whose columns have values, and of the other table.
     tables : tuple of two tables, optional
-        Which the leading features are shown of, with the first column of the second one.
+        The tables, for figures of the leading features and the first column of the other table.
     computed, notes
         As in `report_difference`.
     """
-    details = []
+    detail = None
     if tables is not None:
-        columns, others = (_columns(table, tuple(result.feature_names)) for table in tables)
+        features = tuple(result.feature_names)
+        columns, others = (_columns(table, features) for table in tables)
         other_name = names[1] if column_labels(tables[1]) is None else others.names[0]
-        for place in _strongest(result, _MOST_DETAILS).tolist():
-            own = columns.of(tuple(result.feature_names), place)
-            if own is not None:
-                details.append(
-                    related(result.feature_names[place], own, other_name, others.entries[0])
-                )
+        detail = partial(_relation, features, columns, other_name, others.entries[0])
     return _page_content(
         result,
         DEPENDENCE.of(*names),
         alpha,
-        title=f"Dependence of {names[1]} on {names[0]}",
-        details=tuple(details),
-        details_title=f"Leading features and {names[1]}",
-        computed=computed or {},
-        notes=notes,
+        (f"Dependence of {names[1]} on {names[0]}", f"Leading features and {names[1]}"),
+        detail,
+        computed or {},
+        notes,
     )
+
+
+def _relation(
+    features: tuple[str, ...],
+    columns: ReportColumns,
+    other_name: str,
+    other: ColumnValues,
+    place: int,
+) -> Figure | None:
+    own = columns.of(features, place)
+    return None if own is None else related(features[place], own, other_name, other)
 
 
 def _page_content(
     result: StatisticResult,
     wording: Wording,
     alpha: float,
-    *,
-    title: str,
-    details: tuple[Figure, ...],
-    details_title: str,
+    titles: tuple[str, str],
+    detail: _Detail | None,
     computed: Mapping[str, str],
     notes: tuple[str, ...],
 ) -> PageContent:
-    found = {
+    """Return the report; `titles` are the titles of the page and of the details."""
+    places = [] if detail is None else strongest(result.values, _MOST_DETAILS).tolist()
+    figures = [] if detail is None else [detail(place) for place in places]
+    facts = {
         "Statistic": f"{result.label} = {number(result.statistic)}, {result.estimator} estimator",
         "p-value": "none, as there were no permutations"
         if result.pvalue is None
         else f"{number(result.pvalue)} of {counted(n_permutations(result), 'permutation')}",
         **settings(result, alpha),
     }
-    # Of the difference of two samples.
+    # Only for differences of two samples.
     pairs = getattr(result, "_dependence", None)
     if pairs is not None and is_found(result, alpha):
-        found["Pairs of columns"] = pairs.described
+        facts["Pairs of columns"] = pairs.described
     changes = getattr(result, "column_changes", ())
-    tables = (_table(result, alpha), *([table_of_changes(changes)] if changes else []))
+    shares = _shares(result, alpha)
+    tables = (_table(result, shares), *([table_of_changes(changes)] if changes else []))
     return PageContent(
-        title,
+        titles[0],
         conclusion(result, wording, alpha),
         tables,
-        (_picture(result, wording, alpha),),
-        details,
-        details_title,
+        (_picture(result, wording, alpha, shares),),
+        tuple(figure for figure in figures if figure is not None),
+        titles[1],
         _reading(result, wording),
-        {**found, **computed},
+        {**facts, **computed},
         (*notes, *result.notes),
     )
 
 
 _CONVENTIONS = {
-    "marginal": "marginal convention: an absent feature has its mean factor over pairs of rows",
-    "neutral": "neutral convention: the factor of an absent feature is 1",
+    "marginal": "independent-marginal: the factor of an absent feature is its mean over pairs of "
+    "rows",
+    "neutral": "neutral: the factor of an absent feature is 1",
 }
 
 
 def settings(result: StatisticResult, alpha: float) -> dict[str, str]:
-    """Return how a result was computed and tested, without the numbers found."""
-    found = {
+    """Return the settings of the computation and the test."""
+    facts = {
         "Level α": number(alpha),
         "Absent features": _CONVENTIONS[result.value_function],
         "Kernel": described(result.kernel, result.bandwidth),
     }
-    # Of estimators that compare some pairs of rows.
+    # Only for estimators that compare some of the pairs of rows.
     if (n_pairs := getattr(result, "n_pairs", None)) is not None:
-        found["Pairs of rows"] = f"{n_pairs:,}"
+        facts["Pairs of rows"] = f"{n_pairs:,}"
     columns = Encoding(result.columns).described()
     if columns is not None:
-        found["Columns"] = columns
-    return found
+        facts["Columns"] = columns
+    return facts
 
 
 def n_permutations(result: StatisticResult) -> int:
-    """Return the number of permutations of the test, 0 without a test."""
+    """Return the number of permutations; 0 without a test."""
     return 0 if result.permuted_values is None else len(result.permuted_values)
 
 
 def _reading(result: StatisticResult, wording: Wording) -> tuple[str, ...]:
-    # Estimators of some of the pairs are unbiased.
+    # Estimators that compare some of the pairs are unbiased.
     noise = _NOISE.get(result.estimator, _NOISE["unbiased"])
-    words = {
-        "noise": noise.format(whole=wording.whole),
-        "label": result.label,
-        "whole": wording.whole,
-        "hypothesis": wording.hypothesis,
-        "alone_hypothesis": wording.alone_hypothesis,
-    }
-    is_tested = result.pvalue is not None
-    texts = (_VALUES, _ALONE, _ALL, _SIZE) if is_tested else (_VALUES,)
+    words = {**vars(wording), "label": result.label, "noise": noise.format(whole=wording.whole)}
+    texts = (_VALUES,) if result.pvalue is None else (_VALUES, _UNIVARIATE, _ALL, _SIZE)
     return tuple(text.format(**words) for text in texts)
 
 
 def _shares(result: StatisticResult, alpha: float) -> Float:
-    """Return shares of what was found, NaN if nothing was: those of noise say nothing."""
+    """Return the shares, NaN for results that are not significant: those are shares of noise."""
     shares = None if is_found(result, alpha) is False else result.shares
     return np.full(len(result.values), np.nan) if shares is None else shares
 
 
-def _table(result: StatisticResult, alpha: float) -> ReportTable:
+def _table(result: StatisticResult, shares: Float) -> ReportTable:
     order = np.argsort(-result.values, kind="stable")
-    of_whole = _shares(result, alpha)
-    columns: dict[str, Any] = {"feature": [result.feature_names[j] for j in order.tolist()]}
-    columns["share"] = [percent(of_whole[j]) for j in order.tolist()]
-    for name, title in COLUMNS.items():
-        column = getattr(result, name)
-        if column is not None:
-            columns[title] = column[order]
-    return ReportTable(f"{result.label} divided among features, the largest value first", columns)
+    columns: dict[str, Any] = {
+        "feature": [result.feature_names[j] for j in order.tolist()],
+        "share": [percent(shares[j]) for j in order.tolist()],
+        **{title: column[order] for title, column in result._table_columns().items()},
+    }
+    return ReportTable(f"{result.label} attributed to features, the largest value first", columns)
 
 
-def _picture(result: StatisticResult, wording: Wording, alpha: float) -> Figure:
-    order = _strongest(result, _MOST_BARS)
-    of_whole = _shares(result, alpha)[order]
-    texts = [percent(share) for share in of_whole.tolist()]
-    if np.isnan(of_whole).any():
+def _picture(result: StatisticResult, wording: Wording, alpha: float, shares: Float) -> Figure:
+    order = strongest(result.values, _MOST_BARS)
+    texts = [percent(share) for share in shares[order].tolist()]
+    if np.isnan(shares[order]).any():
         texts = [number(value) for value in result.values[order].tolist()]
     errors, permuted = result.standard_errors, result.permuted_values
     values, pvalues = result.values[order], result.alone_familywise_pvalues
-    found = np.zeros(len(order), bool) if pvalues is None else pvalues[order] <= alpha
+    are_small = np.zeros(len(order), bool) if pvalues is None else pvalues[order] <= alpha
     picture = bars(
         f"Which features carry {wording.whole}",
         [result.feature_names[j] for j in order.tolist()],
@@ -268,25 +279,19 @@ def _picture(result: StatisticResult, wording: Wording, alpha: float) -> Figure:
         bands=None
         if permuted is None
         else np.quantile(permuted[:, order], [0.025, 0.975], axis=0).T,
-        marks=[([_MARKS[is_alone] for is_alone in found.tolist()], result.alone[order])],
+        marks=[([_MARKS[is_small] for is_small in are_small.tolist()], result.alone[order])],
     )
     left_out = len(result.values) - len(order)
     rest = f"{counted(left_out, 'smaller feature')} not shown" if left_out else ""
     shown = {"value", "mark"} | ({"error"} if errors is not None else set())
     shown |= {"band", _MARKS[True]} if permuted is not None else set()
     legend = [(kind, text.replace("α", f"{alpha:g}")) for kind, text in _PICTURE if kind in shown]
-    title = f"What each feature carries of {wording.whole}"
+    title = f"Contribution of each feature to {wording.whole}"
     return Figure(title, picture, rest, tuple(legend))
 
 
-def _strongest(result: StatisticResult, most: int) -> NDArray[np.intp]:
-    """Return the places of the largest values in size, the largest value first."""
-    strongest = np.argsort(-np.abs(result.values), kind="stable")[:most]
-    return strongest[np.argsort(-result.values[strongest], kind="stable")]
-
-
 def _columns(table: Any, names: tuple[str, ...]) -> ReportColumns:
-    """Return the columns of a table with their names, which may be those given if it has none."""
+    """Return the columns of a table; `names` are used if it has no names."""
     if isinstance(table, ReportColumns):
         return table
     columns = columns_of(table)
@@ -298,8 +303,8 @@ def _columns(table: Any, names: tuple[str, ...]) -> ReportColumns:
     array = np.asarray(dense(table))
     if array.ndim not in (1, 2):
         raise TypeError(
-            "the samples of a report must be tables in memory, such as data frames; got "
-            f"{type(table).__name__}. Those of large ones may be random rows, or be left out"
+            "samples must be tables in memory, such as data frames; got "
+            f"{type(table).__name__}. Pass random rows of large samples, or omit samples"
         )
     array = array[:, None] if array.ndim == 1 else array
     n_columns = array.shape[1]

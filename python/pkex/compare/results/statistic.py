@@ -1,9 +1,9 @@
-"""A statistic divided among features: what results of MMD and HSIC share."""
+"""Base class of the results of MMD and HSIC."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 
 from pkex.compare.permutation.significance import Significance
-from pkex.compare.results.documents import attribution_fields, kernel_parameters
+from pkex.compare.results.columns import checked_columns
 from pkex.compare.results.summary import (
     COLUMNS,
     SMALL_PVALUE,
@@ -20,11 +20,14 @@ from pkex.compare.results.summary import (
     notes_of,
     table,
 )
+from pkex.compare.results.wording import Wording
 from pkex.inputs.arrays import ReadOnlyArrays
+from pkex.inputs.choices import ESTIMATORS, SAMPLED_ESTIMATORS, STATISTICS_CONVENTIONS
 from pkex.inputs.documents import Document
 from pkex.inputs.plain_data import plain_numbers
 from pkex.kernels import Kernel
-from pkex.results.axes import Axes
+from pkex.kernels.plain import kernel_of, plain_kernel
+from pkex.results.axes import FEATURE, Axes
 from pkex.results.options import PlotOptions
 from pkex.results.plots import draw_statistic
 from pkex.results.result import Result
@@ -37,14 +40,24 @@ if TYPE_CHECKING:
     import matplotlib.axes
     import pandas as pd
 
-__all__ = ["StatisticResult"]
+__all__ = ["StatisticResult", "kernel_parameters"]
+
+# Attributes of documents, in this order, without those that subclasses add.
+_DOCUMENTED = (
+    *("statistic", "pvalue", "statistic_pvalue", "univariate_pvalue"),
+    *("values", "standard_errors", "feature_pvalues", "familywise_pvalues"),
+    *("alone", "alone_pvalues", "alone_familywise_pvalues"),
+    *("shares", "permuted_values", "feature_names", "notes"),
+    *("value_function", "estimator", "n_rows", "kernel", "bandwidth"),
+)
+_RESULT_PVALUES = ("pvalue", "statistic_pvalue", "univariate_pvalue")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StatisticResult(ReadOnlyArrays, Result):
-    """A statistic divided among features; what MMD and HSIC results share.
+    """A statistic attributed to features: base class of `MMDResult` and `HSICResult`.
 
-    Arrays have one entry for each feature or group, and are read-only.
+    Arrays have one value per feature or group, and are read-only.
     """
 
     values: Float
@@ -59,7 +72,8 @@ class StatisticResult(ReadOnlyArrays, Result):
     columns: tuple[Column, ...] = field(repr=False)
 
     _kinds = ("bar",)
-    # Whether tables for pandas have the shares; without them they fit into 80 characters.
+    # The name of the statistic, and whether data frames have a column of shares.
+    _label: ClassVar[str]
     _has_share_column: ClassVar[bool] = False
 
     @property
@@ -69,71 +83,71 @@ class StatisticResult(ReadOnlyArrays, Result):
 
     @property
     def statistic(self) -> float:
-        """The statistic, which the values add up to."""
+        """The statistic, which is the sum of the values."""
         return math.fsum(self.values)
 
     @property
     def shares(self) -> Float | None:
-        """The values as parts of their sum, which add up to 1; None if that is not positive.
+        """The values divided by their sum; they add up to 1. None if the sum is not positive.
 
-        The biased estimator has a positive value for features that show nothing, which many
-        features add up to a large share. With permutations their mean is subtracted before.
+        With the biased estimator, features without effect have positive values, which can add up to
+        a large share. With permutations, the mean of the permuted values is subtracted first.
         """
         values = self._values_without_bias()
         statistic = float(values.sum())
         return values / statistic if statistic > 0.0 else None
 
     def _values_without_bias(self) -> Float:
-        """Return the values, those of a biased estimator without their mean over permutations."""
+        """Return the values; for the biased estimator, minus the mean of the permuted values."""
         permuted = self.permuted_values
         if self.estimator != "biased" or permuted is None:
             return self.values
-        found: Float = self.values - permuted.mean(axis=0)
-        return found
+        difference: Float = self.values - permuted.mean(axis=0)
+        return difference
 
     @property
     def pvalue(self) -> float | None:
         """The p-value of the result; None without permutations.
 
-        It combines `statistic_pvalue` and `univariate_pvalue`: the smaller of them, calibrated by
-        the same permutations.
+        It is the smaller of `statistic_pvalue` and `univariate_pvalue`, calibrated by the same
+        permutations.
         """
         return None if self.significance is None else self.significance.pvalue
 
     @property
     def statistic_pvalue(self) -> float | None:
-        """The p-value of the statistic, of all features together; None without permutations."""
+        """The p-value of the statistic; None without permutations."""
         return None if self.significance is None else self.significance.statistic_pvalue
 
     @property
     def univariate_pvalue(self) -> float | None:
-        """The p-value of the largest standardized `alone`, of the strongest single feature.
+        """The p-value of the largest standardized value in `alone`; None without permutations.
 
-        It is the smallest of `alone_familywise_pvalues`; None without permutations.
+        It is the smallest of `alone_familywise_pvalues`.
         """
         return None if self.significance is None else self.significance.univariate_pvalue
 
     @property
     def feature_pvalues(self) -> Float | None:
-        """The p-value of each value by itself; None without permutations."""
+        """The unadjusted p-value of each Shapley value; None without permutations."""
         return None if self.significance is None else self.significance.feature_pvalues
 
     @property
     def familywise_pvalues(self) -> Float | None:
-        """P-values of the values, corrected for their number; None without permutations.
+        """P-values of the Shapley values, family-wise adjusted; None without permutations.
 
-        Under the hypothesis the chance that any of them is at most α is at most α.
+        Under the hypothesis, the probability that any of them is at most α is at most α.
         """
         return None if self.significance is None else self.significance.familywise_pvalues
 
     @property
     def permuted_values(self) -> Float | None:
-        """The values after each relabelling, shape (n_permutations, P); None without."""
+        """The values for each permutation, shape (n_permutations, P); None without."""
         return None if self.significance is None else self.significance.permuted_values
 
     @property
     def alone_pvalues(self) -> Float | None:
-        """The p-value of each feature by itself, of `alone`; None without permutations.
+        """The unadjusted univariate p-value of each feature; None without permutations.
 
         Its hypothesis concerns this feature only.
         """
@@ -141,41 +155,66 @@ class StatisticResult(ReadOnlyArrays, Result):
 
     @property
     def alone_familywise_pvalues(self) -> Float | None:
-        """P-values of features by themselves, corrected for their number; None without a test.
+        """Univariate p-values, family-wise adjusted; None without permutations.
 
-        The chance that any feature whose own hypothesis holds has one of at most α is at most α,
-        whatever the other features do (Westfall and Young 1993), if those features hold it jointly.
+        The probability that any feature whose hypothesis holds has a p-value of at most α is at
+        most α, for any behavior of the other features (Westfall and Young 1993), if these features
+        satisfy the hypothesis jointly.
         """
         return None if self.significance is None else self.significance.alone_familywise_pvalues
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is easily misread: features whose value and whose test by itself say different."""
+        """Notes on features whose Shapley value and univariate test seem to disagree."""
         if self.significance is None:
             return ()
         is_neutral = self.value_function == "neutral"
-        return notes_of(self._axes.features, self.significance, self.finding, is_neutral=is_neutral)
+        return notes_of(
+            self._axes.features, self.significance, self._wording, is_neutral=is_neutral
+        )
+
+    @property
+    def label(self) -> str:
+        """The name of the statistic."""
+        return self._label
+
+    @property
+    def hypothesis(self) -> str:
+        """The hypothesis of the p-values of the statistic and of the Shapley values, in words."""
+        return self._wording.hypothesis
+
+    @property
+    def alone_hypothesis(self) -> str:
+        """The hypothesis of a univariate p-value, in words."""
+        return self._wording.alone_hypothesis
+
+    @property
+    def finding(self) -> str:
+        """What a feature with a small univariate p-value does, in words."""
+        return self._wording.does
+
+    @property
+    def _wording(self) -> Wording:
+        """The words of hypotheses and conclusions."""
+        raise NotImplementedError
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
     ) -> NDArray[Any]:
-        """Return the values, for NumPy, and for selectors: a copy unless ``copy=False``."""
+        """Return the values, for NumPy and for selectors: a copy unless ``copy=False``."""
         if copy is not False:
             return np.array(self.values, dtype=dtype)
         array = np.asarray(self.values, dtype=dtype)
         if array is not self.values:
-            raise ValueError("the values cannot be had as they are, without a copy")
+            raise ValueError(f"the values cannot be converted to {dtype} without a copy")
         return array
 
     def _plain(self) -> dict[str, Any]:
-        names = ("statistic", "pvalue", "statistic_pvalue", "univariate_pvalue", *COLUMNS, "shares")
-        names += ("permuted_values", "feature_names", "notes")
-        names += ("value_function", "estimator", "n_rows", "kernel", "bandwidth")
-        found = {name: _plain(name, getattr(self, name)) for name in names}
+        plain = {name: _plain(name, getattr(self, name)) for name in _DOCUMENTED}
         if (n_pairs := self._n_pairs()) is not None:
-            found["n_pairs"] = n_pairs
+            plain["n_pairs"] = n_pairs
         return {
-            **found,
+            **plain,
             "kernel_parameters": kernel_parameters(self.kernel),
             "columns": [column.to_dict() for column in self.columns],
         }
@@ -187,23 +226,41 @@ class StatisticResult(ReadOnlyArrays, Result):
     @classmethod
     def _fields(cls, document: Document) -> dict[str, Any]:
         """Return the fields of the class, read from a document."""
-        return attribution_fields(document)
+        names = document.texts("feature_names", FEATURE)
+        errors = "standard_errors"
+        return {
+            "values": document.numbers("values", FEATURE),
+            errors: document.numbers(errors, FEATURE, missing=True)
+            if document.has(errors)
+            else None,
+            "alone": document.numbers("alone", FEATURE),
+            "_axes": Axes(names, present=(FEATURE,)),
+            "kernel": document.read("kernel_parameters", kernel_of),
+            "bandwidth": document.text("bandwidth") if document.has("bandwidth") else None,
+            "estimator": document.choice("estimator", (*ESTIMATORS, *SAMPLED_ESTIMATORS)),
+            "value_function": document.choice("value_function", STATISTICS_CONVENTIONS),
+            "significance": _significance(document) if document.has("pvalue") else None,
+            "columns": document.read("columns", checked_columns),
+            "n_pairs": document.integer("n_pairs", least=1) if document.has("n_pairs") else None,
+        }
 
     def _frame(self, errors: bool | None) -> pd.DataFrame:
         import pandas as pd
 
         if errors and self.standard_errors is None:
             raise ValueError("to_frame(errors=True): this result has no standard errors")
-        shares = {"share": self.shares} if self._has_share_column else {}
-        columns = {"value": self.values, **shares}
-        columns |= {title: getattr(self, name) for name, title in COLUMNS.items()}
+        columns = self._table_columns()
+        if self._has_share_column and self.shares is not None:
+            columns = {"value": self.values, "share": self.shares, **columns}
         if errors is False:
-            del columns[COLUMNS["standard_errors"]]
-        frame = pd.DataFrame(
-            {title: column for title, column in columns.items() if column is not None},
-            index=pd.Index(self._axes.features, name="feature"),
-        )
+            columns.pop(COLUMNS["standard_errors"], None)
+        frame = pd.DataFrame(columns, index=pd.Index(self._axes.features, name="feature"))
         return frame.sort_values("value", ascending=False, kind="stable")
+
+    def _table_columns(self) -> dict[str, Float]:
+        """Return the columns of tables by their titles."""
+        columns = {title: getattr(self, name) for name, title in COLUMNS.items()}
+        return {title: column for title, column in columns.items() if column is not None}
 
     def _draw(self, options: PlotOptions) -> matplotlib.axes.Axes:
         options.check_single_output(type(self).__name__)
@@ -216,7 +273,7 @@ class StatisticResult(ReadOnlyArrays, Result):
             standard_errors=self.standard_errors,
             alone=self.alone,
             is_found=None if pvalues is None else pvalues <= SMALL_PVALUE,
-            found=f"family-wise p ≤ {SMALL_PVALUE}",
+            found=f"adjusted p ≤ {SMALL_PVALUE}",
             permuted_values=self.permuted_values,
             title=self._title(),
         )
@@ -224,26 +281,6 @@ class StatisticResult(ReadOnlyArrays, Result):
     def _title(self) -> str:
         title = f"{self.label} = {self.statistic:.5g}"
         return title if self.pvalue is None else f"{title}, p = {self.pvalue:.3g}"
-
-    @property
-    def label(self) -> str:
-        """What the statistic is called."""
-        raise NotImplementedError
-
-    @property
-    def hypothesis(self) -> str:
-        """The hypothesis of the p-values of the statistic and of the values, in words."""
-        raise NotImplementedError
-
-    @property
-    def alone_hypothesis(self) -> str:
-        """The hypothesis of the p-value of a feature by itself, in words."""
-        raise NotImplementedError
-
-    @property
-    def finding(self) -> str:
-        """What a feature does whose p-value alone is small, in words."""
-        raise NotImplementedError
 
     def _headline(self) -> str:
         n_pairs = self._n_pairs()
@@ -255,7 +292,7 @@ class StatisticResult(ReadOnlyArrays, Result):
         )
 
     def _pvalues(self) -> str:
-        """Return the p-value and the two that it combines, in words."""
+        """Return the p-value and the two p-values that it combines, in words."""
         both = self.pvalue, self.statistic_pvalue, self.univariate_pvalue
         of_result, of_statistic, univariate = (number(p) for p in both)
         if len(self.values) == 1:
@@ -266,32 +303,51 @@ class StatisticResult(ReadOnlyArrays, Result):
         )
 
     def _n_pairs(self) -> int | None:
-        """Return how many pairs an estimator with a budget compared."""
+        """Return the number of pairs of an estimator with a budget."""
         return getattr(self, "n_pairs", None)
 
     def _summary(self, n_lines: int) -> Summary:
         """Return the statistic, a table of the strongest features, the kernel and the notes."""
-        columns_of_features = {name: getattr(self, name) for name in COLUMNS}
-        strongest = table(self._axes.features, columns_of_features, n_lines)
-        lines = []
-        if self.significance is not None:
-            lines.append(legend(self.hypothesis, self.alone_hypothesis))
-        lines.append(f"kernel: {described(self.kernel, self.bandwidth)}")
         columns = Encoding(self.columns).described()
-        if columns is not None:
-            lines.append(f"columns: {columns}")
+        lines = [] if self.significance is None else legend(self._wording)
+        lines.append(f"kernel: {described(self.kernel, self.bandwidth)}")
+        lines += [] if columns is None else [f"columns: {columns}"]
         lines += [*self._observations(), *(f"note: {note}" for note in self.notes)]
-        return Summary(self._headline(), [strongest], lines)
+        features = table(self._axes.features, self.values, self._table_columns(), n_lines)
+        return Summary(self._headline(), [features], lines)
 
     def _observations(self) -> list[str]:
-        """Return lines on what was observed beside the statistic."""
+        """Return lines on observations other than the statistic."""
         return []
 
 
+def kernel_parameters(kernel: Kernel) -> dict[str, Any] | None:
+    """Return the class and the parameters of a kernel; None if pkex does not define its class."""
+    try:
+        return plain_kernel(kernel)
+    except TypeError:
+        return None
+
+
 def _plain(name: str, item: Any) -> Any:
-    """Return an item as JSON holds it."""
+    """Return an attribute as JSON data."""
     if isinstance(item, np.ndarray):
         return plain_numbers(name, item)
     if isinstance(item, Kernel):
         return repr(item)
     return list(item) if isinstance(item, tuple) else item
+
+
+def _significance(document: Document) -> Significance:
+    axes = {**dict.fromkeys(_RESULT_PVALUES, ()), "permuted_values": ("permutation", FEATURE)}
+    arrays: dict[str, Any] = {
+        item.name: document.numbers(item.name, *axes.get(item.name, (FEATURE,)))
+        for item in fields(Significance)
+    }
+    for name, numbers in arrays.items():
+        is_pvalue = name != "permuted_values"
+        if not numbers.size or (is_pvalue and not ((numbers > 0.0) & (numbers <= 1.0)).all()):
+            raise document.error(
+                f"the field {name!r} must have {'p-values' if is_pvalue else 'permutations'}"
+            )
+    return Significance(**{**arrays, **{name: float(arrays[name]) for name in _RESULT_PVALUES}})

@@ -1,4 +1,4 @@
-"""What a result says of itself: a table, and notes on what is easily misread."""
+"""Summaries of results: a table of features, and notes on results that are easily misread."""
 
 from __future__ import annotations
 
@@ -8,106 +8,103 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.compare.permutation.significance import Significance
+from pkex.compare.results.wording import Wording
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
 from pkex.results.summary import SummaryTable
 from pkex.results.tables import numbers, shortened
 from pkex.typing import Float
 
-__all__ = ["COLUMNS", "SMALL_PVALUE", "described", "legend", "notes_of", "table"]
+__all__ = ["COLUMNS", "SMALL_PVALUE", "described", "legend", "notes_of", "strongest", "table"]
 
-# P-values up to this are called small, others not.
+# P-values up to this level are called small.
 SMALL_PVALUE = 0.05
-# Names in a note.
+# Largest number of names in a note.
 _MOST_NAMES = 5
 
-# What is known of each feature, and its title in a table.
+# Attributes with one number per feature, and their titles in tables; the columns that answer
+# "how much?" and "does this feature count?" come first.
 COLUMNS = {
     "values": "value",
+    "alone_familywise_pvalues": "univariate p (adjusted)",
     "standard_errors": "std err",
+    "familywise_pvalues": "p (adjusted)",
+    "alone": "univariate value",
+    "alone_pvalues": "univariate p",
     "feature_pvalues": "p",
-    "familywise_pvalues": "family p",
-    "alone": "alone",
-    "alone_pvalues": "alone p",
-    "alone_familywise_pvalues": "alone family p",
 }
 
 
 def described(kernel: Kernel, bandwidth: str | None) -> str:
-    """Return how a kernel's length-scales were found, or a kernel that was given."""
+    """Return the rule that chose a kernel's length-scales, or the kernel that the user passed."""
     return bandwidth or shortened(repr(kernel), 80)
 
 
-def table(names: Sequence[str], columns: Mapping[str, Float | None], most: int) -> SummaryTable:
+def strongest(values: Float, most: int) -> NDArray[np.intp]:
+    """Return the positions of the largest absolute values, in descending order of the values."""
+    chosen = np.argsort(-np.abs(values), kind="stable")[:most]
+    return chosen[np.argsort(-values[chosen], kind="stable")]
+
+
+def table(
+    names: Sequence[str], values: Float, columns: Mapping[str, Float], most: int
+) -> SummaryTable:
     """Return a table of the strongest features, the largest value first.
 
     Parameters
     ----------
     names : sequence of str
-        Of the features.
-    columns : mapping of str to ndarray of shape (P,) or None
-        What is known of each feature, by the names of `COLUMNS`.
+        Names of the features.
+    values : ndarray of shape (P,)
+    columns : mapping of str to ndarray of shape (P,)
+        Columns by their titles.
     most : int
         The largest number of features.
     """
-    values = columns["values"]
-    assert values is not None, "values are always known"
-    strongest = np.argsort(-np.abs(values), kind="stable")[:most]
-    order = strongest[np.argsort(-values[strongest], kind="stable")]
+    order = strongest(values, most)
     cells = [["feature", *(shortened(names[j]) for j in order)]]
-    for name, title in COLUMNS.items():
-        of_features = columns[name]
-        if of_features is not None:
-            cells.append([title, *numbers(of_features[order])])
+    cells += [[title, *numbers(column[order])] for title, column in columns.items()]
     left_out = len(values) - len(order)
     note = f"({counted(left_out, 'smaller feature')} not shown)" if left_out else ""
     return SummaryTable(cells, values[order], note=note)
 
 
-def legend(hypothesis: str, alone_hypothesis: str) -> str:
-    """Return a line that says what the p-values are of."""
-    return (
-        f"p: hypothesis that {hypothesis}; alone p: that {alone_hypothesis}; "
-        "family: corrected for the number of features"
-    )
+def legend(wording: Wording) -> list[str]:
+    """Return lines with the hypotheses of the p-values."""
+    return [
+        f"p: hypothesis that {wording.hypothesis}; adjusted: for the number of features",
+        f"univariate p: hypothesis that {wording.alone_hypothesis}",
+    ]
 
 
 def notes_of(
-    names: Sequence[str], tested: Significance, finding: str, *, is_neutral: bool
+    names: Sequence[str], significance: Significance, wording: Wording, *, is_neutral: bool
 ) -> tuple[str, ...]:
-    """Say of which features of a significant result value and univariate test disagree.
+    """Return notes on features whose value and univariate test disagree in a significant result.
 
-    A small value does not exclude that a feature differs by itself: it may share what it shows with
-    others. A large p-value alone does not exclude it either: the test may lack power.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of the features.
-    tested : Significance
-    finding : str
-        What a feature does whose p-value alone is small, in words.
-    is_neutral : bool
-        Whether the values are neutral ones.
+    A small value does not exclude that a feature differs: it may share its effect with others. A
+    large univariate p-value does not exclude it either: the test may lack power.
     """
-    if tested.pvalue > SMALL_PVALUE:
+    if significance.pvalue > SMALL_PVALUE:
         return ()
-    is_shared = (tested.alone_familywise_pvalues <= SMALL_PVALUE) & (
-        tested.feature_pvalues > SMALL_PVALUE
+    is_shared = (significance.alone_familywise_pvalues <= SMALL_PVALUE) & (
+        significance.feature_pvalues > SMALL_PVALUE
     )
-    is_joint = (tested.familywise_pvalues <= SMALL_PVALUE) & (tested.alone_pvalues > SMALL_PVALUE)
+    is_joint = (significance.familywise_pvalues <= SMALL_PVALUE) & (
+        significance.alone_pvalues > SMALL_PVALUE
+    )
     notes = []
     if is_shared.any():
-        outdone = ", or be outdone by them (neutral values)"
+        masked = " or have a smaller value because of them (neutral values)" if is_neutral else ""
         notes.append(
-            f"{_named(names, is_shared)}: small p-value alone, but not of the value: "
-            f"{finding} by itself, and may share what it shows with others"
-            f"{outdone if is_neutral else ''}"
+            f"{_named(names, is_shared)}: small univariate p-value, but large p-value of the "
+            f"Shapley value: {wording.does} individually, and may share its effect with other "
+            f"features{masked}"
         )
     if is_joint.any():
         notes.append(
-            f"{_named(names, is_joint)}: small p-value of the value, but not alone: little is "
-            "seen of it by itself; what counts may be how it goes together with others"
+            f"{_named(names, is_joint)}: small p-value of the Shapley value, but large univariate "
+            "p-value: may count through the dependence on other features"
         )
     return tuple(notes)
 

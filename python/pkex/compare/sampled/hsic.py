@@ -15,7 +15,7 @@ from pkex.compare.kernel.target import Target, as_target
 from pkex.compare.kernel.terms import KernelRows, KernelTerms
 from pkex.compare.pairs.hsic_problem import HSICProblem
 from pkex.compare.permutation.hsic_test import significance_by_exchanges
-from pkex.compare.permutation.octets import OCTET, Octets
+from pkex.compare.permutation.target_blocks import BLOCK_SIZE, TargetBlocks
 from pkex.compare.results.hsic import HSICResult
 from pkex.compare.sampled.block_sums import BlockSums, OfBlock
 from pkex.compare.sampled.design import Design, n_reference
@@ -34,13 +34,13 @@ from pkex.typing import Float, Report
 
 __all__ = ["sampled_hsic"]
 
-# Slots, whose octets exchange targets alike.
+# Number of groups, whose blocks use the same exchange.
 _SLOTS = 8
-_UNIT = (_SLOTS * OCTET,)
+_UNIT = (_SLOTS * BLOCK_SIZE,)
 # What messages call the reference.
 _PART = "a random part of X"
 # What an HSIC reports the progress of; blocks report none.
-_SILENT: dict[str, Report | None] = dict.fromkeys(["centring", "sums", "relabelling"])
+_SILENT: dict[str, Report | None] = dict.fromkeys(["centring", "sums", "permutations"])
 
 
 def sampled_hsic(
@@ -77,13 +77,13 @@ def sampled_hsic(
         attributed = replace(attributed, terms=divided.terms)
         statistic = _OfBlock(attributed, other, bool(options.n_permutations), how.alone())
         found = estimate_over_design(
-            statistic, (sample,), reference, _UNIT, options, how, report, together=OCTET
+            statistic, (sample,), reference, _UNIT, options, how, report, together=BLOCK_SIZE
         )
     values = found.values
     if options.n_permutations:
-        octets = _octets(_UNIT[0])
+        blocks = _target_blocks(_UNIT[0])
         tested = significance_by_exchanges(
-            octets, found.groups, 0.0, options.n_permutations, options.random_state, None
+            blocks, found.groups, 0.0, options.n_permutations, options.random_state, None
         )
         values = replace(values, significance=tested)
     return HSICResult(
@@ -216,7 +216,7 @@ class _OfBlock:
         problem = HSICProblem.of(
             self.attributed.of(rows), self.other.of(rows), self.how, _SILENT, is_biased=False
         )
-        groups = _octets(len(rows)).groups if self.is_tested else None
+        groups = _target_blocks(len(rows)).groups if self.is_tested else None
         of_rows, of_groups, alone = problem.sums(groups, exchanges=self.is_tested)
         # Of ordered pairs.
         numbers = [problem.scale * of_rows[:, 0].sum(axis=0), 2.0 * problem.scale * alone]
@@ -224,7 +224,7 @@ class _OfBlock:
         return BlockSums(np.concatenate(numbers), of_groups)
 
 
-def _octets(n_rows: int) -> Octets:
-    """Return a block's rows as slots of octets, all of which exchange targets."""
+def _target_blocks(n_rows: int) -> TargetBlocks:
+    """Return the rows of a block of the design as groups of blocks that exchange targets."""
     places = np.arange(n_rows, dtype=np.int64)
-    return Octets(places, places * _SLOTS // n_rows, _SLOTS)
+    return TargetBlocks(places, places * _SLOTS // n_rows, _SLOTS)

@@ -15,8 +15,8 @@ from pkex.compare.kernel.sample_kernel import given_kernel
 from pkex.compare.kernel.terms import KernelTerms
 from pkex.compare.pairs.pair_sums import pair_sums
 from pkex.compare.pairs.two_sample_sums import PairWeights
+from pkex.compare.permutation.blocks import Blocks
 from pkex.compare.permutation.pair_dependence import DependenceTest
-from pkex.compare.permutation.permutations import Blocks
 from pkex.compare.permutation.significance import Significance
 from pkex.compare.permutation.two_sample_test import significance_of_blocks
 from pkex.compare.results.mmd import MMDResult
