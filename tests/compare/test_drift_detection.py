@@ -204,7 +204,9 @@ def test_both_samples_can_be_looked_at(rng):
     assert result.rows.new_levels == {"city": ("c",)}
     assert "city: new levels: 'c' (1 row)" in repr(result)
     assert result.to_dict()["new_levels"] == {"city": ["c"]}
-    with pytest.raises(ValueError, match="there is no one column 'when'; choose by number from 0"):
+    with pytest.raises(
+        ValueError, match=r"there is not exactly one column 'when'\. Pass a number from 0"
+    ):
         result.rows.entries("when")
     for same in (result, pickle.loads(pickle.dumps(result))):
         assert same.to_dict() == result.to_dict()
@@ -217,10 +219,10 @@ def test_both_samples_can_be_looked_at(rng):
     [
         ({"alpha": 0.0}, ValueError, "alpha must be a number between 0 and 1; got 0.0"),
         ({"alpha": True}, ValueError, "alpha must be a number between 0 and 1; got True"),
-        ({"n_permutations": 18}, ValueError, "too small for alpha=0.05.*1/19; take at least 19"),
+        ({"n_permutations": 18}, ValueError, "too small for alpha=0.05.*1/19. Pass at least 19"),
         ({"n_permutations": 10**9}, ValueError, "too large: .* 1 features. Pass at most 100000000"),
         ({"n_permutations": -1}, ValueError, "n_permutations must be an integer"),
-        ({"batch_size": 10}, ValueError, "batch_size needs n_permutations"),
+        ({"batch_size": 10}, ValueError, "batch_size requires n_permutations"),
         ({"batch_size": 1, "n_permutations": 19}, ValueError, "batch_size must be an integer, at"),
         ({"batch_size": 26, "n_permutations": 19}, ValueError, "at most half of the 50 rows"),
         ({"random_state": "a"}, TypeError, "random_state must be None, a non-negative integer"),

@@ -147,7 +147,7 @@ def test_familywise_pvalues_are_at_least_those_of_single_features(rng):
     assert np.all(result.familywise_pvalues >= result.feature_pvalues)
 
 
-def test_a_given_kernel_needs_no_length_scale(samples):
+def test_a_user_kernel_needs_no_length_scale(samples):
     result = pkex.mmd(*samples, kernel=RBF(3.0))
     assert result.kernel == RBF(3.0)
     assert result.bandwidth is None

@@ -22,13 +22,13 @@ def dependent(seed=0, n=2400, d=3, slope=0.0):
 @pytest.fixture
 def blocks(monkeypatch):
     """The rows of each block that is compared, data before targets."""
-    seen, of_block = [], hsic._OfBlock.__call__
+    seen, of_block = [], hsic._BlockHSIC.__call__
 
     def recorded(self, rows):
         seen.append(rows)
         return of_block(self, rows)
 
-    monkeypatch.setattr(hsic._OfBlock, "__call__", recorded)
+    monkeypatch.setattr(hsic._BlockHSIC, "__call__", recorded)
     return seen
 
 
@@ -176,7 +176,7 @@ def test_files_and_threads_give_the_bits_of_arrays(tmp_path):
     found = pkex.hsic(tmp_path / "table.parquet", "price", **options)
     assert bits(found) == bits(expected)
     assert found.feature_names == ["age", "body"]
-    with pytest.raises(ValueError, match="y must be a column of X, beside others; got 'cost'"):
+    with pytest.raises(ValueError, match="y must be one of several columns of X; got 'cost'"):
         pkex.hsic(tmp_path / "table.parquet", "cost", **options)
 
 
@@ -187,5 +187,5 @@ def test_what_needs_all_pairs_is_said_not_to_be_there():
         for name in ("r2", "alone_r2"):
             with pytest.raises(ValueError, match=f"{name} is computed from all pairs of rows"):
                 getattr(result, name)
-    with pytest.raises(ValueError, match="'block' is for many rows, here at least 2342; got 500"):
+    with pytest.raises(ValueError, match="'block' requires at least 2342 rows; got 500"):
         pkex.hsic(x[:500], y[:500], estimator="block")

@@ -31,7 +31,7 @@ CALLS = {
 def pieces(monkeypatch):
     """The pieces that workers computed, of few tiles; also of few rows."""
     monkeypatch.setattr(pair_sums, "_MANY_ROWS", 100)
-    monkeypatch.setattr(pair_sums, "_OF_PIECE", 2)
+    monkeypatch.setattr(pair_sums, "_OF_TASK", 2)
     handed_out, run = [], pair_sums.Workers.map
 
     def recorded(self, function, items):

@@ -1,4 +1,4 @@
-"""Statistics of samples, divided among features: maximum mean discrepancy and HSIC."""
+"""Attribution of two-sample differences (MMD), drift and dependence (HSIC) to features."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import partial
 
 import numpy as np
@@ -34,7 +34,7 @@ from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
 from pkex.kernels.orthogonal import OrthogonalANOVA
 from pkex.tables.columns import drop
-from pkex.tables.encode import Column
+from pkex.tables.encode import Column, Encoding, categorical_columns
 from pkex.typing import Float
 
 __all__ = ["warn_of_duplicate_rows", "warn_of_mistyped_columns", "warn_of_unusual_rows"]
@@ -63,20 +63,20 @@ _LARGEST = 1e130
 
 
 def warn_of_duplicate_rows(rows: Float, n_columns: int, what: str) -> None:
-    """Warn if some rows equal an earlier one, and hardly do so by chance.
+    """Warn if rows equal earlier rows, and are unlikely to be equal by chance.
 
-    Of rows that agree in the most varied column of fractions, three in four at least then agree in
-    all columns. Labels and integers alone are often equal by chance, and so are rows with missing
-    numbers, which are left out.
+    At least three in four rows that are equal in the most varied column of non-integers must be
+    equal in all columns. Rows of labels and integers only, and rows with missing numbers, are not
+    counted, because they are often equal by chance.
 
     Parameters
     ----------
     rows : ndarray of shape (n, k)
-        Encoded rows: behind the columns of the table is 1 where a number is missing.
+        Encoded rows; columns after those of the table are 1 where a number is missing.
     n_columns : int
-        Of the table.
+        The number of columns of the table.
     what : str
-        What the message calls the rows.
+        The name of the rows in the message.
     """
     rows = rows[:_MOST_ROWS]
     rows = rows[(rows[:, n_columns:] == 0.0).all(axis=1), :n_columns]
@@ -87,7 +87,7 @@ def warn_of_duplicate_rows(rows: Float, n_columns: int, what: str) -> None:
     most_varied = 0
     for column in rows.T:
         varied = len(np.unique(column))
-        # Copies are equal in each column.
+        # Copies are equal in every column.
         if n - varied < fewest:
             return
         if (column != np.rint(column)).any():
@@ -103,31 +103,32 @@ def warn_of_duplicate_rows(rows: Float, n_columns: int, what: str) -> None:
                     Argument(what),
                     " equal an earlier row in all columns",
                 ),
-                "if rows were copied, p-values are too small: leave copies out",
+                "if rows were copied, p-values are too small: remove the copies",
             )
         )
 
 
 def warn_of_mistyped_columns(
-    rows: Float, columns: Sequence[Column], categorical: frozenset[int], what: str
+    rows: Float, encoding: Encoding, categorical: Iterable[int | str] | None, what: str
 ) -> None:
-    """Warn of counters, ids, codes that are numbers, and of dates and numbers that are texts.
+    """Warn of counters, ids, numeric codes, and of dates and numbers read as text.
 
     Parameters
     ----------
     rows : ndarray of shape (n, k)
         Encoded rows, in the order of the table.
-    columns : sequence of Column
-    categorical : frozenset of int
-        Columns that the caller said to be labels.
+    encoding : Encoding
+    categorical : iterable of int or str, optional
+        Columns that the user passed as categorical.
     what : str
-        What messages call the rows.
+        The name of the rows in messages.
     """
-    for j, column in enumerate(columns):
+    named = categorical_columns(categorical, encoding.names)
+    for j, column in enumerate(encoding.columns):
         warning = None
         if column.compared == "numbers":
             warning = _doubt_of_numbers(rows[:_MOST_ROWS, j], column.name, what)
-        elif column.type == "text" and j not in categorical:
+        elif column.type == "text" and j not in named:
             warning = _doubt_of_texts(column, what)
         if warning is not None:
             warn(warning)
@@ -145,29 +146,29 @@ def _doubt_of_numbers(entries: Float, name: str, argument: str) -> InputWarning 
     is_running = n * (n - 1.0) >= 2.0 * _EXPONENT * span
     if distinct == n and (is_running or _ID.search(name)):
         return doubt(
-            "holds integers that are all different, as running numbers and ids are",
+            "holds integers that are all different, like running numbers or ids",
             ("if it does not measure anything, ", drop(name)),
         )
     if 2 < distinct < n and _CODE.search(name):
         return doubt(
             "holds integers, which are compared as numbers",
-            ("if they are codes, give ", Option("categorical", [name])),
+            ("if they are codes, pass ", Option("categorical", [name])),
         )
     return None
 
 
 def _doubt_of_texts(column: Column, argument: str) -> InputWarning | None:
     texts = [level for level in (column.levels or ())[:_MOST_LABELS] if isinstance(level, str)]
-    for look, meaning, remedy in (
+    for pattern, meaning, fix in (
         (_DATE, "dates", "convert them, for example with pandas.to_datetime"),
         (_NUMBER, "numbers", "convert them, for example with pandas.to_numeric"),
     ):
-        alike = [text for text in texts if look.fullmatch(text)]
-        if 2 * len(alike) > len(texts):
+        matches = [text for text in texts if pattern.fullmatch(text)]
+        if 2 * len(matches) > len(texts):
             return InputWarning(
                 argument,
-                f"holds texts such as {alike[0]!r}, which are compared as labels",
-                f"if they are {meaning}, {remedy}",
+                f"holds texts such as {matches[0]!r}, which are compared as labels",
+                f"if they are {meaning}, {fix}",
                 column=column.name,
                 kind="texts",
             )
@@ -177,27 +178,27 @@ def _doubt_of_texts(column: Column, argument: str) -> InputWarning | None:
 def warn_of_unusual_rows(
     kernel: Kernel, rows: Float, samples: Mapping[str, int], statistic: str, *, is_biased: bool
 ) -> None:
-    """Warn if a pair of rows has more weight than the sampling error of a statistic.
+    """Warn if a pair of rows contributes more than the sampling error of a statistic.
 
-    That error is about sd(K)/n of n rows, and the weight of a pair K(a, b)/n². It is the default
-    kernel that is looked at, and rows whose kernel with themselves is n times as large as usual.
+    With n rows, this error is about sd(K)/n, and the contribution of a pair is K(a, b)/n². Only the
+    default kernel is checked, for rows whose k(a, a) is over n times the median.
 
     Parameters
     ----------
     kernel : Kernel
     rows : ndarray of shape (n, d)
-        As the kernel takes them.
+        In the form that the kernel accepts.
     samples : mapping of str to int
-        The names of the samples that were put together, and how many rows each has.
+        The names of the pooled samples, and their numbers of rows.
     statistic : str
-        What the message calls the statistic.
+        The name of the statistic in the message.
     is_biased : bool
-        Whether pairs of a row with itself count.
+        Whether pairs of a row with itself are included.
 
     Raises
     ------
     OverflowError
-        If the kernel between two of the rows is beyond 1e130.
+        If the kernel of two rows is above 1e130.
     """
     if len(rows) < _FEWEST_ROWS or not isinstance(kernel, OrthogonalANOVA):
         return
@@ -217,7 +218,7 @@ def warn_of_unusual_rows(
     if with_others.any():
         largest = float(pairs[with_others].max())
         what = (
-            ": unusual in so many columns at once that single pairs of these rows decide "
+            ": unusual in so many columns at once that single pairs of these rows dominate "
             f"{statistic} and its values (kernel up to {largest:.2g}, of other pairs about "
             f"{typical:.2g}); univariate results are not affected"
         )
@@ -226,22 +227,22 @@ def warn_of_unusual_rows(
             "check these rows",
             ("pass ", Option("kernel", python=bounded), ", which bounds each pair"),
         ]
-        found = joined(*_named(unusual[with_others], samples), what)
+        message = joined(*_named(unusual[with_others], samples), what)
         if largest > _LARGEST:
-            raise InputOverflowError(None, found, fixes)
-        warn(InputWarning(None, found, fixes))
+            raise InputOverflowError(None, message, fixes)
+        warn(InputWarning(None, message, fixes))
     elif is_biased and outweighs.any():
         what = (
-            ": unusual in so many columns at once that pairs of a row with itself decide the "
+            ": unusual in so many columns at once that pairs of a row with itself dominate the "
             f"biased {statistic} and its values"
         )
         fix = "pass ", Option("estimator", "unbiased"), ", which leaves these pairs out"
-        found = joined(*_named(unusual[outweighs.any(axis=1)], samples), what)
-        warn(InputWarning(None, found, fix))
+        message = joined(*_named(unusual[outweighs.any(axis=1)], samples), what)
+        warn(InputWarning(None, message, fix))
 
 
 def _named(rows: NDArray[np.intp], samples: Mapping[str, int]) -> list[str | Argument]:
-    """Return the words for some of the rows of samples that were put together."""
+    """Return the names of some rows of pooled samples, in words."""
     words: list[str | Argument] = []
     start = 0
     for sample, n_rows in samples.items():

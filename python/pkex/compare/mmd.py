@@ -23,7 +23,7 @@ from pkex.compare.data_warnings import (
     warn_of_mistyped_columns,
     warn_of_unusual_rows,
 )
-from pkex.compare.kernel.sample_kernel import given_kernel
+from pkex.compare.kernel.sample_kernel import user_kernel
 from pkex.compare.pairs.pair_sums import pair_sums
 from pkex.compare.pairs.two_sample_sums import PairWeights, TwoSampleSums
 from pkex.compare.permutation.blocks import two_sample_blocks
@@ -40,7 +40,7 @@ from pkex.execution.progress import Progress, reporting
 from pkex.inputs.choices import Estimator, SampledEstimator, StatisticsConvention, Summation
 from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
-from pkex.tables.encode import Missing, categorical_columns
+from pkex.tables.encode import Missing
 from pkex.tables.samples import two_samples
 from pkex.tables.stream import refuse_files
 from pkex.typing import Float
@@ -228,28 +228,28 @@ def _mmd_of_all_pairs(
     refuse_files({"X": X, "Y": Y}, conventions.estimator)
     of_x, of_y, encoding = two_samples(X, Y, options.categorical, options.missing)
     x, y, names = of_x.rows, of_y.rows, encoding.names
-    given, players = given_kernel(kernel, len(names), X=x, Y=y), options.players(names)
+    passed, players = user_kernel(kernel, len(names), X=x, Y=y), options.players(names)
     row_weights = None if weights is None else RowWeights.of(weights, len(x), len(y))
     if row_weights is not None:
         x, y = x[row_weights.kept[0]], y[row_weights.kept[1]]
-    labels = categorical_columns(options.categorical, names)
-    warn_of_mistyped_columns(x, encoding.columns, labels, "X")
+    warn_of_mistyped_columns(x, encoding, options.categorical, "X")
     if n_permutations:
         warn_of_duplicate_rows(x, len(names), "X")
         warn_of_duplicate_rows(y, len(names), "Y")
     pooled, comparison = Comparison.prepare(
-        np.concatenate([x, y]), encoding, players, given, conventions, "X and Y"
+        np.concatenate([x, y]), encoding, players, passed, conventions, "X and Y"
     )
     sizes, is_biased = {"X": len(x), "Y": len(y)}, conventions.is_biased
     warn_of_unusual_rows(comparison.kernel, pooled, sizes, "MMD²", is_biased=is_biased)
     compared = comparison.kernel.engine_rows(pooled)
-    warn_of_all_pairs(compared, comparison.terms, conventions.computation())
+    computation = conventions.computation()
+    warn_of_all_pairs(compared, comparison.terms, computation)
     with reporting(options.progress) as report:
-        comparison, how = comparison.with_means(compared, report)
+        comparison, computation = comparison.with_means(compared, computation.reporting(report))
         if row_weights is not None:
-            values = _weighted(compared, row_weights.weights, comparison, how)
+            values = _weighted(compared, row_weights.weights, comparison, computation)
         else:
-            values = _unweighted(compared, len(x), comparison, options, how)
+            values = _unweighted(compared, len(x), comparison, options, computation)
     return MMDResult(
         **comparison.fields(values),
         n_rows=(len(x), len(y)),
@@ -259,9 +259,9 @@ def _mmd_of_all_pairs(
 
 
 def _unweighted(
-    rows: Float, n: int, comparison: Comparison, options: StatisticOptions, how: Computation
+    rows: Float, n: int, comparison: Comparison, options: StatisticOptions, computation: Computation
 ) -> StatisticValues:
-    """Attribute MMD² of the first n rows and the others to players, and test it."""
+    """Attribute MMD² of the first n rows and the other rows to players, and test it."""
     m, terms = len(rows) - n, comparison.terms
     n_permutations, generator = options.n_permutations, options.random_state
     blocks = None
@@ -270,7 +270,9 @@ def _unweighted(
         rows = rows[blocks.order]
         warn_of_few_permutations(n_permutations, blocks.unchanged_share(rows))
     groups = None if blocks is None else blocks.groups
-    sums = pair_sums(rows, n, terms, groups, alone_in_groups=blocks is not None, how=how)
+    sums = pair_sums(
+        rows, n, terms, groups, alone_in_groups=blocks is not None, computation=computation
+    )
     weights = PairWeights.of(comparison.conventions.estimator, n, m)
     own = weights.self_pairs * terms.self_pair()
     values = TwoSampleSums.of(sums, n).mmd(weights, own)
@@ -283,7 +285,7 @@ def _unweighted(
 
 
 def _weighted(
-    rows: Float, weights: tuple[Float, Float], comparison: Comparison, how: Computation
+    rows: Float, weights: tuple[Float, Float], comparison: Comparison, computation: Computation
 ) -> StatisticValues:
     """Attribute MMD² of weighted samples to players, with the means Σ w w′ k."""
     (v, w), terms = weights, comparison.terms
@@ -292,12 +294,12 @@ def _weighted(
         of_pairs = PairWeights(1.0, 1.0, 1.0, math.fsum(v**2) + math.fsum(w**2))
     else:
         of_pairs = PairWeights(1.0 / weight_of_pairs(v, "X"), 1.0 / weight_of_pairs(w, "Y"), 1.0)
-    sums = pair_sums(rows, n, terms, weights=np.concatenate([v, w]), how=how)
+    sums = pair_sums(rows, n, terms, weights=np.concatenate([v, w]), computation=computation)
     own = of_pairs.self_pairs * terms.self_pair()
-    found = TwoSampleSums.of(sums, n).mmd(of_pairs, own, has_errors=False)
+    result = TwoSampleSums.of(sums, n).mmd(of_pairs, own, has_errors=False)
     if is_biased or not terms.have_own_pairs:
-        return found
-    values, alone = found.values, found.alone
+        return result
+    values, alone = result.values, result.alone
     for sample, u in ((rows[:n], v), (rows[n:], w)):
         # The terms γ(a, a)/2 and γ(b, b)/2 subtracted from each pair do not cancel with unequal
         # weights: Σ_{a≠b} u_a u_b (f_a + f_b)/(1 − Σu²) differs from 2 Σ u_a f_a.

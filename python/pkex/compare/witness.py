@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.compare.kernel.choice import chosen_kernel
-from pkex.compare.kernel.sample_kernel import given_kernel
+from pkex.compare.kernel.sample_kernel import user_kernel
 from pkex.functions.column_maps import scattered
 from pkex.functions.descriptions import KernelExpansion
 from pkex.functions.encoded import EncodedKernelSum, TableMap
@@ -77,9 +77,9 @@ def witness(
     """
     of_x, of_y, encoding = two_samples(X, Y, categorical, missing)
     x, y = of_x.rows, of_y.rows
-    given = given_kernel(kernel, len(encoding.names), X=x, Y=y)
+    passed = user_kernel(kernel, len(encoding.names), X=x, Y=y)
     pooled = np.concatenate([x, y])
-    used = chosen_kernel(given, pooled, encoding, "X and Y").kernel
+    used = chosen_kernel(passed, pooled, encoding, "X and Y").kernel
     signs = np.repeat([1.0 / len(x), -1.0 / len(y)], [len(x), len(y)])
     if encoding.is_plain:
         shown = of_x.labels.names or of_y.labels.names
@@ -90,13 +90,13 @@ def witness(
 
 
 class EncodedColumns(TableMap):
-    """How the columns of a table become numbers.
+    """Map of the columns of a table to the numeric columns of a kernel expansion.
 
     Parameters
     ----------
     encoding : Encoding
     labels : Labels
-        Those of the columns, which other tables are compared with.
+        Column labels, which other tables must have.
     """
 
     def __init__(self, encoding: Encoding, labels: Labels) -> None:
@@ -116,7 +116,7 @@ class EncodedColumns(TableMap):
         return encoded(table, "X", self._encoding)[0]
 
     def __call__(self, rows: NDArray[Any]) -> Float:
-        """Return rows of a table, which an explainer has read, as numbers."""
+        """Return rows of a table that an explainer has read, as numbers."""
         columns = [
             read_column(_unread(column, own), own.name, "X")
             for column, own in zip(rows.T, self._encoding.columns, strict=True)
@@ -124,18 +124,18 @@ class EncodedColumns(TableMap):
         return self._encoding.rows(columns, "X")
 
     def inverse(self, rows: Float) -> Float:
-        """Return arbitrary numbers: the expansion is the model itself, and not compared."""
+        """Return rows in the form of the table; arbitrary, as the expansion itself is the model."""
         return scattered(rows[:, : self.n_columns], np.arange(self.n_columns), self.n_columns)
 
 
 def _unread(entries: NDArray[Any], column: Column) -> NDArray[Any]:
-    """Return entries as the table had them: truth values, and categories of dates as texts."""
+    """Return values in the types of the table: booleans, and categories of dates as texts."""
     if column.type == "category" and any(map(is_time, entries.tolist())):
         texts = np.empty(len(entries), dtype=object)
         texts[:] = [time_text(entry) if is_time(entry) else entry for entry in entries.tolist()]
         return texts
     if not any(isinstance(level, bool) for level in column.levels or ()):
         return entries
-    found = np.empty(len(entries), dtype=object)
-    found[:] = [None if is_missing(entry) else bool(entry) for entry in entries.tolist()]
-    return found
+    values = np.empty(len(entries), dtype=object)
+    values[:] = [None if is_missing(entry) else bool(entry) for entry in entries.tolist()]
+    return values

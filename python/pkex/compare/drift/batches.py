@@ -1,4 +1,4 @@
-"""Batches as users give them to a timeline: with their names, one after the other."""
+"""Batches of a timeline: their names, and the messages about them."""
 
 from __future__ import annotations
 
@@ -7,30 +7,29 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from pkex.errors import InputError, subject, warn
+from pkex.errors import InputError, subject
 from pkex.tables.kinds import is_frame
 
 __all__ = [
     "about_batch",
-    "cannot_be_found",
     "counted_batches",
     "named_batches",
-    "warn_of_few_permutations",
+    "undetectable",
 ]
 
 
 def named_batches(batches: Any) -> list[tuple[Any, Any]]:
-    """Return names and tables of batches: a dict, pairs of both, or tables, numbered from 0.
+    """Return names and tables of batches from a dict, pairs, or tables, numbered from 0.
 
     Raises
     ------
     ValueError, TypeError
-        If there are none, or it is one table.
+        If there are no batches, or a single table is passed.
     """
     if _is_table(batches):
         raise TypeError(
             "batches must be a list of tables, or a dict of names to tables; got one table "
-            f"({type(batches).__name__}): take predict for it"
+            f"({type(batches).__name__}). Call predict for a single table"
         )
     if not isinstance(batches, Iterable):
         raise TypeError(
@@ -39,7 +38,7 @@ def named_batches(batches: Any) -> list[tuple[Any, Any]]:
         )
     listed = list(batches.items() if isinstance(batches, Mapping) else batches)
     if not listed:
-        raise ValueError("batches is empty; give one table or more")
+        raise ValueError("batches is empty. Pass at least one table")
     if all(isinstance(item, tuple) and len(item) == 2 and _is_table(item[1]) for item in listed):
         return listed
     return listed if isinstance(batches, Mapping) else list(enumerate(listed))
@@ -53,7 +52,7 @@ def _is_table(item: Any) -> bool:
 
 @contextmanager
 def about_batch(name: object) -> Iterator[None]:
-    """Have errors and warnings name a batch."""
+    """Add the name of a batch to errors and warnings."""
     try:
         with subject(f"batch {name!r}: "):
             yield
@@ -63,24 +62,17 @@ def about_batch(name: object) -> Iterator[None]:
         raise type(error)(f"batch {name!r}: {error}") from error
 
 
-def cannot_be_found(n_batches: int, n_permutations: int, alpha: float) -> str | None:
-    """Say that no batch can have drift by its corrected p-value, and what helps; None if it can."""
+def undetectable(n_batches: int, n_permutations: int, alpha: float) -> str | None:
+    """Return a message if no adjusted p-value can be at most alpha; None if one can."""
     least = n_batches / (n_permutations + 1)
     if not n_permutations or least <= alpha * (1.0 + 1e-12):
         return None
     needed = math.ceil(n_batches / alpha * (1.0 - 1e-12)) - 1
     return (
-        f"no drift can be found in {n_batches} batches with n_permutations={n_permutations}: "
-        f"p-values corrected for the number of batches are at least {min(least, 1.0):.3g}, over "
-        f"alpha={alpha:g}; make the detector with n_permutations={needed} or more"
+        f"drift in {n_batches} batches cannot be detected with n_permutations={n_permutations}: "
+        f"p-values adjusted for the number of batches are at least {min(least, 1.0):.3g}, above "
+        f"alpha={alpha:g}. Create the detector with n_permutations={needed} or more"
     )
-
-
-def warn_of_few_permutations(n_batches: int, n_permutations: int, alpha: float) -> None:
-    """Warn if no batch can have drift by its corrected p-value."""
-    message = cannot_be_found(n_batches, n_permutations, alpha)
-    if message is not None:
-        warn(message)
 
 
 def counted_batches(count: int) -> str:

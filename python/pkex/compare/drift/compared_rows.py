@@ -1,4 +1,4 @@
-"""The rows of two samples that were compared, to be looked at column by column."""
+"""The compared rows of a reference and a batch, column by column."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ __all__ = ["ComparedRows"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComparedRows(ReadOnlyArrays):
-    """A reference and a batch, as they were compared.
+    """The compared rows of a reference and a batch.
 
     Parameters
     ----------
     reference, batch : ndarray of shape (n, k) and (m, k)
         Rows of numbers, read-only.
     encoding : Encoding
-        How the columns of the tables became numbers.
+        The conversion of the columns of tables to numbers.
     unknown : dict of int to tuple
-        Labels of the batch that the reference does not have, by the numbers of their columns.
+        Categories of the batch that are not in the reference, by the positions of their columns.
     """
 
     reference: Float
@@ -38,9 +38,9 @@ class ComparedRows(ReadOnlyArrays):
 
     @property
     def new_levels(self) -> dict[int | str, tuple[Any, ...]]:
-        """Labels of the batch that the reference does not have.
+        """Categories of the batch that are not in the reference.
 
-        By the name of their column, or by its number where several have that name.
+        The keys are names of columns, or positions of columns with equal names.
         """
         names = self.encoding.names
         return {
@@ -49,56 +49,56 @@ class ComparedRows(ReadOnlyArrays):
         }
 
     def entries(self, column: int | str) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the entries of a column in the reference and in the batch.
+        """Return the values of a column in the reference and in the batch.
 
         Parameters
         ----------
         column : int or str
-            By number or name.
+            The position or the name of the column.
 
         Returns
         -------
         tuple of two ndarrays of shape (n,) and (m,)
-            Numbers, or days; NaN where they are missing. Of labels objects, None where missing.
+            Numbers or days, NaN for missing values; objects for categories, None for missing ones.
 
         Raises
         ------
         ValueError
-            If there is no such column, or several of the name; or if the result was read from a
-            document, which does not hold the samples.
+            If there is no such column, or several columns have the name; or if the result was read
+            from a document, which does not contain the samples.
         """
         if not len(self.reference):
             raise ValueError(
-                "there are no rows: the result was read from a document, which does not hold the "
-                "samples"
+                "the result was read from a document, which does not contain the rows of the "
+                "samples. Call predict again for them"
             )
         names = self.encoding.names
         places = places_of(column, names) or []
         if len(places) != 1:
             raise ValueError(
-                f"there is no one column {column!r}; choose by number from 0 to {len(names) - 1} "
-                f"or by name from {shown(names)}"
+                f"there is not exactly one column {column!r}. Pass a number from 0 to "
+                f"{len(names) - 1} or a name from {shown(names)}"
             )
         return self._of(self.reference, places[0]), self._of(self.batch, places[0])
 
     def _of(self, rows: Float, j: int) -> NDArray[Any]:
-        column, found = self.encoding.columns[j], rows[:, j].copy()
+        column, values = self.encoding.columns[j], rows[:, j].copy()
         if column.is_label:
-            return _labelled(found, column, self.unknown.get(j, ()))
+            return _categories(values, column, self.unknown.get(j, ()))
         if column.imputed is not None:
             flag = len(self.encoding.columns) + self.encoding.flagged.index(j)
-            found[rows[:, flag] == 1.0] = np.nan
-        return found
+            values[rows[:, flag] == 1.0] = np.nan
+        return values
 
     @classmethod
     def without_rows(cls, columns: tuple[Column, ...], new_levels: dict[str, Any]) -> ComparedRows:
-        """Return the columns and the new labels of samples whose rows are not there.
+        """Return the columns and new categories of samples without their rows.
 
         Parameters
         ----------
         columns : tuple of Column
         new_levels : dict of str to list
-            As `new_levels`, with texts as keys.
+            As `new_levels`, with strings as keys.
         """
         names = [column.name for column in columns]
         unknown = {
@@ -106,7 +106,7 @@ class ComparedRows(ReadOnlyArrays):
             for key, new in new_levels.items()
         }
         if not set(unknown) <= set(range(len(columns))):
-            raise ValueError(f"there are {len(columns)} columns")
+            raise ValueError(f"positions must be below the number of columns, {len(columns)}")
         none = np.empty((2, 0, len(columns)))
         return cls(none[0], none[1], Encoding(columns), unknown)
 
@@ -114,7 +114,7 @@ class ComparedRows(ReadOnlyArrays):
         return f"ComparedRows({len(self.reference)} and {len(self.batch)} rows)"
 
 
-def _labelled(codes: Float, column: Column, new: tuple[Any, ...]) -> NDArray[Any]:
+def _categories(codes: Float, column: Column, new: tuple[Any, ...]) -> NDArray[Any]:
     levels = np.empty(len(column.levels or ()) + len(new), dtype=object)
     levels[:] = [*(column.levels or ()), *new]
     labels: NDArray[Any] = levels[codes.astype(np.intp)]

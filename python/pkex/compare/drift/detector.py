@@ -1,4 +1,4 @@
-"""A reference with all that batches are compared by, and the comparison of one batch."""
+"""A drift detector: a reference sample, and the comparison of a batch with it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pkex.compare.drift.reference import Plan, Reference
 from pkex.compare.drift.result import DriftResult
 from pkex.compare.drift.test import DriftTest
 from pkex.compare.kernel.choice import chosen_kernel, with_settled_constants
-from pkex.compare.kernel.sample_kernel import ChosenKernel, given_kernel
+from pkex.compare.kernel.sample_kernel import SampleKernel, user_kernel
 from pkex.compare.pairs.pair_sums import pair_sums
 from pkex.compare.pairs.two_sample_sums import PairWeights
 from pkex.compare.permutation.pair_dependence import DependenceTest
@@ -44,20 +44,20 @@ __all__ = ["Detector", "batch_comparison"]
 
 @dataclass(frozen=True, eq=False)
 class Detector:
-    """A reference that batches are compared with.
+    """A reference sample, and the settings of comparisons with it.
 
     Parameters
     ----------
     reference : Reference
     labels : Labels
-        Of the columns of its table.
+        The labels of its columns.
     constants : Constants
-        The columns that are constant in it, if the kernel is the default one.
+        The columns that are constant in the reference, for the default kernel.
     spans : ndarray of shape (k,) or None
-        How wide a column of reference and batch may be together.
+        The largest supported range of each column in reference and batch together.
     test : DriftTest
     threshold : float or None
-        Of batches of the size that was given.
+        The critical value for batches of the expected size.
     """
 
     reference: Reference
@@ -78,14 +78,14 @@ class Detector:
         test: DriftTest,
         progress: Progress,
     ) -> Detector:
-        """Prepare the comparison with the rows of a reference, and sum over their pairs."""
+        """Prepare the comparison with a reference, and sum over its pairs."""
         what, d = "X_reference", len(encoding.names)
-        given = given_kernel(kernel, d, X_reference=table.rows)
+        passed = user_kernel(kernel, d, X_reference=table.rows)
         later = "batches that have the same value there"
         rows, constants = with_settled_constants(
-            table.rows, encoding, what, given, later_rows=later
+            table.rows, encoding, what, passed, later_rows=later
         )
-        chosen = chosen_kernel(given, rows, encoding, what, looks_ahead=True)
+        chosen = chosen_kernel(passed, rows, encoding, what, looks_ahead=True)
         _warn_of_unusual(chosen.kernel, rows, what, conventions)
         if test.n_permutations:
             warn_of_duplicate_rows(rows, d, what)
@@ -97,7 +97,7 @@ class Detector:
 
     @property
     def comparison(self) -> Comparison:
-        """How rows are compared."""
+        """The comparison of rows."""
         return self.reference.comparison
 
     def compare(self, X: ArrayLike, report: Report | None) -> DriftResult:
@@ -123,7 +123,7 @@ class Detector:
         )
 
     def _read(self, X: ArrayLike) -> tuple[Float, dict[int, tuple[Any, ...]]]:
-        """Return the rows of a batch, and the labels that the reference does not have."""
+        """Return the rows of a batch, and its categories that are not in the reference."""
         comparison, names = self.comparison, self.comparison.encoding.names
         table_labels(X, "X").check_same(self.labels, "X", "X_reference")
         batch, new_levels = encoded(X, "X", comparison.encoding)
@@ -134,8 +134,8 @@ class Detector:
             plural = len(differing) > 1
             warn(
                 f"column{'s' if plural else ''} {shown(differing)} "
-                f"{'are' if plural else 'is'} constant in X_reference and not the same in X: to "
-                "the default kernel any difference from a constant is a large one"
+                f"{'are' if plural else 'is'} constant in X_reference and different in X: for the "
+                "default kernel any difference from a constant is large"
             )
         batch = self.constants.settled(batch)
         if self.spans is not None:
@@ -145,12 +145,12 @@ class Detector:
     def _values(
         self, rows: Float, generator: np.random.Generator, report: Report | None
     ) -> StatisticValues:
-        """Return the values of a batch, whose rows are arranged at random if they are tested."""
+        """Return the values of a batch; its rows are in random order if there is a test."""
         reference, test, conventions = self.reference, self.test, self.comparison.conventions
         terms, n, m = self.comparison.terms, len(reference.rows), len(rows)
         plan = Plan.of(n, m, terms.n_players)
         blocks = plan.blocks(n, m) if test.n_permutations else None
-        # The batch first: its rows, often few, then meet many at a time.
+        # The batch comes first: it often has few rows, which are compared with many at a time.
         pooled = np.concatenate([self.comparison.kernel.engine_rows(rows), reference.engine_rows])
         sums = pair_sums(
             pooled,
@@ -159,16 +159,16 @@ class Detector:
             None if blocks is None else blocks.groups,
             skips_second=True,
             alone_in_groups=blocks is not None,
-            how=conventions.computation(report),
+            computation=conventions.computation(report),
         )
         weights = PairWeights.of(conventions.estimator, n, m)
-        own, batch_first = weights.self_pairs * terms.self_pair(), weights.exchanged()
-        values = reference.beside(sums, m).mmd(weights, own)
+        own, batch_first = weights.self_pairs * terms.self_pair(), weights.swapped()
+        values = reference.with_batch(sums, m).mmd(weights, own)
         if blocks is None:
             return values
         warn_of_few_permutations(test.n_permutations, blocks.unchanged_share(pooled))
         of_reference = reference.sums_of_blocks(plan)
-        # Pairs of the reference's blocks are the end of the triangle.
+        # Pairs of the reference's blocks are at the end of the triangle.
         sums.groups[-len(of_reference) :] += of_reference
         significance = significance_of_blocks(
             sums.groups, blocks, batch_first, own, test.n_permutations, generator
@@ -182,15 +182,15 @@ def _warn_of_unusual(kernel: Kernel, rows: Float, what: str, conventions: Conven
 
 
 def batch_comparison(
-    chosen: ChosenKernel,
+    chosen: SampleKernel,
     reference: Float,
     encoding: Encoding,
     players: Players,
     conventions: Conventions,
 ) -> tuple[Comparison, Float | None]:
-    """Return the comparison, and how wide each column of reference and batch may be together.
+    """Return the comparison, and the largest range of each column in reference and batch.
 
-    Kernels with mixtures are made for a domain; others, and labels, have no limits.
+    Only kernels with mixtures, which are expanded for a domain, have limits for numbers.
     """
     domain = Domain.around(reference, ERRORS[-1])
     comparison = Comparison.of(chosen, encoding, players, conventions, domain)
@@ -202,15 +202,15 @@ def batch_comparison(
 
 
 def _check_distances(batch: Float, reference: Float, largest: Float, names: Sequence[str]) -> None:
-    """Refuse rows between which and a reference the kernel's mixtures are not exact.
+    """Raise an error for rows that are too far from a reference for the kernel's mixtures.
 
     Parameters
     ----------
     batch, reference : ndarray of shape (m, d) and (n, d)
     largest : ndarray of shape (d,)
-        How wide both may be together.
+        The largest range of each column in both together.
     names : sequence of str
-        Of the columns.
+        The names of the columns.
     """
     both = np.concatenate([batch, reference])
     with np.errstate(over="ignore"):
@@ -219,8 +219,8 @@ def _check_distances(batch: Float, reference: Float, largest: Float, names: Sequ
         name = names[int(np.argmax(spans / largest))]
         raise InputError(
             "X",
-            "has values thousands of times as far from X_reference as that is wide, and there the "
-            "sum of products for the kernel is not exact; are they codes of missing values?",
-            ["replace them", "compare with pkex.mmd"],
+            "has values that are thousands of times the range of X_reference away from it, where "
+            "the expansion of the kernel is not exact; are they codes of missing values?",
+            ["replace them", "use pkex.mmd"],
             column=name,
         )

@@ -1,4 +1,4 @@
-"""Detectors in files: arrays and JSON, which are read without running code."""
+"""Files of detectors: arrays and JSON, which are read without running code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pkex.compare.drift.file_checks import (
     checked_test,
 )
 from pkex.compare.drift.reference import Reference
-from pkex.compare.kernel.sample_kernel import ChosenKernel
+from pkex.compare.kernel.sample_kernel import SampleKernel
 from pkex.compare.results.columns import checked_columns
 from pkex.compare.statistic_options import Conventions
 from pkex.games.players import Players
@@ -36,13 +36,13 @@ from pkex.typing import Float
 
 __all__ = ["read", "write"]
 
-# What files say of themselves; the number grows where older versions could not read them.
+# The format of files, and its version, which increases if older versions of pkex cannot read it.
 _FORMAT, _VERSION = "pkex.MMDDrift", 1
 _HEADER, _BLOCKS = "header", "block_sums"
 
 
 def write(path: str | PathLike[str], detector: Detector) -> None:
-    """Write what a detector is made of; a file of that name is replaced when all is written."""
+    """Write a detector; an existing file is replaced at the end."""
     reference, absent = detector.reference, detector.comparison.terms.absent
     arrays: dict[str, Any] = {
         "rows": reference.rows,
@@ -55,7 +55,7 @@ def write(path: str | PathLike[str], detector: Detector) -> None:
     for (size, number), sums in reference.block_sums.items():
         arrays[f"{_BLOCKS} {size} {number}"] = sums
     header = np.array(json.dumps(_header(detector), allow_nan=False))
-    # Of its own name: others may write to the same file at once.
+    # A unique name, as other processes may write to the same file.
     part = Path(f"{os.fspath(path)}.{uuid.uuid4().hex}.part")
     try:
         with part.open("wb") as file:
@@ -66,12 +66,12 @@ def write(path: str | PathLike[str], detector: Detector) -> None:
 
 
 def read(path: str | PathLike[str]) -> Detector:
-    """Read what a detector is made of.
+    """Read a detector.
 
     Raises
     ------
     ValueError
-        If the file is none of a detector, damaged, or newer than this version of pkex.
+        If the file is not a detector, is damaged, or was written by a newer version of pkex.
     """
     with Path(path).open("rb") as file:
         try:
@@ -80,32 +80,32 @@ def read(path: str | PathLike[str]) -> Detector:
             is_ours = header["format"] == _FORMAT
         except MemoryError:
             raise
-        # Of a damaged file anything may be wrong, and so may be what NumPy raises.
+        # NumPy may raise any exception for a damaged file.
         except Exception:
             is_ours = False
     if not is_ours:
         raise ValueError(
-            f"{os.fspath(path)!r} is no file that pkex.MMDDrift.save has written, or is damaged"
+            f"{os.fspath(path)!r} is damaged, or was not written by pkex.MMDDrift.save"
         ) from None
     version = header.get("version")
     if isinstance(version, int) and version > _VERSION:
         raise ValueError(
-            f"{os.fspath(path)!r} has format {version} of a newer version of pkex; this "
-            f"one reads up to {_VERSION}: update pkex"
+            f"{os.fspath(path)!r} has format {version} of a newer version of pkex, but this "
+            f"version reads formats up to {_VERSION}. Update pkex"
         )
     try:
         if version != _VERSION:
-            raise ValueError(f"there is no version {version!r}")
-        return _made_of(header, arrays)
+            raise ValueError(f"unknown version {version!r}")
+        return _detector(header, arrays)
     except MemoryError:
         raise
     except Exception as error:
-        raise ValueError(f"{os.fspath(path)!r} is damaged ({error!r}); save it again") from None
+        raise ValueError(f"{os.fspath(path)!r} is damaged ({error!r}). Save it again") from None
 
 
 def _arrays(file: BinaryIO) -> dict[str, NDArray[Any]]:
-    with np.load(file, allow_pickle=False) as found:
-        return {name: found[name] for name in found.files}
+    with np.load(file, allow_pickle=False) as archive:
+        return {name: archive[name] for name in archive.files}
 
 
 def _header(detector: Detector) -> dict[str, Any]:
@@ -132,19 +132,19 @@ def _header(detector: Detector) -> dict[str, Any]:
     }
 
 
-def _made_of(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Detector:
+def _detector(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Detector:
     encoding = Encoding(checked_columns(header["columns"]), header["known_from"])
     players, d = _players(header["players"]), len(encoding.columns)
     kernel, rows = kernel_of(header["kernel"]), _floats(arrays["rows"], 2)
-    constants = Constants(**{name: tuple(found) for name, found in header["constants"].items()})
+    constants = Constants(**{name: tuple(items) for name, items in header["constants"].items()})
     conventions = Conventions(**header["conventions"])
     check_encoding(encoding, rows)
     check_words(header, encoding)
     check_players(players, d, constants)
-    chosen = ChosenKernel.of(kernel, rows.shape[1], header["bandwidth"])
+    sample_kernel = SampleKernel.of(kernel, rows.shape[1], header["bandwidth"])
     labels = [j for j in encoding.labels if j < d]
-    chosen.check_labels(labels, encoding.row_names, "X_reference", "kernel")
-    comparison, spans = batch_comparison(chosen, rows, encoding, players, conventions)
+    sample_kernel.check_labels(labels, encoding.row_names, "X_reference", "kernel")
+    comparison, spans = batch_comparison(sample_kernel, rows, encoding, players, conventions)
     if "absent" in arrays:
         terms = replace(comparison.terms, absent=_floats(arrays["absent"], 2))
         comparison = replace(comparison, terms=terms)
@@ -185,14 +185,14 @@ def _floats(array: NDArray[Any], n_dimensions: int) -> Float:
 
 
 def _plain(label: Any) -> Any:
-    """Return the label of a column as JSON knows it."""
+    """Return the label of a column as JSON data."""
     if isinstance(label, tuple):
         return {"tuple": list(map(_plain, label))}
     own = label.item() if isinstance(label, np.generic) else label
     if not isinstance(own, str | int | float) or own != own or own in (math.inf, -math.inf):
         raise TypeError(
-            f"a column is labelled by {label!r} ({type(label).__name__}), which cannot be written "
-            "down; name the columns by strings"
+            f"the column label {label!r} ({type(label).__name__}) cannot be written to a file. "
+            "Use strings as column names"
         )
     return own
 

@@ -1,4 +1,4 @@
-"""What detectors and results out of files must have, so that they cannot say anything wrong."""
+"""Checks of detectors that are read from files, so that their results cannot be wrong."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ __all__ = [
 
 
 def check_encoding(encoding: Encoding, rows: Float) -> None:
-    """Refuse columns that are none, and rows that hold others."""
+    """Raise an error for invalid columns, or rows that do not match them."""
     d = len(encoding.columns)
     expect(rows.shape[1] == d + len(encoding.flagged), "number of columns")
     expect(len(rows) >= 2 and np.isfinite(rows).all(), "rows")
     for column, entries in zip(encoding.columns, rows.T, strict=False):
         if column.is_label:
             expect(np.isin(entries, np.arange(len(column.levels or ()))).all(), "labels")
-    expect(np.isin(rows[:, d:], (0.0, 1.0)).all(), "marks of missing entries")
+    expect(np.isin(rows[:, d:], (0.0, 1.0)).all(), "flags of missing values")
 
 
 def check_players(players: Players, n_columns: int, constants: Constants) -> None:
-    """Refuse players that have no columns, or others, and constants of none."""
+    """Raise an error for players or constants that do not match the columns."""
     named = set(players.of_column.tolist())
     expect(len(players.of_column) == n_columns, "number of players' columns")
     expect(named == set(range(len(players))) and are_texts(players.names), "players")
@@ -48,7 +48,7 @@ def check_players(players: Players, n_columns: int, constants: Constants) -> Non
 
 
 def check_words(header: dict[str, Any], encoding: Encoding) -> None:
-    """Refuse names that are none, or not those of the columns."""
+    """Raise an error for invalid names, or names that do not match the columns."""
     bandwidth = header["bandwidth"]
     expect(header["conventions"]["estimator"] in ESTIMATORS, "estimator")
     expect(tuple(header["names"]) == encoding.names, "names of columns")
@@ -57,7 +57,7 @@ def check_words(header: dict[str, Any], encoding: Encoding) -> None:
 
 
 def checked_test(kept: dict[str, Any], threshold: Any, n_rows: int, n_players: int) -> DriftTest:
-    """Return the options of a test, checked as when a detector is made."""
+    """Return the options of a test, checked as for a new detector."""
     seed = tuple(kept["seed"])
     expect(seed and all(type(part) is int and part >= 0 for part in seed), "seed")
     test = DriftTest.of(kept["alpha"], kept["n_permutations"], kept["batch_size"], seed, n_rows)
@@ -68,7 +68,7 @@ def checked_test(kept: dict[str, Any], threshold: Any, n_rows: int, n_players: i
 
 
 def check_reference(reference: Reference) -> None:
-    """Refuse sums that are not finite, or not of as many rows, players and blocks."""
+    """Raise an error for sums that are not finite, or of the wrong shape."""
     terms, conventions = reference.comparison.terms, reference.comparison.conventions
     n, n_players, absent = len(reference.rows), terms.n_players, terms.absent
     is_neutral = conventions.value_function == "neutral" or terms.are_centered

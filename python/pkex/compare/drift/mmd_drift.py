@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from pkex.compare.data_warnings import warn_of_mistyped_columns
-from pkex.compare.drift.batches import about_batch, named_batches, warn_of_few_permutations
+from pkex.compare.drift.batches import about_batch, named_batches, undetectable
 from pkex.compare.drift.detector import Detector
 from pkex.compare.drift.file import read, write
 from pkex.compare.drift.result import DriftResult
@@ -18,6 +18,7 @@ from pkex.compare.drift.timeline import DriftTimeline
 from pkex.compare.permutation.permutations import check_fits
 from pkex.compare.results.summary import described
 from pkex.compare.statistic_options import Conventions
+from pkex.errors import warn
 from pkex.execution.progress import Progress, reporting, share
 from pkex.games.players import as_players
 from pkex.inputs.choices import (
@@ -31,7 +32,7 @@ from pkex.inputs.choices import (
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
-from pkex.tables.encode import Missing, categorical_columns
+from pkex.tables.encode import Missing
 from pkex.tables.samples import check_row_count, read_samples
 
 __all__ = ["MMDDrift"]
@@ -62,7 +63,7 @@ class MMDDrift:
     batch_size : int, optional
         Expected number of rows of a batch, at most half the reference's. The block sums and
         `threshold` are then computed from the reference at once. Batches of other sizes are
-        accepted, too.
+        also accepted.
     random_state : int, numpy.random.Generator, RandomState or None, default None
         Seed of the blocks and permutations. Equal seeds give equal results, and a detector returns
         equal results for equal batches.
@@ -134,10 +135,10 @@ class MMDDrift:
         categorical: Iterable[int | str] | None = None,
         missing: Missing = "error",
     ) -> None:
-        given: str = estimator
-        if given in SAMPLED_ESTIMATORS:
+        name: str = estimator
+        if name in SAMPLED_ESTIMATORS:
             raise ValueError(
-                f"estimator={given!r} is only supported by pkex.mmd and pkex.hsic, which choose "
+                f"estimator={name!r} is only supported by pkex.mmd and pkex.hsic, which choose "
                 "pairs of rows anew in each call. Pass 'unbiased' or 'biased', with a random "
                 "subset of the rows if there are too many"
             )
@@ -151,8 +152,7 @@ class MMDDrift:
         test = DriftTest.of(alpha, n_permutations, batch_size, seed, len(table.rows))
         players = as_players(groups, encoding.names)
         check_fits(test.n_permutations, len(players))
-        labels = categorical_columns(categorical, encoding.names)
-        warn_of_mistyped_columns(table.rows, encoding.columns, labels, "X_reference")
+        warn_of_mistyped_columns(table.rows, encoding, categorical, "X_reference")
         self._detector = Detector.of(table, encoding, players, kernel, conventions, test, progress)
 
     @with_known_keywords
@@ -221,7 +221,8 @@ class MMDDrift:
             and as `predict`; the message names the batch.
         """
         named = named_batches(batches)
-        warn_of_few_permutations(len(named), self.n_permutations, self.alpha)
+        if (message := undetectable(len(named), self.n_permutations, self.alpha)) is not None:
+            warn(message)
         results = []
         with reporting(progress) as report:
             for place, (name, batch) in enumerate(named):

@@ -1,13 +1,14 @@
-"""The reference of a drift detector, whose own pairs are summed once.
+"""The reference of a drift detector, with sums over its pairs of rows.
 
-Under the hypothesis that a batch and the reference are draws of one distribution, their rows are
-exchangeable. Rows of each are put in blocks at random, those of the reference once for all batches,
-and whole blocks change sides: a subgroup of all permutations of the rows. The sums over pairs of
-blocks of the reference are kept, so that a batch costs its pairs with the reference and its own.
+Under the hypothesis that a batch and the reference come from one distribution, their rows are
+exchangeable. Rows of each are assigned to blocks at random, for the reference once for all batches.
+Permutations move whole blocks, which is a subgroup of all permutations of rows. The sums over pairs
+of blocks of the reference are stored, so a batch only needs its pairs with the reference and its
+own pairs.
 
-That is an exact test for a kernel that is given. The default kernel has its length-scales and means
-from the reference, which no relabelling finds anew: its p-values are right as far as one batch more
-in the reference would not change them.
+The test is exact for a kernel passed by the user. The length-scales and means of the default kernel
+are computed from the reference, and not again for each permutation. Its p-values are correct if
+adding a batch to the reference would not change the kernel.
 """
 
 from __future__ import annotations
@@ -30,25 +31,25 @@ from pkex.typing import Float, Report
 
 __all__ = ["Plan", "Reference"]
 
-# Pooled samples of no more rows are permuted row by row; else a batch has a quarter of the blocks.
+# Rows of smaller pooled samples are permuted separately; otherwise a batch has a quarter of blocks.
 _MOST_BLOCKS = 128
 _LEAST_BLOCKS = 32
-# Blocks of a reference at least, where it has as many rows.
+# Smallest number of blocks of a reference, if it has as many rows.
 _LEAST_OF_REFERENCE = 16
-# Sums over pairs of blocks that are held, 32 MB.
+# Largest number of stored sums over pairs of blocks: 32 MB.
 _MOST_SUMS = 1 << 22
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How rows of a reference and of a batch are cut into blocks; what is left over stays.
+    """The blocks of a reference and of a batch; remaining rows are fixed.
 
     Parameters
     ----------
     size : int
-        The rows of a block, a power of two: few sizes serve batches of all lengths.
+        The number of rows of a block, a power of two, so that few sizes serve all batches.
     of_reference, of_batch : int
-        The numbers of blocks that may change sides.
+        The numbers of movable blocks.
     """
 
     size: int
@@ -68,33 +69,33 @@ class Plan:
         return cls(size, min(n // size, 3 * most // 4), min(m // size, most // 4))
 
     def groups(self, n_rows: int, n_blocks: int) -> NDArray[np.int64]:
-        """Return the block of each arranged row, the last one of those left over."""
+        """Return the block of each arranged row; remaining rows are in the last block."""
         places = np.arange(n_rows, dtype=np.int64)
         return np.minimum(places // self.size, n_blocks)
 
     def blocks(self, n: int, m: int) -> Blocks:
-        """Return both samples in blocks, arranged as they are, the batch first."""
+        """Return both samples in blocks, the batch first."""
         counts, order = (self.of_batch, self.of_reference), np.arange(n + m, dtype=np.int64)
         return Blocks.of((m, n), self.size, counts, order)
 
 
 @dataclass(frozen=True, eq=False)
 class Reference(ReadOnlyArrays):
-    """The rows of a reference, arranged at random, and what is kept of their pairs.
+    """The rows of a reference in random order, and sums over their pairs.
 
     Parameters
     ----------
     comparison : Comparison
-        Of the reference and batches.
+        The comparison of the reference and batches.
     rows : ndarray of shape (n, d)
     engine_rows : ndarray of shape (n, ·)
-        The same, as the engine compares them.
+        The rows in the engine's form.
     row_sums : ndarray of shape (n, P)
         γ of each row summed over all others.
     alone, squares : ndarray of shape (P,)
-        What players are worth alone and γ², summed over unordered pairs.
+        Sums of univariate values and of γ² over unordered pairs.
     block_sums : dict of (int, int) to ndarray
-        Sums over pairs of blocks, by their size and number, as far as they were asked for.
+        Sums over pairs of blocks, by their size and number; computed when needed.
     """
 
     comparison: Comparison
@@ -107,16 +108,17 @@ class Reference(ReadOnlyArrays):
 
     @classmethod
     def of(cls, rows: Float, comparison: Comparison, report: Report | None) -> Reference:
-        """Sum over the pairs of a reference; absent players have its means."""
+        """Return a reference with the sums over its pairs."""
         is_own = comparison.bandwidth is not None
         compared = comparison.kernel.engine_rows(rows, are_own=is_own)
-        comparison, how = comparison.with_means(compared, report)
-        sums = pair_sums(compared, len(rows), comparison.terms, how=how)
+        computation = comparison.conventions.computation(report)
+        comparison, computation = comparison.with_means(compared, computation)
+        sums = pair_sums(compared, len(rows), comparison.terms, computation=computation)
         row_sums = sums.rows[:, 0].copy()
         return cls(comparison, rows, compared, row_sums, sums.alone[0], sums.squares[0])
 
-    def beside(self, sums: PairSums, m: int) -> TwoSampleSums:
-        """Return the sums of the reference and a batch, whose m rows come first in `sums`."""
+    def with_batch(self, sums: PairSums, m: int) -> TwoSampleSums:
+        """Return the sums of the reference and a batch; its m rows come first in `sums`."""
         within, between = sums.rows[:m, 0], sums.rows[:m, 1]
         values = np.array([total(self.row_sums) / 2.0, total(between), total(within) / 2.0])
         return TwoSampleSums(
@@ -128,9 +130,9 @@ class Reference(ReadOnlyArrays):
         )
 
     def sums_of_blocks(self, plan: Plan) -> Float:
-        """Return sums over pairs of blocks (G(G+1)/2, 2P), of values and of players alone.
+        """Return sums of γ and of univariate values over pairs of blocks; (G(G+1)/2, 2P).
 
-        Those of the rows left over among each other are what the others lack of the whole.
+        The sum over pairs of the remaining rows is the total minus all other sums.
         """
         key = plan.size, plan.of_reference
         if key not in self.block_sums:
@@ -143,24 +145,23 @@ class Reference(ReadOnlyArrays):
                 groups,
                 skips_second=True,
                 alone_in_groups=True,
-                how=self.comparison.conventions.computation(),
+                computation=self.comparison.conventions.computation(),
             ).groups
             if n_movable < len(self.rows):
                 whole = np.concatenate([total(self.row_sums) / 2.0, self.alone])
                 sums[-1] = whole - total(sums[:-1])
             sums.setflags(write=False)
-            # Threads that ask at once find the same.
+            # Concurrent threads compute the same sums.
             self.block_sums[key] = sums
         return self.block_sums[key]
 
     def threshold(self, test: DriftTest) -> float | None:
-        """Return the statistic that few batches out of the reference itself exceed.
+        """Return the critical value of the statistic; None without a batch size.
 
-        None if the size of batches was not given.
-
-        Without a difference MMD² of n and m rows is distributed as (1/n + 1/m) times something that
-        depends on neither, if these are large (Gretton et al. 2012): by this it is scaled from the
-        sizes that a batch and the rest have, when blocks of the reference are taken for a batch.
+        Blocks of the reference are drawn as batches, and compared with the rest. Without a
+        difference, MMD² of n and m rows is distributed as (1/n + 1/m) times a variable that depends
+        on neither for large n and m (Gretton et al. 2012). The critical value is scaled by this
+        factor from the drawn sizes to n and `batch_size`.
         """
         if test.batch_size is None:
             return None

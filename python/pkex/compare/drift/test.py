@@ -1,4 +1,4 @@
-"""The options of a drift detector's test."""
+"""The options of the test of a drift detector."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["DriftTest", "checked_alpha", "drawn_seed"]
 
 
 def checked_alpha(alpha: object) -> float:
-    """Return the level of a test, or say what it may be."""
+    """Return the level of a test, or raise an error."""
     if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0.0 < float(alpha) < 1.0:
         raise ValueError(f"alpha must be a number between 0 and 1; got {alpha!r}")
     return float(alpha)
@@ -32,7 +32,7 @@ def drawn_seed(random_state: Any) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class DriftTest:
-    """How batches are tested; checked.
+    """Checked options of the test.
 
     Parameters
     ----------
@@ -61,40 +61,40 @@ class DriftTest:
         chosen = cls(checked_alpha(alpha), number, None, seed)
         if number and chosen.rank < 1:
             raise ValueError(
-                f"n_permutations={number} is too small for alpha={alpha}: no p-value is below "
-                f"1/{number + 1}; take at least {math.ceil(1.0 / alpha) - 1}"
+                f"n_permutations={number} is too small for alpha={alpha}: p-values are at least "
+                f"1/{number + 1}. Pass at least {math.ceil(1.0 / alpha) - 1}"
             )
         if batch_size is None:
             return chosen
         size = as_integer("batch_size", batch_size, "an integer, at least 2", least=2)
         if not number:
             raise ValueError(
-                "batch_size needs n_permutations, the number of batches that are drawn out of the "
-                "reference for the threshold, such as n_permutations=999"
+                "batch_size requires n_permutations, the number of batches drawn from the "
+                "reference for the threshold. Pass for example n_permutations=999"
             )
         if 2 * size > n:
             raise ValueError(
-                f"batch_size={size} must be at most half of the {n} rows of X_reference, out of "
+                f"batch_size={size} must be at most half of the {n} rows of X_reference, from "
                 "which batches are drawn for the threshold"
             )
         return replace(chosen, batch_size=size)
 
     def generator(self) -> np.random.Generator:
-        """Return a generator of random numbers, every time the same."""
+        """Return a generator of random numbers, with the same seed each time."""
         return np.random.default_rng(self.seed)
 
     def arranged(self, rows: Float) -> Float:
-        """Return a copy of the reference, in a random order if there is a test."""
+        """Return a copy of the reference, in random order if there is a test."""
         order = self.generator().permutation(len(rows)) if self.n_permutations else slice(None)
         return rows[order].copy()
 
     @property
     def rank(self) -> int:
-        """Which of the largest relabelled statistics has to be exceeded for p ≤ α."""
+        """The rank of the permuted statistic that must be exceeded for p ≤ α."""
         return math.floor(self.alpha * (self.n_permutations + 1) + 1e-9)
 
     def threshold(self, significance: Significance | None) -> float | None:
-        """Return that statistic."""
+        """Return the permuted statistic that must be exceeded for p ≤ α."""
         if significance is None:
             return None
         return float(np.sort(significance.permuted_values.sum(axis=1))[-self.rank])

@@ -1,4 +1,4 @@
-"""Many batches against one reference: which features move when."""
+"""The result of comparing many batches with one reference."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.compare.drift.batches import cannot_be_found, counted_batches
+from pkex.compare.drift.batches import counted_batches, undetectable
 from pkex.compare.drift.result import DriftResult
 from pkex.inputs.documents import Document
 from pkex.results.heat_map import draw_heat_map
@@ -30,7 +30,7 @@ __all__ = ["DriftTimeline"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DriftTimeline(Result):
-    """Many batches, compared with one reference.
+    """Comparisons of many batches with one reference.
 
     Returned by `MMDDrift.timeline`. It is a sequence of the batches' `DriftResult`.
 
@@ -42,16 +42,16 @@ class DriftTimeline(Result):
     statistics : ndarray of shape (T,)
         MMD² of each batch.
     values : ndarray of shape (T, P)
-        The value of each feature in each batch.
+        The Shapley value of each feature in each batch.
     pvalues : ndarray of shape (T,) or None
-        Of each batch by itself; None without permutations.
+        The p-value of each batch, unadjusted; None without permutations.
     corrected_pvalues : ndarray of shape (T,) or None
-        Corrected for the number of batches: the chance that any of them that is as the reference
-        has one of at most α is at most α, however the batches depend on each other (Holm 1979).
+        P-values adjusted for the number of batches: the probability that any batch without drift
+        has one of at most α is at most α, for any dependence between batches (Holm 1979).
     is_drift : ndarray of bool, shape (T,), or None
-        Which corrected p-values are at most the detector's alpha.
+        Which adjusted p-values are at most the detector's alpha.
     notes : tuple of str
-        What is easily misread: that there are too few permutations to find drift in any batch.
+        A note if there are too few permutations to detect drift in any batch.
 
     Examples
     --------
@@ -99,27 +99,27 @@ class DriftTimeline(Result):
 
     @property
     def pvalues(self) -> Float | None:
-        """The p-value of each batch by itself, shape (T,); None without permutations."""
-        found = [result.pvalue for result in self.results]
-        return None if None in found else np.array(found, dtype=np.float64)
+        """The unadjusted p-value of each batch, shape (T,); None without permutations."""
+        pvalues = [result.pvalue for result in self.results]
+        return None if None in pvalues else np.array(pvalues, dtype=np.float64)
 
     @property
     def corrected_pvalues(self) -> Float | None:
-        """P-values corrected for the number of batches, shape (T,); None without permutations."""
+        """P-values adjusted for the number of batches, shape (T,); None without permutations."""
         return None if self.pvalues is None else _holm(self.pvalues)
 
     @property
     def is_drift(self) -> NDArray[np.bool_] | None:
-        """Which batches differ by their corrected p-values; None without permutations."""
+        """Which batches differ by their adjusted p-values; None without permutations."""
         corrected = self.corrected_pvalues
         return None if corrected is None else corrected <= self.results[0].alpha * (1.0 + 1e-12)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Whether no drift can be found, as there are too few permutations for the batches."""
+        """A note if there are too few permutations to detect drift in any batch."""
         permuted = self.results[0].permuted_values
         n_permutations = 0 if permuted is None else len(permuted)
-        note = cannot_be_found(len(self), n_permutations, self.results[0].alpha)
+        note = undetectable(len(self), n_permutations, self.results[0].alpha)
         return () if note is None else (note,)
 
     def _plain(self) -> dict[str, Any]:
@@ -144,7 +144,10 @@ class DriftTimeline(Result):
         import pandas as pd
 
         if errors:
-            raise ValueError("to_frame(errors=True): its batches have them, timeline[0].to_frame()")
+            raise ValueError(
+                "to_frame(errors=True) is not supported for timelines. Call timeline[0].to_frame() "
+                "for the standard errors of a batch"
+            )
         frame = pd.DataFrame(
             self.values, index=pd.Index(self.batch_names, name="batch"), columns=self.feature_names
         )
@@ -155,7 +158,7 @@ class DriftTimeline(Result):
     def _draw(self, options: PlotOptions) -> matplotlib.axes.Axes:
         options.check_single_output(type(self).__name__)
         is_drift = self.is_drift
-        marked = None if is_drift is None else f"drift, corrected p ≤ {self.results[0].alpha:g}"
+        marked = None if is_drift is None else f"drift, adjusted p ≤ {self.results[0].alpha:g}"
         return draw_heat_map(
             options.ax,
             options.max_features,
@@ -164,11 +167,11 @@ class DriftTimeline(Result):
             columns=self.batch_names,
             is_marked=is_drift,
             marked=marked,
-            title="MMD² to the reference, divided among features",
+            title="MMD² to the reference, attributed to features",
         )
 
     def _report(self, options: ReportOptions) -> PageContent:
-        # Not before a report is asked for.
+        # Imported only if needed.
         from pkex.compare.drift.timeline_report import report_timeline
 
         title = options.title(type(self).__name__, counted_batches(len(self)))
@@ -177,11 +180,11 @@ class DriftTimeline(Result):
         return report_timeline(self.results, batches, corrected, is_drift, self.notes, title)
 
     def _columns(self) -> dict[str, NDArray[Any]]:
-        found: dict[str, NDArray[Any]] = {"MMD²": self.statistics}
+        columns: dict[str, NDArray[Any]] = {"MMD²": self.statistics}
         pvalues, corrected, is_drift = self.pvalues, self.corrected_pvalues, self.is_drift
         if pvalues is not None and corrected is not None and is_drift is not None:
-            found |= {"p": pvalues, "corrected p": corrected, "drift": is_drift}
-        return found
+            columns = {"drift": is_drift, "p (adjusted)": corrected, **columns, "p": pvalues}
+        return columns
 
     def _summary(self, n_lines: int) -> Summary:
         """Return the batches, those with drift with their largest value, and the notes."""
@@ -192,7 +195,7 @@ class DriftTimeline(Result):
             some = column[shown]
             of_words = ["yes" if entry else "no" for entry in some.tolist()]
             cells.append([title, *(of_words if some.dtype == bool else numbers(some))])
-        # Of a batch without drift the largest value is noise.
+        # The largest value of a batch without drift is noise.
         named = np.ones(len(self), dtype=bool) if self.is_drift is None else self.is_drift
         largest = zip(values.argmax(axis=1).tolist(), named[shown].tolist(), strict=True)
         cells.append(
@@ -210,7 +213,7 @@ class DriftTimeline(Result):
 
 
 def _holm(pvalues: Float) -> Float:
-    """Return p-values corrected for their number: max over smaller ones of (T − rank) p."""
+    """Return adjusted p-values: the maximum of (T − rank) p over smaller ones."""
     order = np.argsort(pvalues, kind="stable")
     factors = np.arange(len(pvalues), 0, -1)
     corrected = np.empty_like(pvalues)

@@ -1,4 +1,4 @@
-"""What a report of many batches shows: which differ from the reference, and in which features."""
+"""Reports of many batches: which batches differ from the reference, and in which features."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from pkex.typing import Float
 
 __all__ = ["report_timeline"]
 
-# Batches in the table and the heat map, and in the bars; features in the heat map; names in a list.
+# Largest numbers of batches in the table and heat map, and in the bars; of features; of names.
 _MOST_BATCHES, _MOST_BARS, _MOST_FEATURES, _MOST_NAMED = 100, 20, 20, 5
 
 _READING = (
-    "“MMD²” compares a batch with the reference: it is about 0 if both have one distribution. The "
-    "values of the features add up to it."
+    "“MMD²” compares a batch with the reference: it is about 0 if both come from one distribution. "
+    "The values of the features add up to it."
 )
 _TESTED = (
-    "“p” is the p-value of the hypothesis that reference and batch have one distribution. "
-    "“corrected p” is corrected for the number of batches by Holm's method: the chance that any "
-    "batch without drift has one of at most α is at most α.",
+    "“p” is the p-value of the hypothesis that reference and batch come from one distribution. "
+    "“p (adjusted)” is adjusted for the number of batches by Holm's method: the probability that "
+    "any batch without drift has one of at most α is at most α.",
     "For batches with drift, the table names features that differ individually and pairs of "
-    "columns whose dependence differs. Their p-values are corrected for the number of features or "
+    "columns whose dependence differs. Their p-values are adjusted for the number of features or "
     "pairs in the batch, not for the number of batches.",
 )
 
@@ -47,31 +47,34 @@ def report_timeline(
     notes: tuple[str, ...],
     title: str,
 ) -> PageContent:
-    """Return what a report shows of batches that were compared with one reference.
+    """Return the report of batches that were compared with one reference.
 
     Parameters
     ----------
     results : sequence of DriftResult
     names : sequence of str
-        Of the batches.
+        The names of the batches.
     corrected : ndarray of shape (T,) or None
-        P-values, corrected for the number of batches; None if nothing was tested.
+        P-values adjusted for the number of batches; None without a test.
     is_drift : ndarray of bool, shape (T,), or None
     notes : tuple of str
     title : str
-        What the batches are called.
+        The batches in words.
     """
     first, latest = results[0], slice(-_MOST_BATCHES, None)
     some, titles = results[latest], [shortened(name) for name in names[latest]]
     statistics = np.array([result.statistic for result in some])
     rows = [str(result.n_batch) for result in some]
-    columns: dict[str, Any] = {"batch": titles, "rows": rows, "MMD²": statistics}
+    columns: dict[str, Any] = {"batch": titles}
     texts, heads, reading = numbers(statistics), [""] * len(some), [_READING]
     if corrected is not None and is_drift is not None:
-        columns |= _tested_columns(some, corrected[latest], is_drift[latest])
-        texts = [f"corrected p {number(p)}" for p in corrected[latest].tolist()]
+        columns |= _test_columns(some, corrected[latest], is_drift[latest])
+        texts = [f"adjusted p {number(p)}" for p in corrected[latest].tolist()]
         heads = ["▾" if drifts else "" for drifts in is_drift[latest].tolist()]
         reading += _TESTED
+    columns |= {"MMD²": statistics, "rows": rows}
+    if corrected is not None:
+        columns["p"] = np.array([result.pvalue for result in some])
     computed = {
         "Reference": counted(first.n_reference, "row"),
         "Estimator": first.estimator,
@@ -92,19 +95,18 @@ def report_timeline(
     )
 
 
-def _tested_columns(
+def _test_columns(
     results: Sequence[DriftResult], corrected: Float, is_drift: NDArray[np.bool_]
 ) -> dict[str, Any]:
-    """Return p-values of batches, and names of what differs in those with drift."""
-    found = list(zip(results, is_drift.tolist(), strict=True))
-    features = [_few(_features(result)) if drifts else "–" for result, drifts in found]
+    """Return adjusted p-values, and the features and pairs that differ in batches with drift."""
+    batches = list(zip(results, is_drift.tolist(), strict=True))
+    features = [_few(_features(result)) if drifts else "–" for result, drifts in batches]
     columns: dict[str, Any] = {
-        "p": np.array([result.pvalue for result in results]),
-        "corrected p": corrected,
         "drift": ["yes" if drifts else "no" for drifts in is_drift.tolist()],
+        "p (adjusted)": corrected,
         "features that differ": features,
     }
-    pairs = [_few(_pairs(result)) if drifts else "–" for result, drifts in found]
+    pairs = [_few(_pairs(result)) if drifts else "–" for result, drifts in batches]
     if set(pairs) != {"–"}:
         columns["dependence that differs"] = pairs
     return columns
@@ -122,7 +124,7 @@ def _pairs(result: DriftResult) -> list[str]:
 
 
 def _few(names: Sequence[str]) -> str:
-    """Return the first names, and how many more there are."""
+    """Return the first names, and the number of further ones."""
     more = len(names) - _MOST_NAMED
     return "; ".join([*names[:_MOST_NAMED], *([f"{more} more"] if more > 0 else [])]) or "–"
 
@@ -130,16 +132,16 @@ def _few(names: Sequence[str]) -> str:
 def _conclusion(
     results: Sequence[DriftResult], names: Sequence[str], is_drift: NDArray[np.bool_] | None
 ) -> str:
-    """Return which batches differ, and the features that differ in most of them."""
+    """Return which batches differ, and the features and pairs that differ in most of them."""
     count = counted_batches(len(results))
     if is_drift is None:
         verb = "was" if len(results) == 1 else "were"
         return f"{count} {verb} compared with the reference; nothing was tested."
-    level = f"α = {number(results[0].alpha)}, corrected for the number of batches"
+    level = f"α = {number(results[0].alpha)}, adjusted for the number of batches"
     if not is_drift.any():
         return (
-            f"No drift was found in {count} ({level}). That does not prove that there is none: "
-            "these rows may be too few to show it."
+            f"No drift was found in {count} ({level}). This does not prove that there is none: "
+            "there may be too few rows to detect it."
         )
     places = np.flatnonzero(is_drift).tolist()
     verb = "differs" if len(places) == 1 else "differ"
@@ -154,14 +156,14 @@ def _conclusion(
 
 
 def _most_common(title: str, names_of_batches: Iterable[Sequence[str]]) -> str:
-    """Return the names that the most batches have, and in how many; "" if there are none."""
-    found = Counter(chain.from_iterable(names_of_batches))
-    named = _few([f"{name} in {counted_batches(n)}" for name, n in found.most_common()])
-    return f"{title}: {named}." if found else ""
+    """Return the most frequent names with their numbers of batches; "" without names."""
+    counts = Counter(chain.from_iterable(names_of_batches))
+    named = _few([f"{name} in {counted_batches(n)}" for name, n in counts.most_common()])
+    return f"{title}: {named}." if counts else ""
 
 
 def _bars(names: Sequence[str], statistics: Float, texts: Sequence[str]) -> Figure:
-    """Return the statistic of the latest batches."""
+    """Return a figure of the statistic of the latest batches."""
     latest = slice(-_MOST_BARS, None)
     title = "How much batches differ from the reference"
     rest = "earlier batches not shown" if len(names) > _MOST_BARS else ""
@@ -170,7 +172,7 @@ def _bars(names: Sequence[str], statistics: Float, texts: Sequence[str]) -> Figu
 
 
 def _heat_map(results: Sequence[DriftResult], names: Sequence[str], heads: Sequence[str]) -> Figure:
-    """Return the values of the strongest features by batch."""
+    """Return a figure of the values of the strongest features by batch."""
     values = np.array([result.values for result in results]).T
     chosen = np.argsort(-np.abs(values).max(axis=1), kind="stable")[:_MOST_FEATURES]
     features = [shortened(results[0].feature_names[j]) for j in chosen.tolist()]
@@ -183,7 +185,7 @@ def _heat_map(results: Sequence[DriftResult], names: Sequence[str], heads: Seque
     ends = f"from {names[0]} to {names[-1]}" if len(names) > 1 else names[0]
     caption = f"Columns are batches, {ends}."
     if any(heads):
-        caption += " Those with drift have a triangle above them."
+        caption += " Batches with drift have a triangle above them."
     left_out = len(values) - len(chosen)
     caption += f" {counted(left_out, 'smaller feature')} not shown." if left_out else ""
     picture = cells(title, features, shown, spoken, heads=heads if any(heads) else ())

@@ -1,4 +1,4 @@
-"""The kernel of a sample: the default one, or the one given, with a warning if it shows little."""
+"""The choice of a kernel for samples: the default or the user's, with warnings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pkex.compare.kernel.sample_kernel import ChosenKernel
+from pkex.compare.kernel.sample_kernel import SampleKernel
 from pkex.errors import Argument, InputError, InputWarning, Option, warn
 from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
@@ -30,49 +30,49 @@ __all__ = [
     "without_rounding",
 ]
 
-# In fewer rows labels may all differ.
+# With fewer rows, all labels may differ.
 FEW = 10
-# Outliers hide a column whose middle half has a width of less than this many standard deviations.
+# A column is hidden by outliers if its interquartile range is below this many standard deviations.
 _NARROW = 0.025
-# What to do about labels most of which occur once.
-_MANY = "is it an identifier, or a number read as text? Leave it out, or turn it into numbers"
-# The share of the mean squared distance that one column may have without a warning.
+# Advice about labels of which most occur once.
+_MANY = "is it an identifier, or a number read as text? Leave it out, or convert it to numbers"
+# Largest share of the mean squared distance that one column has without a warning.
 _MOST_OF_ALL = 0.99
 
 
 def chosen_kernel(
-    given: ChosenKernel | None,
+    passed: SampleKernel | None,
     rows: Float,
     encoding: Encoding,
     what: str,
     *,
     looks_ahead: bool = False,
-) -> ChosenKernel:
-    """Return the kernel given, or the default one of some rows.
+) -> SampleKernel:
+    """Return the user's kernel, or the default kernel of some rows.
 
     Parameters
     ----------
-    given : ChosenKernel, optional
-        Of the columns of the table. It is multiplied by a kernel of those behind them, which say
-        where entries are missing.
+    passed : SampleKernel, optional
+        The user's kernel of the columns of the table. It is multiplied by a kernel of the further
+        columns, which flag missing values.
     rows : ndarray of shape (n, d)
     encoding : Encoding
     what : str
-        What messages call the rows.
+        The name of the rows in messages.
     looks_ahead : bool
-        Whether other rows may differ where these are constant.
+        Whether other rows may vary in columns that are constant here.
 
     Raises
     ------
     ValueError, TypeError
-        If it subtracts labels, or none is given and all rows are equal.
+        If the kernel subtracts labels, or none is passed and all rows are equal.
     """
     names, labels = encoding.names, encoding.labels
     d = len(names)
     of_table = [j for j in labels if j < d]
     if of_table:
         warn_of_many_labels(rows, of_table, what, names, _MANY)
-    if given is None:
+    if passed is None:
         if (rows == rows[0]).all():
             raise equal_rows(what, "kernel")
         note = (
@@ -80,26 +80,26 @@ def chosen_kernel(
             "the median distance between the column's entries"
         )
         default = OrthogonalANOVA.of(rows, labels, looks_ahead=looks_ahead)
-        return ChosenKernel.of(default, rows.shape[1], note)
-    given.check_labels(of_table, names, what, "kernel")
+        return SampleKernel.of(default, rows.shape[1], note)
+    passed.check_labels(of_table, names, what, "kernel")
     table = np.ascontiguousarray(rows[:, :d])
-    if not isinstance(given.kernel, OrthogonalANOVA):
-        warn_of_extremes(given, table, "kernel")
-        warn_of_one_column(given, table, names, what, "kernel")
+    if not isinstance(passed.kernel, OrthogonalANOVA):
+        warn_of_extremes(passed, table, "kernel")
+        warn_of_one_column(passed, table, names, what, "kernel")
     elif labels:
         raise InputError(
             "kernel",
             "is an OrthogonalANOVA, which compares numbers, but some columns of "
-            f"{what} are categories or have missing values, whose codes it does not know",
-            f"leave out kernel: the default is an OrthogonalANOVA fitted to {what}",
+            f"{what} are categories or have missing values, whose codes it cannot compare",
+            f"omit kernel: the default is an OrthogonalANOVA fitted to {what}",
         )
-    return given.with_missing(d, rows.shape[1])
+    return passed.with_missing(d, rows.shape[1])
 
 
 def warn_of_many_labels(
     rows: Float, labels: Sequence[int], argument: str, names: Sequence[str], fix: str
 ) -> None:
-    """Warn of labels that mostly differ from each other: numbers, perhaps, read as text."""
+    """Warn if most labels of a column differ: they may be numbers read as text."""
     for j in labels:
         number = len(np.unique(rows[:, j]))
         if number > len(rows) / 2 and len(rows) >= FEW:
@@ -110,51 +110,51 @@ def warn_of_many_labels(
 def gaussian_kernel(
     rows: Float, names: Sequence[str], what: str, argument: str
 ) -> tuple[Kernel, str]:
-    """Return the Gaussian kernel of all columns, and how its length-scales were found."""
-    found = heuristic(rows, what, argument)
-    warn_of_extremes(ChosenKernel.of(found.kernel, rows.shape[1]), rows, argument)
-    _warn_of_outliers(rows, found.scales, names, what, argument)
-    return found.kernel, found.note
+    """Return the Gaussian kernel of all columns, and the rule that chose its length-scales."""
+    chosen = heuristic(rows, what, argument)
+    warn_of_extremes(SampleKernel.of(chosen.kernel, rows.shape[1]), rows, argument)
+    _warn_of_outliers(rows, chosen.scales, names, what, argument)
+    return chosen.kernel, chosen.note
 
 
 def with_settled_constants(
     rows: Float,
     encoding: Encoding,
     what: str,
-    given: ChosenKernel | None,
+    passed: SampleKernel | None,
     *,
     later_rows: str | None = None,
 ) -> tuple[Float, Constants]:
-    """Return rows whose constant columns are equal to the last bit, and these columns.
+    """Return rows whose constant columns are exactly equal, and these columns, with a warning.
 
-    They are warned of, unless a power series is given, to which they may contribute. A kernel that
-    is given compares rows as they are.
+    Kernels with a power series do not warn, because constant columns may contribute to it. A kernel
+    passed by the user compares rows unchanged.
 
     Parameters
     ----------
     rows : ndarray of shape (n, k)
     encoding : Encoding
     what : str
-        What messages call the rows.
-    given : ChosenKernel, optional
+        The name of the rows in messages.
+    passed : SampleKernel, optional
     later_rows : str, optional
-        What messages call other rows that will be compared with these.
+        The name in messages of other rows that will be compared with these.
     """
     names = encoding.names
     table = rows[:, : len(names)]
-    if given is None or not has_series(given.terms):
+    if passed is None or not has_series(passed.terms):
         warn_of_constant_columns(table, names, what, to=later_rows)
-    if given is not None:
+    if passed is not None:
         return rows, Constants((), ())
     constants = Constants.of(table)
     return without_rounding(rows, names, what, constants), constants
 
 
 def without_rounding(rows: Float, names: Sequence[str], what: str, constants: Constants) -> Float:
-    """Return rows whose columns are equal where the default kernel takes them for constant.
+    """Return rows with exactly equal values in columns that the default kernel treats as constant.
 
-    Scaled by the standard deviation, what is left of a constant column in float32 would be a large
-    difference from the same in float64. Columns that are not equal to the last bit are warned of.
+    After scaling by the standard deviation, the rounding errors of a constant column in float32
+    would be large. Columns that are not exactly equal are reported in a warning.
     """
     rounded = [names[j] for j in constants.unequal(rows)]
     if rounded:
@@ -174,11 +174,11 @@ def without_rounding(rows: Float, names: Sequence[str], what: str, constants: Co
     return constants.settled(rows)
 
 
-def warn_of_extremes(chosen: ChosenKernel, rows: Float, argument: str) -> None:
-    """Warn if the kernel is nearly 0, or nearly 1, between almost all rows: it shows little then.
+def warn_of_extremes(chosen: SampleKernel, rows: Float, argument: str) -> None:
+    """Warn if the kernel is nearly 0, or nearly 1, between almost all of up to 64 rows.
 
-    Looked at are up to 64 rows. Kernels that are not 1 for a row with itself, polynomials for one,
-    are what they are.
+    Kernels with power series, such as polynomials, are not checked, because they are not 1 for a
+    row with itself.
     """
     kernel = chosen.kernel
     if has_series(chosen.terms):
@@ -196,9 +196,9 @@ def warn_of_extremes(chosen: ChosenKernel, rows: Float, argument: str) -> None:
 def _warn_of_outliers(
     rows: Float, scales: Sequence[ColumnScale], names: Sequence[str], what: str, argument: str
 ) -> None:
-    """Warn of columns whose standard deviation a few entries make, so that the others look equal.
+    """Warn of columns whose standard deviation is due to a few values, so that others look equal.
 
-    Where half of the entries are equal, as in rare binary columns, the others are no outliers.
+    If half of the values are equal, as in rare binary columns, the others are not outliers.
     """
     hidden = []
     for column, scale, name in zip(rows.T, scales, names, strict=True):
@@ -215,13 +215,13 @@ def _warn_of_outliers(
                     Argument(what),
                     f" lie within {100.0 * _NARROW:.2g} % of a standard deviation: are there "
                     "outliers, or codes of missing values, such as -999? The default kernel scales "
-                    "by the standard deviation, which they make up, and hides differences among "
-                    "the rest",
+                    "by the standard deviation, which they dominate, and hides differences among "
+                    "the other values",
                 ),
                 [
-                    "remove, clip or transform them",
+                    "remove or transform them",
                     (
-                        "give ",
+                        "pass ",
                         Option(argument, python=f"{argument}=pkex.kernels.RBF(length_scales)"),
                     ),
                 ],
@@ -230,12 +230,12 @@ def _warn_of_outliers(
 
 
 def warn_of_one_column(
-    chosen: ChosenKernel, rows: Float, names: Sequence[str], what: str, argument: str
+    chosen: SampleKernel, rows: Float, names: Sequence[str], what: str, argument: str
 ) -> None:
-    """Warn if one column makes up nearly all of the distances, of several that the kernel has.
+    """Warn if one of several columns dominates the distances of the kernel.
 
     The mean squared distance of a column in units of its length-scale is twice its variance in
-    these; columns that are compared as labels have none.
+    these units. Columns that are compared as categories do not count.
     """
     squares = np.zeros(rows.shape[1])
     scales = [ColumnScale.of(column) for column in rows.T]

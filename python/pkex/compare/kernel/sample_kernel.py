@@ -1,4 +1,4 @@
-"""The kernel of a comparison with its terms, which are found once."""
+"""The kernel of a comparison with its terms, which are computed once."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from pkex.kernels.base import namesake
 from pkex.kernels.factors import Term
 from pkex.typing import Float
 
-__all__ = ["ChosenKernel", "given_kernel"]
+__all__ = ["SampleKernel", "user_kernel"]
 
-# Of rows of which one lacks an entry, where the kernel is given: as if one length-scale apart.
+# Kernel of two rows of which one has a missing value: as if one length-scale apart.
 _OF_MISSING = math.exp(-0.5)
 
 
 @dataclass(frozen=True, eq=False)
-class ChosenKernel:
-    """A kernel of rows of some columns, with its terms.
+class SampleKernel:
+    """A kernel of rows, with its terms for a number of columns.
 
     Parameters
     ----------
     kernel : Kernel
     terms : list of Term
-        Of the engine's columns.
+        Terms over the engine's columns.
     columns : ndarray of int
         The column that each of the engine's columns belongs to.
     bandwidth : str, optional
-        How length-scales were found; None if the kernel was given.
+        The rule that chose the length-scales; None for a kernel passed by the user.
     """
 
     kernel: Kernel
@@ -43,13 +43,13 @@ class ChosenKernel:
     bandwidth: str | None = None
 
     @classmethod
-    def of(cls, kernel: Kernel, n_columns: int, bandwidth: str | None = None) -> ChosenKernel:
-        """Return a kernel with its terms of so many columns."""
+    def of(cls, kernel: Kernel, n_columns: int, bandwidth: str | None = None) -> SampleKernel:
+        """Return a kernel with its terms for `n_columns` columns."""
         return cls(kernel, kernel.terms(n_columns), kernel.engine_columns(n_columns), bandwidth)
 
     @classmethod
-    def checked(cls, kernel: object, argument: str, n_columns: int) -> ChosenKernel:
-        """Return a kernel of so many columns, or say what one is."""
+    def checked(cls, kernel: object, argument: str, n_columns: int) -> SampleKernel:
+        """Return the kernel of an argument for `n_columns` columns, or raise an error."""
         if not isinstance(kernel, Kernel):
             raise InputTypeError(
                 argument,
@@ -64,11 +64,11 @@ class ChosenKernel:
 
     @property
     def label_columns(self) -> list[int]:
-        """The columns that are compared as labels."""
+        """The columns that are compared as categories."""
         return sorted(self._columns_of_factors(are_labels=True))
 
     def _columns_of_factors(self, *, are_labels: bool) -> set[int]:
-        """Return the columns of all factors that compare labels, or that do not."""
+        """Return the columns of all factors that compare categories, or numbers."""
         return {
             int(self.columns[column])
             for term in self.terms
@@ -78,22 +78,22 @@ class ChosenKernel:
         }
 
     def check_rows(self, rows: Float, columns: slice | NDArray[np.intp], name: str) -> None:
-        """Refuse rows for whose entries in some columns the kernel is not defined."""
+        """Raise an error if the kernel is not defined for some columns of rows."""
         self.kernel.check_rows(np.ascontiguousarray(rows[:, columns]), name)
 
     def check_labels(
         self, labels: Sequence[int], names: Sequence[str], what: str, argument: str
     ) -> None:
-        """Refuse to subtract labels.
+        """Raise an error if the kernel subtracts category codes.
 
         Parameters
         ----------
         labels : sequence of int
-            The columns that hold them.
+            The categorical columns.
         names : sequence of str
-            Of all columns.
+            The names of all columns.
         what, argument : str
-            What messages call the rows, and the kernel.
+            The names of the rows and of the kernel in messages.
         """
         subtracted = self._columns_of_factors(are_labels=False)
         for series in (term.series for term in self.terms if term.series is not None):
@@ -104,23 +104,23 @@ class ChosenKernel:
             raise InputError(
                 what,
                 f"{hold} labels (column{'s' if len(wrong) > 1 else ''} {shown(wrong)}), but "
-                f"{argument} is {self.kernel!r}, which is one of numbers",
-                "take pkex.kernels.Categorical() for labels, or turn them into numbers",
+                f"{argument} is {self.kernel!r}, which compares numbers",
+                "pass pkex.kernels.Categorical() for labels, or convert them to numbers",
             )
 
-    def with_missing(self, n_columns: int, n_all: int) -> ChosenKernel:
-        """Return the kernel times one of the columns behind its own that say what is missing."""
+    def with_missing(self, n_columns: int, n_all: int) -> SampleKernel:
+        """Return the kernel times a kernel of the further columns, which flag missing values."""
         if n_all == n_columns:
             return self
-        marks = Categorical(_OF_MISSING).on(range(n_columns, n_all))
-        return self.of(self.kernel.on(range(n_columns)) * marks, n_all)
+        flags = Categorical(_OF_MISSING).on(range(n_columns, n_all))
+        return self.of(self.kernel.on(range(n_columns)) * flags, n_all)
 
 
-def given_kernel(kernel: object, n_columns: int, **samples: Float) -> ChosenKernel | None:
-    """Return the argument `kernel`, which must be defined for rows of samples; None by default."""
+def user_kernel(kernel: object, n_columns: int, **samples: Float) -> SampleKernel | None:
+    """Return the argument `kernel`, checked for the rows of samples; None by default."""
     if kernel is None:
         return None
-    given = ChosenKernel.checked(kernel, "kernel", n_columns)
+    checked = SampleKernel.checked(kernel, "kernel", n_columns)
     for name, rows in samples.items():
-        given.check_rows(rows, slice(n_columns), name)
-    return given
+        checked.check_rows(rows, slice(n_columns), name)
+    return checked

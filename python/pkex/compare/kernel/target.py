@@ -1,4 +1,4 @@
-"""The target of a dependence: numbers or labels, of one column or several."""
+"""The target of HSIC: one or more columns of numbers or class labels, with a kernel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pkex.compare.kernel.choice import (
     warn_of_one_column,
     without_rounding,
 )
-from pkex.compare.kernel.sample_kernel import ChosenKernel
+from pkex.compare.kernel.sample_kernel import SampleKernel
 from pkex.errors import InputError, InputWarning, Option, Text, warn
 from pkex.kernels import Categorical, Kernel
 from pkex.kernels.scales import Constants
@@ -30,8 +30,8 @@ from pkex.typing import Float
 
 __all__ = ["Target", "as_target"]
 
-# What to do about labels most of which occur once.
-_MANY = "are they numbers? Give them as floats, without target_kernel=Categorical()"
+# Advice about labels of which most occur once.
+_MANY = "are they numbers? Pass them as floats, without target_kernel=Categorical()"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,39 +42,39 @@ class Target:
     ----------
     rows : ndarray of shape (n, dy)
         Labels are numbered.
-    chosen : ChosenKernel
-        Its bandwidth says how the length-scale was found, or that labels are compared.
+    kernel : SampleKernel
+        Its bandwidth is the rule that chose the length-scale, or says that labels are compared.
     encoding : Encoding
-        How dates and missing entries became numbers.
+        The conversion of dates and missing values to numbers.
     """
 
     rows: Float
-    chosen: ChosenKernel
+    kernel: SampleKernel
     encoding: Encoding
 
 
 def as_target(y: Any, kernel: Kernel | None, n_rows: int, missing: Missing = "error") -> Target:
-    """Return a target and its kernel.
+    """Return the target and its kernel.
 
-    Strings, booleans and categories are labels; numbers are numbers, integers too, unless `kernel`
-    compares them as labels.
+    Strings, booleans and categories are labels. Integers are numbers, unless `kernel` compares them
+    as labels.
 
     Parameters
     ----------
     y : array-like, Series, DataFrame or sparse matrix of shape (n,) or (n, dy)
     kernel : Kernel, optional
     n_rows : int
-        The number of rows n that it must have.
+        The required number of rows n.
     missing : {"error", "indicator"}, default "error"
-        Missing labels are an error, too, or a label of their own.
+        Missing labels raise an error, or are a separate label.
 
     Raises
     ------
     ValueError
-        For another number of rows, missing entries, no columns, labels with a kernel that subtracts
-        them.
+        For another number of rows, missing values, no columns, or labels with a kernel that
+        subtracts them.
     TypeError
-        For entries that are neither numbers nor labels.
+        For values that are neither numbers nor labels.
     """
     columns, names = _columns(y)
     _check_length(columns, n_rows)
@@ -89,26 +89,26 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int, missing: Missing = "er
         some = rows[:, numbers]
         rows[:, numbers] = without_rounding(some, of_numbers, "y", Constants.of(some))
         default, bandwidth = _default_kernel(rows, numbers, names)
-        return Target(rows, ChosenKernel.of(default, rows.shape[1], bandwidth), encoding)
-    given = ChosenKernel.checked(kernel, "target_kernel", d)
-    given.check_labels([j for j in labels if j < d], names, "y", "target_kernel")
-    warn_of_many_labels(rows, given.label_columns, "y", names, _MANY)
+        return Target(rows, SampleKernel.of(default, rows.shape[1], bandwidth), encoding)
+    checked = SampleKernel.checked(kernel, "target_kernel", d)
+    checked.check_labels([j for j in labels if j < d], names, "y", "target_kernel")
+    warn_of_many_labels(rows, checked.label_columns, "y", names, _MANY)
     table = np.ascontiguousarray(rows[:, :d])
-    given.check_rows(table, slice(d), "y")
-    # As if all rows had the same labels: many labels are nothing to warn of.
+    checked.check_rows(table, slice(d), "y")
+    # With equal labels, because many different labels are not worth a warning.
     numbers_only = table.copy()
-    numbers_only[:, given.label_columns] = 0.0
-    warn_of_extremes(given, numbers_only, "target_kernel")
-    warn_of_one_column(given, table, names, "y", "target_kernel")
-    return Target(rows, given.with_missing(d, rows.shape[1]), encoding)
+    numbers_only[:, checked.label_columns] = 0.0
+    warn_of_extremes(checked, numbers_only, "target_kernel")
+    warn_of_one_column(checked, table, names, "y", "target_kernel")
+    return Target(rows, checked.with_missing(d, rows.shape[1]), encoding)
 
 
 def _as_numbers(
     columns: list[Any], names: tuple[str, ...], missing: Missing
 ) -> tuple[Float, Encoding, list[bool]]:
-    """Return rows of numbers, how they were made of dates and missing entries, and what is labels.
+    """Return rows of numbers, their encoding, and which columns hold labels.
 
-    Without such the encoding is a plain one, of labels too.
+    Without dates and missing values the encoding is plain, also for labels.
     """
     if missing == "indicator" or any(map(holds_times, columns)):
         read = [read_column(*own, "y") for own in zip(columns, names, strict=True)]
@@ -125,28 +125,30 @@ def _as_numbers(
 
 
 def _holds_integers(array: NDArray[Any]) -> bool:
-    """Whether entries are integers, by their type: also objects, as of a nullable column."""
+    """Return whether values are integers by type, including objects, as in nullable columns."""
     if array.dtype.kind != "O":
         return array.dtype.kind in "iu"
     return all(isinstance(entry, int | np.integer) for entry in array.tolist())
 
 
 def _warn_of_integers(columns: list[Any], is_label: list[bool], names: tuple[str, ...]) -> None:
-    """Warn of integers with so few different values that they may be labels."""
+    """Warn of integers with few different values, which may be labels."""
     for column, label, name in zip(columns, is_label, names, strict=True):
         array = np.asarray(column)
         if label or not _holds_integers(array):
             continue
         number = len(np.unique(array))
-        # Of two numbers the Gaussian kernel is that of labels up to a factor, once centred.
+        # For two numbers, the centered Gaussian kernel equals that of labels up to a factor.
         if 2 < number <= FEW and 3 * number <= len(array):
             kernel = "target_kernel=pkex.kernels.Categorical()"
             fix = (
-                "if they are labels of classes, give ",
+                "if they are class labels, pass ",
                 Option("categorical", name, python=f"{kernel}, or the labels as strings"),
                 "; if they are numbers, write them with a decimal point, such as 1.0",
             )
-            what = f"holds integers of only {number} different values, which are taken for numbers"
+            what = (
+                f"holds integers of only {number} different values, which are compared as numbers"
+            )
             of_several = name if len(names) > 1 else None
             warn(InputWarning("y", what, fix, column=of_several, kind="integers"))
 
@@ -166,7 +168,7 @@ def _default_kernel(rows: Float, numbers: list[int], names: tuple[str, ...]) -> 
     compared = "labels: 1 if equal, else 0"
     of_numbers = np.ascontiguousarray(rows[:, numbers])
     if (of_numbers == of_numbers[0]).all():
-        # None, or constant ones, of which any kernel shows nothing.
+        # Without numbers, or with constant ones, for which any kernel is constant.
         return Categorical(), compared if labels else "none: y is constant"
     kernel, note = gaussian_kernel(of_numbers, [names[j] for j in numbers], "y", "target_kernel")
     if not labels:
@@ -175,7 +177,7 @@ def _default_kernel(rows: Float, numbers: list[int], names: tuple[str, ...]) -> 
 
 
 def _columns(y: Any) -> tuple[list[Any], tuple[str, ...]]:
-    """Return the columns of a target one by one, and their names."""
+    """Return the columns of a target, and their names."""
     columns = columns_of(y)
     if columns is not None:
         names = table_labels(y, None).texts or ()
@@ -199,7 +201,7 @@ def _as_array(y: Any) -> NDArray[Any]:
         return unmasked(y, "y")
     try:
         array = np.asarray(dense(y))
-        # Of numbers beside strings, NumPy would make strings.
+        # NumPy would convert numbers next to strings to strings.
         is_mixed = array.dtype.kind in "US" and not isinstance(y, np.ndarray)
         return np.asarray(y, dtype=object) if is_mixed else array
     except ValueError as error:
@@ -222,13 +224,13 @@ def _holds_labels(column: Any) -> bool:
 
 
 def _numbered(column: Any, name: str | None) -> Float:
-    """Give labels numbers, in the order in which they first occur."""
+    """Return labels as numbers, in the order of their first occurrence."""
     numbers: dict[Any, int] = {}
-    found = np.empty(len(column))
+    codes = np.empty(len(column))
     for row, label in enumerate(np.asarray(column, dtype=object).tolist()):
         if is_missing(label):
             option = Option("missing", "indicator")
-            fix: list[Text] = ["fill or remove it", ("give ", option, ", which makes it a label")]
+            fix: list[Text] = ["fill or remove it", ("pass ", option, ", which makes it a label")]
             raise InputError("y", "has a missing label", fix, row, name, kind="missing")
-        found[row] = numbers.setdefault(label, len(numbers))
-    return found
+        codes[row] = numbers.setdefault(label, len(numbers))
+    return codes

@@ -1,12 +1,12 @@
 """A kernel's terms and players, in the engine's form.
 
 γ_j(a, b) is the Shapley value of player j in the game of one pair of rows: the product game with
-present factors k_j(a_j, b_j) and absent factors 1, or those of the marginal convention, summed over
-the terms of the kernel.
+present factors k_j(a_j, b_j) and absent factors 1, or their means in the marginal convention,
+summed over the terms of the kernel.
 
-Of power series, such as a polynomial kernel, and of centered kernels γ(a, a) depends on a. They
-count with γ(a, b) − γ(a, a)/2 − γ(b, b)/2, which is 0 for a row with itself: MMD² and HSIC stay
-what they are, for what depends on one row of a pair alone has no part in them.
+For power series, such as a polynomial kernel, and for centered kernels, γ(a, a) depends on a. Their
+pairs contribute γ(a, b) − γ(a, a)/2 − γ(b, b)/2, which is 0 for a row with itself. This does not
+change MMD² and HSIC, because terms that depend on one row of a pair only cancel in them.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class KernelTerms:
     players : ndarray of int64, shape (d,)
         The player of each column.
     absent : ndarray of shape (n_terms, (1 + p) P), optional
-        The factors of absent players; 1 if not given. Of power series they have coefficients, up to
-        the order p: those of s^0 of all players, those of s^1, and so on.
+        The factors of absent players; by default 1. For power series, their coefficients up to
+        order p: s^0 of all players, then s^1, and so on.
     takes_halves : bool
-        Whether γ(a, a)/2 is taken away where γ(a, a) depends on a.
+        Whether γ(a, a)/2 is subtracted if γ(a, a) depends on a.
     """
 
     terms: list[PackedTerm]
@@ -54,11 +54,11 @@ class KernelTerms:
     def of(
         cls, terms: Iterable[Term], players: NDArray[np.int64], domain: Domain, *, is_biased: bool
     ) -> tuple[KernelTerms, float]:
-        """Expand a kernel into products, divided by the power of two next to its amplitude.
+        """Expand a kernel into products, divided by the power of two closest to its amplitude.
 
-        Squares of what is left neither overflow nor vanish. The unbiased estimators have no pairs
-        of rows with themselves: centered kernels are then summed as they are, since γ(a, a) grows
-        exponentially with √d, and so would rounding.
+        The division prevents overflow and underflow of squares. Unbiased estimators do not use
+        pairs of a row with itself. For them, γ(a, a)/2 of centered kernels is not subtracted: it
+        grows exponentially with √d, and so would rounding errors.
 
         Returns
         -------
@@ -69,19 +69,19 @@ class KernelTerms:
         Raises
         ------
         ValueError
-            If products are too many.
+            If there are too many products.
         """
         packed = [term.packed() for term in expanded(terms, domain)]
         exponent = math.frexp(math.fsum(coefficient for coefficient, *_ in packed))[1] - 1
         scaled = [(math.ldexp(c, -exponent), factors, series) for c, factors, series in packed]
-        found = cls(scaled, players)
-        takes_halves = is_biased or not found.are_centered
-        return replace(found, takes_halves=takes_halves), math.ldexp(1.0, exponent)
+        expansion = cls(scaled, players)
+        takes_halves = is_biased or not expansion.are_centered
+        return replace(expansion, takes_halves=takes_halves), math.ldexp(1.0, exponent)
 
     def with_means(
         self, rows: Float, n_threads: int, progress: Report | None = None
     ) -> KernelTerms:
-        """Return the terms in the marginal convention: absent factors are means over all pairs."""
+        """Return the terms with absent factors that are means over all pairs of rows."""
         means = _core.mean_factors(
             rows, self.terms, self.players, n_threads=n_threads, progress=progress
         )
@@ -94,24 +94,24 @@ class KernelTerms:
 
     @property
     def are_centered(self) -> bool:
-        """Whether all factors are of kernels that are centered on a sample."""
+        """Whether all factors are centered on a sample."""
         families = [family for _, factors, _ in self.terms for family, _, _ in factors]
         return bool(families) and all(family.startswith("centered") for family in families)
 
     @property
     def have_own_pairs(self) -> bool:
-        """Whether halves of γ(a, a) are taken away: of power series and of centered kernels."""
+        """Whether γ(a, a)/2 is subtracted: for power series and centered kernels."""
         depends = self.are_centered or any(series is not None for _, _, series in self.terms)
         return depends and self.takes_halves
 
     def joined(self) -> KernelTerms:
-        """Return the kernel with all columns in one player, neutral: γ is k − k(x, x)."""
+        """Return the neutral kernel with all columns in one player: γ is k − k(x, x)."""
         return replace(self, players=np.zeros_like(self.players), absent=None)
 
     def of_player(self, player: int) -> tuple[NDArray[np.intp], KernelTerms]:
-        """Return the columns of a player, and the kernel of what it is worth alone, on these.
+        """Return the columns of a player, and the kernel of its univariate value on these columns.
 
-        Σ_t c_t ∏_{l≠j} b_tl k_tj, the others being absent; without terms that do not compare it.
+        It is Σ_t c_t ∏_{l≠j} b_tl k_tj, without terms that do not depend on the player.
         """
         columns = np.flatnonzero(self.players == player)
         place = np.full(len(self.players), -1)
@@ -130,9 +130,9 @@ class KernelTerms:
         return columns, replace(self, terms=terms, players=players, absent=None)
 
     def self_pairs(self, rows: Float) -> Float:
-        """Return γ of each row's pair with itself, and what players are worth alone in it.
+        """Return γ and univariate values of each row's pair with itself.
 
-        Of power series and centered kernels; `self_pair` returns the others'.
+        For power series and centered kernels only; `self_pair` returns the others.
 
         Returns
         -------
@@ -143,7 +143,7 @@ class KernelTerms:
         return values
 
     def _coefficients_of_others(self, number: int, player: int) -> Float:
-        """Return the coefficients of the product of the others' absent factors in a term."""
+        """Return the coefficients of the product of the other players' absent factors in a term."""
         product = np.ones(1)
         if self.absent is not None:
             coefficients = self.absent[number].reshape(-1, self.n_players)
@@ -152,17 +152,17 @@ class KernelTerms:
         return product
 
     def self_pair(self) -> Float:
-        """Return γ of a row's pair with itself, and what players are worth alone in it; (2, P).
+        """Return γ and univariate values of a row's pair with itself; shape (2, P).
 
-        Both are 0 in the neutral convention, and of power series and centered kernels: see above.
+        Both are 0 in the neutral convention, and for power series and centered kernels.
         """
-        found = np.zeros((2, self.n_players))
+        values = np.zeros((2, self.n_players))
         of_numbers = [number for number, term in enumerate(self.terms) if term[2] is None]
         if self.absent is None or not of_numbers:
-            return found
+            return values
         coefficients = [self.terms[number][0] for number in of_numbers]
         of_terms = self.absent[of_numbers, : self.n_players]
-        found[0] = _core.product_game(
+        values[0] = _core.product_game(
             np.ones_like(of_terms),
             np.ascontiguousarray(of_terms),
             None,
@@ -175,12 +175,12 @@ class KernelTerms:
         for coefficient, absent in zip(coefficients, of_terms, strict=True):
             before = np.cumprod(np.append(1.0, absent[:-1]))
             after = np.cumprod(np.append(1.0, absent[:0:-1]))[::-1]
-            found[1] += coefficient * (1.0 - absent) * before * after
-        return found
+            values[1] += coefficient * (1.0 - absent) * before * after
+        return values
 
 
 def _kept(factors: list[PackedFactor], place: NDArray[np.intp]) -> list[PackedFactor]:
-    """Return the factors of the columns that have a place, by that."""
+    """Return the factors of the columns that have a place, with the places as columns."""
     kept: list[PackedFactor] = []
     for family, of_factor, parameters in factors:
         is_own = place[of_factor] >= 0
@@ -190,7 +190,7 @@ def _kept(factors: list[PackedFactor], place: NDArray[np.intp]) -> list[PackedFa
 
 
 def _of_player(series: PackedSeries, place: NDArray[np.intp], others: Float) -> PackedSeries | None:
-    """Return a series of the columns that have a place, times a polynomial in s; None of none."""
+    """Return a series of the columns that have a place, times a polynomial in s; None without."""
     weights, form, columns, rates, factors = series
     is_own = place[columns] >= 0
     kept = _kept(factors, place)
@@ -208,12 +208,12 @@ def _of_player(series: PackedSeries, place: NDArray[np.intp], others: Float) -> 
 
 @dataclass(frozen=True, eq=False)
 class KernelRows:
-    """Rows, and the terms of a kernel that compares them.
+    """Rows, and the terms of the kernel that compares them.
 
     Parameters
     ----------
     rows : ndarray of shape (n, ·)
-        As the engine compares them.
+        In the engine's form.
     terms : KernelTerms
     """
 
@@ -221,5 +221,5 @@ class KernelRows:
     terms: KernelTerms
 
     def some(self, places: NDArray[np.integer[Any]]) -> KernelRows:
-        """Return the same with some rows, or all in another order."""
+        """Return the rows at some places."""
         return KernelRows(self.rows[places], self.terms)

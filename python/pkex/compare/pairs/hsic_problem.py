@@ -1,4 +1,4 @@
-"""An HSIC to compute: pairs are weighted by the other side's centred kernel, and summed over."""
+"""HSIC as a sum over pairs of rows, weighted by the centered kernel of the other side."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from pkex.typing import Float, Report
 
 __all__ = ["SAMPLE", "HSICProblem"]
 
-# Rows that standard errors are estimated on.
+# Number of rows for the estimation of standard errors.
 SAMPLE = 1000
 
 
 @dataclass(frozen=True, eq=False)
 class HSICProblem:
-    """An HSIC to compute: the attributed side, and the other one, undivided, with its centring.
+    """An HSIC to compute, with the attributed side and the other side.
 
     The weight of the ordered pair a, b is `scale` · (l_ab − offsets_a − offsets_b + constant) with
-    l = L − L(0); `sample` are the rows that standard errors are estimated on.
+    l = L − L(0). The rows `sample` are used to estimate standard errors.
     """
 
     attributed: KernelRows
@@ -37,7 +37,7 @@ class HSICProblem:
     scale: float
     is_biased: bool
     sample: NDArray[np.intp]
-    how: Computation
+    computation: Computation
     reports: dict[str, Report | None]
 
     @classmethod
@@ -45,17 +45,20 @@ class HSICProblem:
         cls,
         attributed: KernelRows,
         other: KernelRows,
-        how: Computation,
+        computation: Computation,
         reports: dict[str, Report | None],
         *,
         is_biased: bool,
     ) -> HSICProblem:
-        """Centre the kernel of the other side by its row sums.
+        """Center the kernel of the other side by its row sums.
 
-        They are those of L − L(0): centring loses the constant, but L near L(0) would lose digits.
+        The row sums are those of L − L(0), because L close to L(0) would lose digits.
         """
-        n, of_centring = len(other.rows), how.compensated().reporting(reports["centring"])
-        sums = pair_sums(other.rows, n, other.terms, how=of_centring).rows[:, 0, 0]
+        n, centering = (
+            len(other.rows),
+            computation.compensated().reporting(reports.get("centering")),
+        )
+        sums = pair_sums(other.rows, n, other.terms, computation=centering).rows[:, 0, 0]
         if is_biased:
             offsets = sums / n
             constant, scale = math.fsum(offsets) / n, 1.0 / (n - 1.0) ** 2
@@ -63,10 +66,12 @@ class HSICProblem:
             offsets = sums / (n - 2.0)
             constant, scale = math.fsum(offsets) / (n - 1.0), 1.0 / (n * (n - 3.0))
         sample = evenly_random(n, SAMPLE)
-        return cls(attributed, other, offsets, constant, scale, is_biased, sample, how, reports)
+        return cls(
+            attributed, other, offsets, constant, scale, is_biased, sample, computation, reports
+        )
 
     def arranged(self, order: NDArray[np.int64]) -> HSICProblem:
-        """Return the same problem with its rows in another order."""
+        """Return the problem with its rows in another order."""
         return replace(
             self,
             attributed=self.attributed.some(order),
@@ -80,26 +85,26 @@ class HSICProblem:
     ) -> tuple[Float, Float, Float]:
         """Return sums over pairs: rows (n, 2, P), groups (G(G+1)/2, 1 or 64, ·), alone (P,).
 
-        Groups' sums, if there are groups, are those of the values, then of features alone.
+        With groups, the sums of groups are those of γ, then of univariate values.
         """
         rows, terms, other = self.attributed.rows, self.attributed.terms, self.other
         alone_in_groups = groups is not None
         groups = np.zeros(len(rows), dtype=np.int64) if groups is None else groups
         of_pairs = self.offsets, self.constant
         halves = terms.takes_halves, other.terms.takes_halves
-        how = self.how.reporting(self.reports["sums"])
+        computation = self.computation.reporting(self.reports.get("sums"))
         sample = (rows, terms.terms, terms.players, terms.absent, groups)
         weighting = (other.rows, other.terms.terms, *of_pairs, exchanges, halves)
         of_rows, of_groups, alone, _ = sums_over_pairs(
-            sample, weighting, how, alone_in_groups=alone_in_groups
+            sample, weighting, computation, alone_in_groups=alone_in_groups
         )
         return of_rows, of_groups, alone[0]
 
     def projections(self, rows: Float) -> Float:
-        """Return for the sampled rows a the mean over all c of Γ_ac L̃_ac, both doubly centred.
+        """Return the mean over all c of Γ_ac L̃_ac, both doubly centered, for the sampled rows a.
 
-        It is n Σ_c (Γ_ac − g_c) w_ac, g the means of the rows of Γ. The weights of a row add up to
-        0, so that g may be taken from any origin.
+        It is n Σ_c (Γ_ac − g_c) w_ac, where g are the means of the rows of Γ. The weights of a row
+        add up to 0, so constants can be subtracted from g.
         """
         n, sample, targets, target = len(rows), self.sample, self.other.rows, self.other.terms
         means = rows[:, 1] / (n if self.is_biased else n - 2.0)
@@ -110,13 +115,12 @@ class HSICProblem:
             game="neutral",
             method="quadrature",
             summation="compensated",
-            n_threads=self.how.n_threads,
+            n_threads=self.computation.n_threads,
             progress=self.reports["projections"],
         )[:, 0]
         products -= (self.offsets[:, None] * means).sum(axis=0)
         if target.have_own_pairs:
-            # In pairs they are less by halves of γ of both rows with themselves; the means add up
-            # to 0.
+            # Pairs do not include γ(a, a)/2 of both rows; the means add up to 0.
             own = target.self_pairs(targets)[0]
             products -= 0.5 * (own * means).sum(axis=0)
         diagonal = (self.constant - 2.0 * self.offsets[sample])[:, None]
@@ -128,7 +132,7 @@ class HSICProblem:
         return projections
 
     def on_the_diagonal(self) -> Float:
-        """Return Σ_a w_aa γ_aa, and Σ_a w_aa v_aa({j}), which no relabelling changes; (2, P)."""
+        """Return Σ_a w_aa γ_aa and Σ_a w_aa v_aa({j}), which permutations do not change; (2, P)."""
         weight = 0.0
         if self.is_biased:
             weight = self.scale * math.fsum(self.constant - 2.0 * self.offsets)
@@ -136,20 +140,22 @@ class HSICProblem:
         return on_the_diagonal
 
     def second_order(self) -> Float:
-        """Return the mean square of Γ L̃ over pairs of independent rows, on some of them."""
+        """Return the mean square of Γ L̃ over pairs of independent rows, from the sampled rows."""
         factor = (float(len(self.offsets)) ** 2 * self.scale) ** 2
         means = []
         for side, passes in ((self.attributed, "sample"), (self.other, "targets of the sample")):
             some = side.some(self.sample)
-            how = self.how.compensated().reporting(self.reports[passes])
-            sums = pair_sums(some.rows, len(some.rows), some.terms, how=how)
+            computation = self.computation.compensated().reporting(self.reports[passes])
+            sums = pair_sums(some.rows, len(some.rows), some.terms, computation=computation)
             means.append(within_sample(sums.squares[0], sums.rows[:, 0]))
         product: Float = factor * means[0] * means[1]
         return product
 
     def weight_matrix(self) -> Float:
-        """Return the weights of all pairs (n, n); of few rows."""
-        kernel = pair_matrix(self.other.rows, self.other.terms, self.how.compensated())[:, :, 0]
+        """Return the weights of all pairs of few rows; shape (n, n)."""
+        kernel = pair_matrix(self.other.rows, self.other.terms, self.computation.compensated())[
+            :, :, 0
+        ]
         weights: Float = self.scale * (
             kernel - self.offsets[:, None] - self.offsets + self.constant
         )

@@ -1,15 +1,16 @@
 """Standard errors of averages over pairs of rows, from sums over rows and squares over pairs.
 
-A value is an average of γ over pairs (a U-statistic). Its variance has a part that falls as 1/n,
-the spread of the rows' own averages, and one that falls as 1/n², the spread of γ beyond what the
-two rows contribute each (Hoeffding 1948). Without a difference, or dependence, only the second is
-there, and rows' averages spread by it alone; so each is estimated apart.
+A value is an average of γ over pairs (a U-statistic). Its variance has two components (Hoeffding
+1948). The first-order component, the variance of row averages, decreases as 1/n. The second-order
+component, the variance of γ beyond the contributions of the two rows, decreases as 1/n². Without a
+difference or dependence, only the second component is positive, and it is the only reason for the
+variance of row averages. So both are estimated separately.
 
-The estimates of both are unbiased, but around 0 the first is about as uncertain as the second is
-large, and often negative: where nothing differs, half of all intervals would then be far too short.
-The sum is kept above 0.3 of the second part. Standard errors are right on average then, within some
-15 %, where nothing differs and where much does; their squares are too large by up to a half where
-nothing differs.
+Both estimates are unbiased. But if the first component is 0, the uncertainty of its estimate is
+about as large as the second component, and the estimate is often negative. Half of all intervals
+would be far too short if nothing differs. So the sum is at least 0.3 of the second component.
+Standard errors are then correct on average within about 15 %, both without and with a large
+difference. Without a difference, their squares are too large by up to a half.
 """
 
 from __future__ import annotations
@@ -20,54 +21,54 @@ from pkex.typing import Float
 
 __all__ = ["between_samples", "hsic_errors", "mmd_errors", "within_sample"]
 
-# The least share of its second-order part that a variance may be estimated as.
+# The smallest estimate of a variance, relative to its second-order component.
 _FLOOR = 0.3
 
 
 def within_sample(squares: Float, row_sums: Float) -> Float:
-    """Estimate the mean square of doubly centred γ over the pairs of one sample.
+    """Estimate the mean square of doubly centered γ over the pairs of one sample.
 
-    Unbiased: the estimator of Székely and Rizzo (2014) for distance covariance. NaN for fewer than
-    four rows.
+    The unbiased estimator of Székely and Rizzo (2014) for distance covariance; NaN for fewer
+    than four rows.
 
     Parameters
     ----------
     squares : ndarray of shape (P,)
         Σγ² over unordered pairs.
     row_sums : ndarray of shape (n, P)
-        Of each row with all others.
+        Sums of each row over all other rows.
     """
     n = len(row_sums)
     if n < 4:
         return np.full(squares.shape, np.nan)
     total = row_sums.sum(axis=0)
-    centred = (
+    centered = (
         2.0 * squares
         - (2.0 / (n - 2)) * (row_sums**2).sum(axis=0)
         + total**2 / ((n - 1.0) * (n - 2.0))
     )
-    mean: Float = np.maximum(centred / (n * (n - 3.0)), 0.0)
+    mean: Float = np.maximum(centered / (n * (n - 3.0)), 0.0)
     return mean
 
 
 def between_samples(squares: Float, first: Float, second: Float) -> Float:
-    """Estimate the mean square of doubly centred γ over the pairs between two samples.
+    """Estimate the mean square of doubly centered γ over the pairs between two samples.
 
     Parameters
     ----------
     squares : ndarray of shape (P,)
         Σγ² over the pairs.
     first, second : ndarrays of shape (n, P) and (m, P)
-        Of each row of one sample with all of the other.
+        Sums of each row of one sample over all rows of the other.
     """
     n, m = len(first), len(second)
-    centred = (
+    centered = (
         squares
         - (first**2).sum(axis=0) / m
         - (second**2).sum(axis=0) / n
         + first.sum(axis=0) ** 2 / (float(n) * m)
     )
-    mean: Float = np.maximum(centred / ((n - 1.0) * (m - 1.0)), 0.0)
+    mean: Float = np.maximum(centered / ((n - 1.0) * (m - 1.0)), 0.0)
     return mean
 
 
@@ -79,12 +80,12 @@ def mmd_errors(
     Parameters
     ----------
     projections : tuple of ndarrays of shape (k, P)
-        For rows of each sample A = mean of γ with the sample's other rows − mean of γ with the
-        other sample's; all rows or some of them.
+        For all or some rows of each sample, the mean of γ over the sample's other rows minus the
+        mean of γ over the other sample.
     sizes : tuple of int
         The numbers of rows n, m of the samples.
     second : tuple of three ndarrays of shape (P,)
-        Mean squares of doubly centred γ: within the first sample, between, within the second.
+        Mean squares of doubly centered γ: within the first sample, between, within the second.
     """
     n, m = sizes
     within_x, between, within_y = second
@@ -107,9 +108,9 @@ def hsic_errors(projections: Float, second: Float, n: int) -> Float:
     Parameters
     ----------
     projections : ndarray of shape (k, P)
-        For all rows a or some of them, the mean over all rows c of Γ_ac L_ac, both doubly centred.
+        For all or some rows a, the mean over all rows c of Γ_ac L_ac, both doubly centered.
     second : ndarray of shape (P,)
-        The mean square of such a product over pairs, as it is without dependence.
+        The mean square of this product over pairs, without dependence.
     n : int
         The number of rows.
     """

@@ -1,4 +1,4 @@
-"""Sums over the pairs of two samples, and the MMD² that they make."""
+"""Sums over the pairs of rows of two samples, and MMD² computed from them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ __all__ = ["PairWeights", "TwoSampleSums"]
 
 @dataclass(frozen=True)
 class PairWeights:
-    """The weights of ordered pairs in MMD²: within each sample, and between the samples.
+    """Weights of ordered pairs of rows in MMD².
 
     Parameters
     ----------
     first, second, between : float
+        Weights within each sample, and between the samples.
     self_pairs : float
-        The weight of all pairs of a row with itself together, in the values.
+        Total weight of all pairs of a row with itself.
     """
 
     first: float
@@ -32,18 +33,18 @@ class PairWeights:
 
     @classmethod
     def of(cls, estimator: str, n: int, m: int) -> PairWeights:
-        """Return the weights for samples of n and m rows; floats, for n² may not fit an int."""
+        """Return the weights for samples of n and m rows."""
         between = 1.0 / (float(n) * m)
         if estimator == "biased":
             return cls(1.0 / n**2, 1.0 / m**2, between, 1.0 / n + 1.0 / m)
         return cls(1.0 / (n * (n - 1.0)), 1.0 / (m * (m - 1.0)), between)
 
-    def exchanged(self) -> PairWeights:
+    def swapped(self) -> PairWeights:
         """Return the weights with the second sample first."""
         return replace(self, first=self.second, second=self.first)
 
     def combine(self, sums: Float) -> Float:
-        """Weigh sums over unordered pairs (3, P): within the first, between, within the second."""
+        """Return MMD² from sums over unordered pairs (3, P): first, between, second."""
         within = self.first * sums[0] + self.second * sums[2]
         combined: Float = 2.0 * (within - self.between * sums[1])
         return combined
@@ -51,14 +52,14 @@ class PairWeights:
 
 @dataclass(frozen=True, eq=False)
 class TwoSampleSums:
-    """γ summed over the pairs of rows of two samples.
+    """Sums of γ over the pairs of rows of two samples.
 
     Parameters
     ----------
     first, second : tuple of two ndarrays of shapes (n, P), (m, P)
-        For each row of a sample, over its other rows and over the rows of the other sample.
+        For each row of a sample, sums over its other rows and over the other sample's rows.
     values, alone, squares : ndarray of shape (3, P)
-        γ, what players are worth alone and γ², over pairs within the first sample, between, within
+        Sums of γ, univariate values and γ² over pairs within the first sample, between, and within
         the second.
     """
 
@@ -70,22 +71,22 @@ class TwoSampleSums:
 
     @classmethod
     def of(cls, sums: PairSums, n: int) -> TwoSampleSums:
-        """Return the sums of n rows and of the others."""
+        """Return the sums of a first sample of n rows, and a second one."""
         first = sums.rows[:n, 0], sums.rows[:n, 1]
         second = sums.rows[n:, 1], sums.rows[n:, 0]
         values = np.array([total(first[0]) / 2.0, total(first[1]), total(second[0]) / 2.0])
         return cls(first, second, values, sums.alone, sums.squares)
 
     def mmd(self, weights: PairWeights, own: Float, *, has_errors: bool = True) -> StatisticValues:
-        """Return MMD² divided among players.
+        """Return MMD² attributed to players.
 
         Parameters
         ----------
         weights : PairWeights
         own : ndarray of shape (2, P)
-            What pairs of a row with itself add to the values, and to players alone.
+            Contribution of pairs of a row with itself to Shapley values and univariate values.
         has_errors : bool, default True
-            Whether standard errors are those of these weights.
+            Whether to compute standard errors, which requires equal row weights.
         """
         return StatisticValues(
             weights.combine(self.values) + own[0],
@@ -95,17 +96,17 @@ class TwoSampleSums:
 
     def _errors(self, weights: PairWeights) -> Float:
         n, m = len(self.first[0]), len(self.second[0])
-        # The biased estimator's averages within a sample are those of the unbiased, times these.
-        shrunk = weights.first * n * (n - 1.0), weights.second * m * (m - 1.0)
+        # Ratios of the averages within a sample by these weights and by the unbiased estimator.
+        ratios = weights.first * n * (n - 1.0), weights.second * m * (m - 1.0)
         return mmd_errors(
             (
-                shrunk[0] * self.first[0] / (n - 1.0) - self.first[1] / m,
-                shrunk[1] * self.second[0] / (m - 1.0) - self.second[1] / n,
+                ratios[0] * self.first[0] / (n - 1.0) - self.first[1] / m,
+                ratios[1] * self.second[0] / (m - 1.0) - self.second[1] / n,
             ),
             (n, m),
             (
-                shrunk[0] ** 2 * within_sample(self.squares[0], self.first[0]),
+                ratios[0] ** 2 * within_sample(self.squares[0], self.first[0]),
                 between_samples(self.squares[1], self.first[1], self.second[1]),
-                shrunk[1] ** 2 * within_sample(self.squares[2], self.second[0]),
+                ratios[1] ** 2 * within_sample(self.squares[2], self.second[0]),
             ),
         )

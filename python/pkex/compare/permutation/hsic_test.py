@@ -91,11 +91,11 @@ def significance_row_by_row(
     """Test by permutations of the targets of few rows, whose pairs all fit into memory."""
     sides = (problem.attributed, problem.other)
     warn_of_few_permutations(n_permutations, max(map(_unchanged_share, sides)))
-    (rows, terms), how = (sides[0].rows, sides[0].terms), problem.how.compensated()
-    values = pair_triangle(rows, terms, how, with_alone=True)
+    (rows, terms), computation = (sides[0].rows, sides[0].terms), problem.computation.compensated()
+    values = pair_triangle(rows, terms, computation, with_alone=True)
     weights = problem.weight_matrix()
     report = problem.reports["permutations"]
-    sums = _permuted_sums(weights, values, n_permutations, generator, how.n_threads, report)
+    sums = _permuted_sums(weights, values, n_permutations, generator, computation.n_threads, report)
     sums *= 2.0
     sums += problem.on_the_diagonal().ravel()
     scale = 2.0 * np.abs(weights[np.triu_indices(len(rows))]) @ np.abs(values)

@@ -1,18 +1,18 @@
-"""Which pairs of columns depend on each other in one sample otherwise than in another.
+"""Tests of whether the dependence of two columns differs between two samples.
 
-Each column has a few features f: of numbers, orthonormal polynomials of the rank within the sample,
-close to the leading kernel principal components of ranks; of labels, indicators of frequent levels.
-They are standardized within each sample, so that a change of one column alone, such as a shift, is
-not a change of dependence. With C the mean over a sample of f(a) f(b)ᵀ, the statistic of a pair of
-columns is ‖C_X − C_Y‖², the sum of squares. Products f(a) f(b)ᵀ of rows are permuted between the
-samples, in the same random blocks for all pairs.
+Each column has a few features f. For numbers, they are orthonormal polynomials of the rank within
+the sample, close to the leading kernel principal components of ranks; for labels, indicators of
+frequent levels. They are standardized within each sample, so that a change of a single column, such
+as a shift, is not a change of dependence. Let C be the mean of f(a) f(b)ᵀ over a sample. The
+statistic of a pair of columns is ‖C_X − C_Y‖², the sum of squares. Products f(a) f(b)ᵀ of rows are
+permuted between the samples, in the same random blocks for all pairs.
 
-Where frequencies change between the samples, so do the tails of products. Permutations are right
-then only if each sample has enough rows for these tails. So an entry of C counts if the kurtoses of
-both features have a product of at most a tenth of the rows, in both samples: numbers need 33 rows,
-and indicators of two rare levels about ten rows in which both are expected.
+If frequencies differ between the samples, so do the tails of products. Then permutations are valid
+only if each sample has enough rows for these tails. So an element of C is used if the product of
+the kurtoses of both features is at most a tenth of the rows, in both samples. Numbers require 33
+rows, and indicators of two rare levels about ten rows in which both are expected.
 
-Features are multiples of 2⁻²⁰, so that sums over 4,000 rows are exact in any order.
+Features are multiples of 2⁻²⁰, so sums over 4,000 rows are exact in any order.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from pkex.typing import Float
 
 __all__ = ["DependenceTest", "PairDependence"]
 
-# Rows of a sample, columns and pairs of them that are looked at, and numbers held for p-values.
+# Largest numbers of rows of a sample, of columns, of pairs, and of numbers held for p-values.
 _MOST_ROWS, _MOST_COLUMNS, _MOST_PAIRS, _MOST_NUMBERS = 2000, 100, 300, 10**7
-# Weights of polynomials of degree 1, 2 and 3, about those of the principal components.
+# Weights of polynomials of degree 1, 2 and 3, similar to those of the principal components.
 _WEIGHTS = np.array([1.0, 0.6, 0.3])
-# Rows of a sample that a kurtosis of one needs.
+# Number of rows of a sample per unit of kurtosis.
 _ROWS_FOR_TAILS = 10
-# Levels that have an indicator, and rows that each needs in both samples.
+# Largest number of levels with indicators, and smallest number of rows of each in both samples.
 _MOST_LEVELS, _LEAST_ROWS = 6, 5
 _UNIT = 2.0**-20
 # Differences held at a time.
@@ -49,7 +49,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class PairDependence:
-    """Whether two columns depend on each other alike in both samples.
+    """Test of whether the dependence of two columns is the same in both samples.
 
     Parameters
     ----------
@@ -58,8 +58,7 @@ class PairDependence:
     statistic : float
         ‖C_X − C_Y‖², the squared difference of cross-covariances of standardized features.
     pvalue, familywise_pvalue : float
-        Of the hypothesis that the dependence is the same in both samples; corrected for the number
-        of pairs.
+        P-values of this hypothesis, unadjusted and adjusted for the number of pairs.
     """
 
     columns: tuple[str, str]
@@ -69,7 +68,7 @@ class PairDependence:
 
 
 class DependenceTest:
-    """Test of all pairs of columns; computed when `pairs` is first asked for, or pickled.
+    """Test of all pairs of columns; computed when `pairs` is first accessed, or pickled.
 
     Parameters
     ----------
@@ -95,7 +94,7 @@ class DependenceTest:
         n_permutations: int,
         generator: np.random.Generator,
     ) -> DependenceTest | None:
-        """Return the test of at most 2,000 random rows of each sample; None without a test."""
+        """Return the test of at most 2,000 random rows of a sample; None without permutations."""
         if not n_permutations or len(encoding.columns) < 2:
             return None
         some = [
@@ -107,38 +106,38 @@ class DependenceTest:
 
     @property
     def described(self) -> str:
-        """Say how many pairs were tested, and which."""
+        """The number of tested pairs, and their choice, in words."""
         d = len(self._encoding.columns)
         if d > _MOST_COLUMNS:
-            return f"none tested, of more than {_MOST_COLUMNS} columns"
-        tested, of_all = len(self.pairs), d * (d - 1) // 2
-        if tested == of_all:
-            return f"{tested} tested"
+            return f"none tested, as there are more than {_MOST_COLUMNS} columns"
+        n_tested, n_pairs = len(self.pairs), d * (d - 1) // 2
+        if n_tested == n_pairs:
+            return f"{n_tested} tested"
         which = (
             "the most dependent in both samples together"
-            if tested == _MOST_PAIRS
-            else "of the others, rows are too few"
+            if n_tested == _MOST_PAIRS
+            else "the others have too few rows"
         )
-        return f"{tested} of {of_all} tested, {which}"
+        return f"{n_tested} of {n_pairs} tested, {which}"
 
     @cached_property
     def pairs(self) -> tuple[PairDependence, ...]:
         """The tested pairs, the smallest p-value first."""
-        assert self._samples is not None, "what is unpickled has its pairs"
+        assert self._samples is not None, "pairs are computed before pickling"
         x, y = self._samples
         columns = self._encoding.columns
         if len(columns) > _MOST_COLUMNS:
             return ()
         features = [_features((x, y), places, is_label) for places, is_label in self._columns()]
-        enough = _Counted.of(features, (len(x), len(y)))
-        chosen = _chosen_pairs(features, enough)
+        used = _UsedElements.of(features, (len(x), len(y)))
+        chosen = _chosen_pairs(features, used)
         if not chosen:
             return ()
         n_permutations = min(self._n_permutations, _MOST_NUMBERS // len(chosen))
         generator = np.random.default_rng(self._seed)
         blocks = two_sample_blocks(len(x), len(y), len(chosen), n_permutations, generator)
         labels = np.concatenate([blocks.in_first[None], blocks.permuted(n_permutations, generator)])
-        numbers = _statistics(features, chosen, enough, blocks, labels)
+        numbers = _statistics(features, chosen, used, blocks, labels)
         permuted = PermutedValues(numbers, numbers.max(axis=0))
         pvalues, familywise = permuted.pvalues(), permuted.familywise_pvalues()
         order = np.lexsort([-numbers[0], pvalues, familywise])
@@ -153,7 +152,7 @@ class DependenceTest:
         )
 
     def _columns(self) -> list[tuple[list[int], bool]]:
-        """Return the encoded columns of each column of the table, and whether it holds labels."""
+        """Return the encoded columns of each column of the table, and whether it is categorical."""
         d, flagged = len(self._encoding.columns), self._encoding.flagged
         return [
             ([j, *(d + place for place, own in enumerate(flagged) if own == j)], column.is_label)
@@ -183,14 +182,14 @@ def _features(samples: tuple[Float, Float], places: Sequence[int], is_label: boo
 
 
 def _polynomials(entries: Float) -> Float:
-    """Return Legendre polynomials of degree 1 to 3 of the ranks, which equal entries share."""
+    """Return Legendre polynomials of degree 1 to 3 of the ranks; ties have equal ranks."""
     _, places, counts = np.unique(entries, return_inverse=True, return_counts=True)
     t = ((2.0 * counts.cumsum() - counts) / len(entries) - 1.0)[places]
     return np.column_stack([t, 1.5 * t**2 - 0.5, 2.5 * t**3 - 1.5 * t])
 
 
 def _frequent_levels(first: Float, second: Float) -> Float:
-    """Return the most frequent levels that both samples have in some rows, but one of all."""
+    """Return the most frequent levels in both samples, without one of all levels."""
     levels, counts = np.unique(np.concatenate([first, second]), return_counts=True)
     levels = levels[np.argsort(-counts, kind="stable")]
     most = min(_MOST_LEVELS, max(1, len(levels) - 1))
@@ -200,7 +199,7 @@ def _frequent_levels(first: Float, second: Float) -> Float:
 
 
 def _standardized(features: Float) -> Float:
-    """Return features with mean 0 and variance 1; 0 where they do not vary."""
+    """Return features with mean 0 and variance 1; 0 if they are constant."""
     centered = features - features.mean(axis=0)
     spread = np.sqrt((centered**2).mean(axis=0))
     varies = spread > 1e-9
@@ -209,27 +208,27 @@ def _standardized(features: Float) -> Float:
 
 
 @dataclass(frozen=True, eq=False)
-class _Counted:
-    """Which entries of cross-covariances count, for two samples of n and m rows.
+class _UsedElements:
+    """Elements of cross-covariances that are used, for two samples of n and m rows.
 
     Parameters
     ----------
     sizes : tuple of int
         n and m.
     kurtoses : list of ndarray of shape (2, r)
-        Of the features of each column in both samples; infinite where a feature does not vary.
+        Kurtoses of the features of each column in both samples; infinite for constant features.
     """
 
     sizes: tuple[int, int]
     kurtoses: list[Float]
 
     @classmethod
-    def of(cls, features: Sequence[Float], sizes: tuple[int, int]) -> _Counted:
+    def of(cls, features: Sequence[Float], sizes: tuple[int, int]) -> _UsedElements:
         n = sizes[0]
         return cls(sizes, [np.stack([_kurtoses(own[:n]), _kurtoses(own[n:])]) for own in features])
 
-    def entries(self, a: int, b: int) -> NDArray[np.bool_]:
-        """Return which entries of the cross-covariance of two columns count; shape (r, s)."""
+    def mask(self, a: int, b: int) -> NDArray[np.bool_]:
+        """Return a mask of the used elements of the cross-covariance of two columns; (r, s)."""
         products = self.kurtoses[a][:, :, None] * self.kurtoses[b][:, None, :]
         limits = np.array(self.sizes)[:, None, None] / _ROWS_FOR_TAILS
         of_first, of_second = products <= limits
@@ -246,17 +245,17 @@ def _kurtoses(features: Float) -> Float:
     return kurtoses
 
 
-def _chosen_pairs(features: Sequence[Float], enough: _Counted) -> list[tuple[int, int]]:
-    """Return the pairs to test: at most 300, those most dependent in both samples together.
+def _chosen_pairs(features: Sequence[Float], used: _UsedElements) -> list[tuple[int, int]]:
+    """Return the pairs to test: at most 300, the most dependent in both samples together.
 
-    No permutation changes the mean over all rows, so that the choice does not favor any.
+    Permutations do not change the mean over all rows, so the choice does not affect the test.
     """
-    pairs = [pair for pair in combinations(range(len(features)), 2) if enough.entries(*pair).any()]
+    pairs = [pair for pair in combinations(range(len(features)), 2) if used.mask(*pair).any()]
     if len(pairs) <= _MOST_PAIRS:
         return pairs
     dependence = []
     for a, b in pairs:
-        count = enough.entries(a, b)
+        count = used.mask(a, b)
         squares = (features[a].T @ features[b])[count] ** 2
         dependence.append(float(squares.sum()) / math.sqrt(count.sum()))
     strongest = np.argsort(-np.array(dependence), kind="stable")[:_MOST_PAIRS]
@@ -266,15 +265,15 @@ def _chosen_pairs(features: Sequence[Float], enough: _Counted) -> list[tuple[int
 def _statistics(
     features: Sequence[Float],
     pairs: Sequence[tuple[int, int]],
-    enough: _Counted,
+    used: _UsedElements,
     blocks: Blocks,
     labels: NDArray[np.bool_],
 ) -> Float:
     """Return ‖C_X − C_Y‖² of each pair for each labeling of blocks; shape (1 + B, pairs)."""
-    n, m = enough.sizes
+    n, m = used.sizes
     starts = np.cumsum([0, *(own.shape[1] for own in features)])
-    # Where the entries of f(a) f(b)ᵀ that count are among the products of all features.
-    counted = [np.nonzero(enough.entries(a, b)) for a, b in pairs]
+    # Positions of the used elements of f(a) f(b)ᵀ among the products of all features.
+    counted = [np.nonzero(used.mask(a, b)) for a, b in pairs]
     first = [starts[a] + row for (a, _), (row, _) in zip(pairs, counted, strict=True)]
     second = [starts[b] + column for (_, b), (_, column) in zip(pairs, counted, strict=True)]
     ends = np.cumsum([len(own) for own in first])

@@ -132,5 +132,5 @@ def _add_looked_up(values: Float, table: Float, codes: NDArray[np.uint8]) -> Non
 
 
 def triangle_size(group_sums: Float) -> int:
-    """Return the number of rows of an upper triangle, diagonal included, with so many entries."""
+    """Return the number of rows of an upper triangle, diagonal included, from its entries."""
     return (math.isqrt(8 * len(group_sums) + 1) - 1) // 2

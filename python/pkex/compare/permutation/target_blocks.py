@@ -1,9 +1,9 @@
 """Exchanges of targets within blocks of eight rows, a subgroup of all permutations.
 
-Rows are assigned to blocks of eight at random. The rows of a block are numbered by three bits, and
-exchange p ∈ {0, …, 7} gives row i the target of row i ⊕ p. All blocks of a group use the same
-exchange. The test is valid because the exchanges are a subgroup of all permutations. It only needs
-the sums T^{pq}_{IJ} over pairs of groups I, J with the exchanges p, q.
+Rows are assigned to blocks of eight (octets) at random. The rows of a block are numbered by three
+bits, and exchange p ∈ {0, …, 7} gives row i the target of row i ⊕ p. All blocks of a group use the
+same exchange. The test is valid because the exchanges are a subgroup of all permutations. It only
+needs the sums T^{pq}_{IJ} over pairs of groups I, J with the exchanges p, q.
 """
 
 from __future__ import annotations

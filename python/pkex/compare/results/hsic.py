@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from pkex.compare.pairs.normalizer import Normaliser
+from pkex.compare.pairs.normalizer import Normalizer
 from pkex.compare.results.statistic import StatisticResult, kernel_parameters
 from pkex.compare.results.summary import SMALL_PVALUE
 from pkex.compare.results.wording import DEPENDENCE, Wording
@@ -104,7 +104,7 @@ class HSICResult(StatisticResult):
     target_bandwidth: str | None
     attribute: str
     n_rows: int
-    normaliser: Normaliser | None = field(repr=False)
+    normaliser: Normalizer | None = field(repr=False)
     n_pairs: int | None = field(default=None, kw_only=True)
 
     _label = "HSIC"
@@ -116,7 +116,7 @@ class HSICResult(StatisticResult):
         It is 0 without dependence, 1 if both kernels are equal up to a factor, and NaN if X or y is
         constant. Computed when first accessed, or pickled, in another pass over the pairs.
         """
-        return self._normaliser("r2").normalised(self.statistic)
+        return self._normaliser("r2").normalized(self.statistic)
 
     @cached_property
     def alone_r2(self) -> Float:
@@ -126,10 +126,10 @@ class HSICResult(StatisticResult):
         HSIC(x_j, y) / √(HSIC(x_j, x_j) HSIC(y, y)), by the same estimator; NaN for a constant
         feature. Computed when first accessed, or pickled, in passes over the pairs.
         """
-        indices = self._normaliser("alone_r2").normalised_alone(self.alone)
+        indices = self._normaliser("alone_r2").normalized_univariate(self.alone)
         return owned(indices)
 
-    def _normaliser(self, name: str) -> Normaliser:
+    def _normaliser(self, name: str) -> Normalizer:
         # Pickled results contain r2 and alone_r2.
         if self.normaliser is None and self.estimator in ESTIMATORS:
             raise ValueError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -66,9 +65,6 @@ _PICTURE = (
 # Circles, by whether the univariate p-value is small.
 _MARKS = {False: "mark", True: "mark filled"}
 
-# Returns the figure of the feature at a position, if its columns are known.
-_Detail = Callable[[int], Figure | None]
-
 
 def report_difference(
     result: StatisticResult,
@@ -93,31 +89,24 @@ def report_difference(
         Further settings of the computation.
     notes : tuple of str
     """
-    detail = None
-    if samples is not None:
-        features = tuple(result.feature_names)
-        first, second = (_columns(table, features) for table in samples)
-        detail = partial(_comparison, features, first, second, names)
+    features = tuple(result.feature_names)
+    tables = [_columns(table, features) for table in samples or ()]
+
+    def detail(place: int) -> Figure | None:
+        first, second = (table.of(features, place) for table in tables)
+        if first is None or second is None:
+            return None
+        return compared(features[place], first, second, names)
+
     return _page_content(
         result,
         DIFFERENCE.of(*names),
         alpha,
         (f"Drift from {names[0]} to {names[1]}", "Leading features in both samples"),
-        detail,
+        detail if tables else None,
         computed or {},
         notes,
     )
-
-
-def _comparison(
-    features: tuple[str, ...],
-    first: ReportColumns,
-    second: ReportColumns,
-    names: tuple[str, str],
-    place: int,
-) -> Figure | None:
-    one, other = first.of(features, place), second.of(features, place)
-    return None if one is None or other is None else compared(features[place], one, other, names)
 
 
 def report_dependence(
@@ -141,32 +130,26 @@ def report_dependence(
     computed, notes
         As in `report_difference`.
     """
-    detail = None
-    if tables is not None:
-        features = tuple(result.feature_names)
-        columns, others = (_columns(table, features) for table in tables)
-        other_name = names[1] if column_labels(tables[1]) is None else others.names[0]
-        detail = partial(_relation, features, columns, other_name, others.entries[0])
+    features = tuple(result.feature_names)
+    columns = [_columns(table, features) for table in tables or ()]
+    has_names = tables is not None and column_labels(tables[1]) is not None
+
+    def detail(place: int) -> Figure | None:
+        own, others = columns[0].of(features, place), columns[1]
+        other_name = others.names[0] if has_names else names[1]
+        if own is None:
+            return None
+        return related(features[place], own, other_name, others.entries[0])
+
     return _page_content(
         result,
         DEPENDENCE.of(*names),
         alpha,
         (f"Dependence of {names[1]} on {names[0]}", f"Leading features and {names[1]}"),
-        detail,
+        detail if columns else None,
         computed or {},
         notes,
     )
-
-
-def _relation(
-    features: tuple[str, ...],
-    columns: ReportColumns,
-    other_name: str,
-    other: ColumnValues,
-    place: int,
-) -> Figure | None:
-    own = columns.of(features, place)
-    return None if own is None else related(features[place], own, other_name, other)
 
 
 def _page_content(
@@ -174,11 +157,14 @@ def _page_content(
     wording: Wording,
     alpha: float,
     titles: tuple[str, str],
-    detail: _Detail | None,
+    detail: Callable[[int], Figure | None] | None,
     computed: Mapping[str, str],
     notes: tuple[str, ...],
 ) -> PageContent:
-    """Return the report; `titles` are the titles of the page and of the details."""
+    """Return the report, with the titles of the page and of the details.
+
+    `detail` returns the figure of the feature at a position, if its columns are known.
+    """
     places = [] if detail is None else strongest(result.values, _MOST_DETAILS).tolist()
     figures = [] if detail is None else [detail(place) for place in places]
     facts = {

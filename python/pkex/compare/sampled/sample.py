@@ -1,4 +1,4 @@
-"""The rows of a design: read chunk by chunk, and held as many at a time as memory is for."""
+"""Samples in random order: rows are read in chunks, and a limited number of them is held."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ __all__ = ["Sample", "parts", "with_rare"]
 
 _Places = NDArray[np.integer[Any]]
 
-# Bytes of rows that are held at a time.
+# Largest number of bytes of rows that are held at a time.
 _HELD = 1 << 29
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A sample whose rows are in a random order, of which some are the reference.
+    """A sample in a random order; its first rows are the reference.
 
     Parameters
     ----------
     source : RowStream
     places : ndarray of int, shape (n,)
-        The place of each row of the source in that order.
+        The place of each row of the source in the random order.
     reference : ndarray of shape (n_reference, d)
-        The first rows in that order.
+        The first rows.
     extremes : ndarray of shape (2, d)
-        The smallest and the largest entry of each column.
+        The smallest and the largest value of each column.
     """
 
     source: RowStream
@@ -52,7 +52,7 @@ class Sample:
         n_reference: int,
         generator: np.random.Generator,
     ) -> Sample:
-        """Put rows into a random order, and look at all of them once: `check` gets every chunk."""
+        """Return a sample in random order; all chunks are read once, and passed to `check`."""
         places = generator.permutation(source.n_rows)
         if source.n_rows < 1 << 31:
             places = places.astype(np.int32)
@@ -70,7 +70,7 @@ class Sample:
         return cls(source, places, reference, extremes)
 
     def rows(self, first: int, last: int) -> Float:
-        """Return the rows at these places, shape (last − first, d)."""
+        """Return the rows at places from `first` to `last`; shape (last − first, d)."""
         rows = np.empty((last - first, self.source.n_columns))
         for chunk, of_chunk in _placed(self.source, self.places):
             _put(rows, chunk, of_chunk - first)
@@ -78,7 +78,7 @@ class Sample:
 
 
 def _placed(source: RowStream, places: _Places) -> Iterator[tuple[Float, _Places]]:
-    """Yield the rows of a source, some at a time, with their places."""
+    """Yield chunks of rows of a source, with their places."""
     start = 0
     for chunk in source.chunks():
         of_chunk = places[start : start + len(chunk)]
@@ -87,20 +87,21 @@ def _placed(source: RowStream, places: _Places) -> Iterator[tuple[Float, _Places
             yield chunk, of_chunk
     if start != len(places):
         raise ValueError(
-            f"a sample has changed while it was read: it had {len(places)} rows, and now {start}"
+            f"a sample has changed while it was read: it had {len(places)} rows, now {start}. Pass "
+            "data that do not change during the call"
         )
 
 
 def _put(rows: Float, chunk: Float, places: _Places) -> None:
-    """Put those rows of a chunk where they belong that have a place among others."""
+    """Copy the rows of a chunk to their places, if these are in `rows`."""
     chosen = np.flatnonzero((places >= 0) & (places < len(rows)))
     rows[places[chosen]] = chunk[chosen]
 
 
 def parts(samples: tuple[Sample, ...], design: Design) -> Iterator[tuple[Float, ...]]:
-    """Yield the rows of each part: of each sample an array of shape (n_blocks, size, d).
+    """Yield the rows of each part: for each sample, an array of shape (n_blocks, size, d).
 
-    All samples are read once for as many parts as fit into memory together.
+    Each pass over the samples reads as many parts as fit into memory.
     """
     of_parts = [design.n_blocks * size for size in design.sizes]
     columns = [sample.source.n_columns for sample in samples]
@@ -108,7 +109,7 @@ def parts(samples: tuple[Sample, ...], design: Design) -> Iterator[tuple[Float, 
     at_once = max(1, _HELD // held)
     for start in range(0, design.n_parts, at_once):
         stop = min(start + at_once, design.n_parts)
-        shelf = [
+        held_parts = [
             sample.rows(first + start * of_part, first + stop * of_part).reshape(
                 stop - start, design.n_blocks, size, -1
             )
@@ -117,27 +118,27 @@ def parts(samples: tuple[Sample, ...], design: Design) -> Iterator[tuple[Float, 
             )
         ]
         for part in range(stop - start):
-            # Copies: whoever holds a part does not hold the shelf.
-            yield tuple(rows[part].copy() for rows in shelf)
-        shelf.clear()
+            # Copies, so that a part does not keep all held parts in memory.
+            yield tuple(rows[part].copy() for rows in held_parts)
+        held_parts.clear()
 
 
 def with_rare(reference: Float, extremes: Float, names: Mapping[int, str], what: str) -> Float:
-    """Return the reference with an entry of other rows where a column differs in these alone.
+    """Return the reference with one value of other rows in columns that are constant in it only.
 
-    At most about one of as many rows as the reference has differs from the others then, and the
-    column's standard deviation is taken for that of one. Extremes do not depend on which rows are
-    which sample's, so that tests stay exact.
+    In such a column, about one in as many rows as the reference has differs from the others, so the
+    standard deviation is computed as if one row did. Extremes do not depend on the assignment of
+    rows to samples, so tests are exact.
 
     Parameters
     ----------
     reference : ndarray of shape (k, d)
     extremes : ndarray of shape (·, d)
-        The smallest and the largest entries among all rows.
+        The smallest and the largest values of all rows.
     names : dict of int to str
-        The columns that are warned of.
+        The names of columns for the warning.
     what : str
-        What messages call the rows.
+        The name of the rows in messages.
     """
     of_all = Constants.of(extremes).columns
     rare = [j for j in Constants.of(reference).columns if j not in of_all]
@@ -155,8 +156,8 @@ def with_rare(reference: Float, extremes: Float, names: Mapping[int, str], what:
                 (
                     f"columns {shown(titles)} of the {len(reference)} rows of ",
                     Argument(what),
-                    " are constant, and of other rows are not: length-scales and means of absent "
-                    "features are found as if one of these rows had the most distant value",
+                    " are constant, but other rows differ: length-scales and means of absent "
+                    "features are computed as if one of these rows had the most distant value",
                 ),
             )
         )
