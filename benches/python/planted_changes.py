@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 import pkex
-from pkex.compare.conclusion import changed_pairs, found_features
+from pkex.compare.results.conclusion import changed_pairs, found_features
 
 ROWS, ALPHA, PERMUTATIONS = 500, 0.05, 999
 LEVELS = np.array(list("uvwx"))

@@ -26,14 +26,15 @@ from pkex.sensitivity import SensitivityDraws, SensitivityResult, sensitivity
 
 if TYPE_CHECKING:
     from pkex import models
-    from pkex.compare.drift import MMDDrift
-    from pkex.compare.drift_result import DriftResult
-    from pkex.compare.drift_timeline import DriftTimeline
+    from pkex.compare.drift.mmd_drift import MMDDrift
+    from pkex.compare.drift.result import DriftResult
+    from pkex.compare.drift.timeline import DriftTimeline
     from pkex.compare.hsic import hsic
-    from pkex.compare.hsic_result import HSICResult
-    from pkex.compare.mmd import mmd, witness
-    from pkex.compare.mmd_result import MMDResult
+    from pkex.compare.mmd import mmd
+    from pkex.compare.results.hsic import HSICResult
+    from pkex.compare.results.mmd import MMDResult
     from pkex.compare.selector import HSICSelector
+    from pkex.compare.witness import witness
 
 __all__ = [
     "DriftResult",

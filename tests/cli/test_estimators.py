@@ -86,7 +86,7 @@ def test_a_budget_that_is_none_is_answered_with_what_it_may_be(run, large, budge
 def test_advice_about_estimators_is_what_commands_can_follow(run, files, large):
     done = run("drift", "no file", "none", "--budget", "1e6")
     assert (done.status, done.err.count("\n")) == (2, 1)
-    assert "Leave it out, or take --estimator incomplete" in done.err
+    assert "Omit the budget, or pass --estimator incomplete" in done.err
     done = run("hsic", files / "labelled.csv", "--target", "y", "--estimator", "incomplete")
     assert (done.status, done.err.count("\n")) == (2, 1)
     assert "--estimator unbiased compares all pairs of so few in no time" in done.err

@@ -8,7 +8,7 @@ import pytest
 
 import pkex
 from pkex import _core
-from pkex.compare import kernel_terms
+from pkex.compare.kernel import terms as kernel_terms
 from pkex.kernels import RBF, Categorical
 
 RNG = np.random.default_rng(0)
@@ -346,7 +346,7 @@ def test_weights_must_be_non_negative_one_for_each_row(weights, error, message):
 def test_weights_of_one_row_alone_leave_no_pairs():
     weights = np.full(15, 1e-300)
     weights[3] = 1.0
-    with pytest.raises(ValueError, match=r"weights\[1\] must leave some weight to pairs .* of Y"):
+    with pytest.raises(ValueError, match=r"weights\[1\] must not be concentrated on one row of Y"):
         pkex.mmd(X, Y, weights=(None, weights))
     assert np.isfinite(pkex.mmd(X, Y, weights=(None, weights), estimator="biased").values).all()
     weights[3] = 1e300
@@ -362,13 +362,15 @@ def test_weighted_rows_are_not_permuted():
 # --- permutations ---
 
 
-def test_more_permutations_than_relabellings_are_warned_of_with_the_least_pvalue():
-    with pytest.warns(UserWarning, match=r"n_permutations=99, but .* below 0.1 at best, however"):
+def test_more_permutations_than_permutations_are_warned_of_with_the_least_pvalue():
+    with pytest.warns(
+        UserWarning, match=r"n_permutations=99, but .* below 0.1 are not expected, however"
+    ):
         pkex.mmd(X[:3], Y[:2], n_permutations=99)
     # Exchanged samples differ as much.
-    with pytest.warns(UserWarning, match=r"below 0.1 at best"):
+    with pytest.warns(UserWarning, match=r"below 0.1 are not expected"):
         pkex.mmd(X[:3], Y[:3], n_permutations=99)
-    with pytest.warns(UserWarning, match=r"below 0.0417 at best"):
+    with pytest.warns(UserWarning, match=r"below 0.0417 are not expected"):
         pkex.hsic(X[:4], TARGET[:4], n_permutations=99)
     pkex.hsic(X[:4], TARGET[:4], n_permutations=23)
 
@@ -384,7 +386,7 @@ def test_more_permutations_than_relabellings_are_warned_of_with_the_least_pvalue
 )
 def test_equal_rows_are_counted_in_the_least_pvalue(x, y, least):
     x, y = (np.array(rows, dtype=float)[:, None] for rows in (x, y))
-    with pytest.warns(UserWarning, match=f"below {least} at best"):
+    with pytest.warns(UserWarning, match=f"below {least} are not expected"):
         result = pkex.mmd(
             x, y, kernel=RBF(), estimator="biased", n_permutations=4999, random_state=0
         )
@@ -394,7 +396,7 @@ def test_equal_rows_are_counted_in_the_least_pvalue(x, y, least):
 
 def test_more_permutations_than_fit_into_memory_are_refused():
     for call in CALLS.values():
-        with pytest.raises(ValueError, match=r"too large: .* 3 features; take at most 33333333"):
+        with pytest.raises(ValueError, match=r"too large: .* 3 features. Pass at most 33333333"):
             call(n_permutations=10**9)
 
 
@@ -466,7 +468,7 @@ def test_permutations_that_do_not_fit_into_memory_are_refused_before_the_work(mo
 
     for name in ("pair_sums", "mean_factors"):
         monkeypatch.setattr(_core, name, computed)
-    with pytest.raises(ValueError, match="the result holds the relabelled values of 2 features"):
+    with pytest.raises(ValueError, match="the result holds the permuted values of 2 features"):
         call(n_permutations=10**9, kernel=RBF(1.0))
 
 

@@ -105,7 +105,7 @@ DOUBTFUL = {
     "counter": (np.arange(12), "goes up by 1 from row to row. If it counts the rows, drop column"),
     "order": (RNG.permutation(400)[:200], "holds integers that are all different"),
     "user_id": (RNG.permutation(10**7)[:40], "holds integers that are all different"),
-    "zip": (RNG.choice([10115, 20095, 80331], 40), r"holds integers, .*give categorical=\['zip'\]"),
+    "zip": (RNG.choice([10115, 20095, 80331], 40), r"holds integers, .*pass categorical=\['zip'\]"),
     "date": (
         [f"2026-03-{day:02}" for day in range(1, 29)],
         "holds texts such as '2026-03-01'.*dates",

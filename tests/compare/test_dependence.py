@@ -10,7 +10,7 @@ import pytest
 from numpy.polynomial import legendre
 
 import pkex
-from pkex.compare.dependence import DependenceTest
+from pkex.compare.permutation.pair_dependence import DependenceTest
 from pkex.tables.encode import Column, Encoding
 
 LEVELS = Column("label", "text", "labels", tuple("abcde"))
@@ -146,7 +146,7 @@ def test_results_have_the_pairs_and_keep_them_without_the_rows(rng):
         result.pair_dependence == pkex.mmd(x, y, n_permutations=99, random_state=0).pair_dependence
     )
     assert _named(result.pair_dependence) == [("x0", "x1")]
-    assert "dependence differs, family p ≤ 0.05: x0 and x1" in repr(result)
+    assert "dependence differs, adjusted p ≤ 0.05: x0 and x1" in repr(result)
     again = pickle.loads(pickle.dumps(result))
     assert again.pair_dependence == result.pair_dependence
     assert len(pickle.dumps(result)) < x.nbytes

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 import pkex
-from pkex.compare.drift_reference import Plan
+from pkex.compare.drift.reference import Plan
 from pkex.kernels import RBF, Categorical
 from pkex.results import tables
 
@@ -31,7 +31,7 @@ def squared_mmd(matrix, is_batch, estimator):
 # Row by row; blocks with rows left over on both sides, on one, and where the batch is the larger.
 @pytest.mark.parametrize(("n", "m"), [(20, 15), (205, 70), (192, 64), (100, 300)])
 @pytest.mark.parametrize("estimator", ["unbiased", "biased"])
-def test_relabelled_statistics_equal_those_of_the_kernel_matrix(rng, n, m, estimator):
+def test_permuted_statistics_equal_those_of_the_kernel_matrix(rng, n, m, estimator):
     x, y = rng.normal(size=(n, 2)), rng.normal(size=(m, 2)) + 0.3
     kernel = 1.7 * RBF(1.5)
     drift = pkex.MMDDrift(x, kernel=kernel, estimator=estimator, **TESTED)
@@ -42,7 +42,7 @@ def test_relabelled_statistics_equal_those_of_the_kernel_matrix(rng, n, m, estim
     blocks = plan.blocks(n, m)
     assert plan.size * plan.of_reference <= n
     assert plan.size * plan.of_batch <= m
-    labels = blocks.relabelled(39, generator)
+    labels = blocks.permuted(39, generator)
     matrix = kernel(pooled)
     expected = [squared_mmd(matrix, own[blocks.groups], estimator) for own in labels]
     np.testing.assert_allclose(result.permuted_values.sum(axis=1), expected, rtol=0, atol=1e-12)
@@ -126,7 +126,7 @@ def test_without_permutations_nothing_is_decided(rng):
     result = pkex.MMDDrift(rng.normal(size=(50, 2))).predict(rng.normal(size=(20, 2)))
     assert result.is_drift is result.pvalue is result.threshold is None
     assert isinstance(result, pkex.MMDResult)
-    assert "give MMDDrift n_permutations, such as n_permutations=199" in repr(result)
+    assert "pass n_permutations to MMDDrift, such as n_permutations=199" in repr(result)
     assert repr(result).startswith("DriftResult: not tested, MMD² = ")
     assert result.to_dict()["data"]["is_drift"] is None
 
@@ -194,7 +194,7 @@ def test_both_samples_can_be_looked_at(rng):
     x = pd.DataFrame({"size": [1.0, np.nan, 3.0, 4.0], "city": ["a", "b", None, "a"]})
     y = pd.DataFrame({"size": [np.nan, 7.0], "city": ["c", "a"]})
     drift = pkex.MMDDrift(x, missing="indicator", n_permutations=39, random_state=0)
-    with pytest.warns(UserWarning, match="so few relabellings"):
+    with pytest.warns(UserWarning, match="so few permutations"):
         result = drift.predict(y)
     reference, batch = result.rows.entries("city")
     assert sorted(reference.tolist(), key=str) == [None, "a", "a", "b"]
@@ -204,7 +204,9 @@ def test_both_samples_can_be_looked_at(rng):
     assert result.rows.new_levels == {"city": ("c",)}
     assert "city: new levels: 'c' (1 row)" in repr(result)
     assert result.to_dict()["new_levels"] == {"city": ["c"]}
-    with pytest.raises(ValueError, match="there is no one column 'when'; choose by number from 0"):
+    with pytest.raises(
+        ValueError, match=r"there is not exactly one column 'when'\. Pass a number from 0"
+    ):
         result.rows.entries("when")
     for same in (result, pickle.loads(pickle.dumps(result))):
         assert same.to_dict() == result.to_dict()
@@ -217,10 +219,10 @@ def test_both_samples_can_be_looked_at(rng):
     [
         ({"alpha": 0.0}, ValueError, "alpha must be a number between 0 and 1; got 0.0"),
         ({"alpha": True}, ValueError, "alpha must be a number between 0 and 1; got True"),
-        ({"n_permutations": 18}, ValueError, "too small for alpha=0.05.*1/19; take at least 19"),
-        ({"n_permutations": 10**9}, ValueError, "too large: .* 1 features; take at most 100000000"),
+        ({"n_permutations": 18}, ValueError, "too small for alpha=0.05.*1/19. Pass at least 19"),
+        ({"n_permutations": 10**9}, ValueError, "too large: .* 1 features. Pass at most 100000000"),
         ({"n_permutations": -1}, ValueError, "n_permutations must be an integer"),
-        ({"batch_size": 10}, ValueError, "batch_size needs n_permutations"),
+        ({"batch_size": 10}, ValueError, "batch_size requires n_permutations"),
         ({"batch_size": 1, "n_permutations": 19}, ValueError, "batch_size must be an integer, at"),
         ({"batch_size": 26, "n_permutations": 19}, ValueError, "at most half of the 50 rows"),
         ({"random_state": "a"}, TypeError, "random_state must be None, a non-negative integer"),

@@ -14,7 +14,7 @@ from mpmath import mp
 from sklearn.metrics.pairwise import rbf_kernel
 
 import pkex
-from pkex.compare.normaliser import Normaliser
+from pkex.compare.pairs.normalizer import Normalizer
 from pkex.kernels import RBF, Categorical, Cauchy, Laplacian
 
 N = 25
@@ -364,7 +364,7 @@ def test_two_numbers_are_as_good_as_two_labels(rng):
 
 def test_labels_most_of_which_occur_once_are_warned_of(rng):
     x, y = rng.normal(size=(50, 2)), rng.normal(size=50)
-    message = r"{} has 50 different labels in 50 rows.*Are they numbers\? Give them as floats"
+    message = r"{} has 50 different labels in 50 rows.*Are they numbers\? Pass them as floats"
     for text in (list(map(str, y)), y.astype(str), pd.Series(y).astype("category")):
         with pytest.warns(UserWarning, match=f"^{message.format('y')}"):
             pkex.hsic(x, text)
@@ -445,8 +445,8 @@ def test_a_copy_has_the_indices_that_were_computed_and_computes_none(monkeypatch
     result = pkex.hsic(x, x[:, 0])
     r2 = result.r2
     with monkeypatch.context() as context:
-        context.delattr(Normaliser, "normalised")
-        context.delattr(Normaliser, "normalised_alone")
+        context.delattr(Normalizer, "normalized")
+        context.delattr(Normalizer, "normalized_univariate")
         again = copied(result)
         assert again.r2 == r2
     np.testing.assert_array_equal(again.alone_r2, result.alone_r2)

@@ -156,7 +156,7 @@ def test_outliers_hide_no_column_and_are_warned_of_in_targets(rng, outliers):
         x[0, 2] = 1e6
     else:
         x[:9, 2] = y[:9, 2] = -999.0
-    with pytest.warns(UserWarning, match=r"column \['y'\] of y .* or give target_kernel="):
+    with pytest.warns(UserWarning, match=r"column \['y'\] of y .* or pass target_kernel="):
         pkex.hsic(y[:, :2], x[:, 2])
     for result in (pkex.mmd(x, y), pkex.MMDDrift(x).predict(y)):
         assert result.values.argmax() == 2

@@ -10,7 +10,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 import pkex
-from pkex.compare.weights import RowWeights
+from pkex.compare.row_weights import RowWeights
 from pkex.kernels import RBF, Categorical, Cauchy, Laplacian, median_heuristic
 
 N, M = 13, 17  # rows of `samples`

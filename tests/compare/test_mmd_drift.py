@@ -149,7 +149,7 @@ def test_a_column_that_only_the_reference_holds_constant_counts(reference, batch
     batch[:, 2] = 0.0
     for other in (batch[:, 1], 4.0 * (1.0 + 1e-5)):
         batch[:, 1] = other
-        message = r"column \['x1'\] is constant in X_reference and not the same in X: to the def"
+        message = r"column \['x1'\] is constant in X_reference and different in X: for the def"
         with pytest.warns(UserWarning, match=message):
             assert drift.predict(batch).values[1] > 0.1
     for same in (4.0, np.nextafter(4.0, 5.0), 4.0 * (1.0 + 5e-8)):

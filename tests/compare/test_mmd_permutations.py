@@ -1,4 +1,4 @@
-"""Relabelled rows of pkex.mmd, and the p-values that come of them."""
+"""Permuted rows of pkex.mmd, and the p-values that come of them."""
 
 import itertools
 import math
@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import pkex
-from pkex.compare.permutations import two_sample_blocks
+from pkex.compare.permutation.blocks import two_sample_blocks
 from pkex.kernels import RBF
 
 
 @pytest.mark.parametrize("estimator", ["unbiased", "biased"])
 @pytest.mark.parametrize("convention", ["neutral", "marginal"])
-def test_relabelled_values_are_those_of_relabelled_rows(rng, estimator, convention):
+def test_permuted_values_are_those_of_permuted_rows(rng, estimator, convention):
     x, y = rng.normal(size=(3, 2)), rng.normal(size=(4, 2)) + 1.0
     pooled = np.concatenate([x, y])
     options = {"kernel": RBF(), "estimator": estimator, "value_function": convention}
@@ -29,14 +29,14 @@ def test_relabelled_values_are_those_of_relabelled_rows(rng, estimator, conventi
 
 
 @pytest.mark.parametrize(("n", "m"), [(300, 300), (700, 90), (1000, 40), (5, 400)])
-def test_relabelled_blocks_are_relabelled_rows(n, m):
+def test_permuted_blocks_are_permuted_rows(n, m):
     rng = np.random.default_rng(n)
     x, y = rng.normal(size=(n, 3)), rng.normal(size=(m, 3))
     result = pkex.mmd(x, y, n_permutations=3, random_state=7)
     # The same draws.
     generator = np.random.default_rng(7)
     blocks = two_sample_blocks(n, m, 3, 3, generator)
-    labels = blocks.relabelled(3, generator)
+    labels = blocks.permuted(3, generator)
     arranged = np.concatenate([x, y])[blocks.order]
     for drawn, values in zip(labels, result.permuted_values, strict=True):
         is_first = drawn[blocks.groups] == 1.0
@@ -81,13 +81,13 @@ def test_rows_move_however_many_features_and_permutations(rng, n, m, n_players, 
 
 
 @pytest.mark.parametrize("n", [35, 42, 50, 60])
-def test_the_share_of_relabellings_that_change_nothing_is_exact(n):
+def test_the_share_of_permutations_that_change_nothing_is_exact(n):
     # Two levels, each as often in one sample as in the other.
     zeros, ones = n - n // 2, n // 2
     rows = np.tile(np.arange(n) < ones, 2)[:, None].astype(float)
     blocks = two_sample_blocks(n, n, 1, 19, np.random.default_rng(0))
     same = math.comb(2 * ones, ones) * math.comb(2 * zeros, zeros)
-    assert blocks.share_of_same(rows[blocks.order]) == Fraction(same, math.comb(2 * n, n))
+    assert blocks.unchanged_share(rows[blocks.order]) == Fraction(same, math.comb(2 * n, n))
 
 
 @pytest.mark.parametrize("n", [40, 50])
@@ -97,9 +97,9 @@ def test_samples_of_few_levels_are_tested(rng, n):
 
 
 def test_pvalues_count_ties(rng):
-    # Two rows each: of the six relabellings two give the observed value.
+    # Two rows each: of the six permutations two give the observed value.
     x, y = np.array([[0.0], [0.1]]), np.array([[5.0], [5.2]])
-    with pytest.warns(UserWarning, match=r"no p-value can be expected below 0.333 at best"):
+    with pytest.warns(UserWarning, match=r"p-values below 0.333 are not expected"):
         result = pkex.mmd(x, y, n_permutations=5000, random_state=0)
     assert result.pvalue == pytest.approx(1 / 3, abs=0.03)
     b = np.sum(result.permuted_values[:, 0] >= result.values[0] - 1e-12)
@@ -110,7 +110,7 @@ def test_all_pvalues_are_one_where_nothing_varies():
     x = np.tile([0.0, 1.0], (10, 1))
     with (
         pytest.warns(UserWarning, match="constant"),
-        pytest.warns(UserWarning, match="below 1 at best"),
+        pytest.warns(UserWarning, match="below 1 are not expected"),
     ):
         result = pkex.mmd(x, x, kernel=RBF(), n_permutations=19, random_state=0)
     assert result.pvalue == 1.0
@@ -147,7 +147,7 @@ def test_familywise_pvalues_are_at_least_those_of_single_features(rng):
     assert np.all(result.familywise_pvalues >= result.feature_pvalues)
 
 
-def test_a_given_kernel_needs_no_length_scale(samples):
+def test_a_user_kernel_needs_no_length_scale(samples):
     result = pkex.mmd(*samples, kernel=RBF(3.0))
     assert result.kernel == RBF(3.0)
     assert result.bandwidth is None

@@ -61,7 +61,7 @@ def test_short_calls_report_that_they_are_done(rng, call):
 
 
 @pytest.mark.parametrize(("n", "number"), [(128, 50_000), (600, 100_000)])
-def test_relabelling_has_its_share(rng, n, number):
+def test_permutation_has_its_share(rng, n, number):
     x = rng.normal(size=(n, 3))
     shares = []
     pkex.hsic(

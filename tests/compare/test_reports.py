@@ -11,7 +11,7 @@ import pytest
 from pages import check_page
 
 import pkex
-from pkex.compare.conclusion import share_intervals
+from pkex.compare.results.conclusion import share_intervals
 from pkex.results.report import percent
 
 RNG = np.random.default_rng(0)
@@ -30,7 +30,7 @@ def test_a_result_writes_the_page_that_it_returns(tmp_path):
     assert (tmp_path / "r.html").read_text(encoding="utf-8") == text
     page = check_page(text)
     verdict = page.text("p")[0]
-    assert verdict.startswith("X and Y differ: the p-value of the hypothesis that both come from")
+    assert verdict.startswith("X and Y differ: the p-value of the hypothesis that X and Y come")
     assert "Corrected for the number of features, x1 (95\xa0% of the difference, 95\xa0%" in verdict
     assert len(_pictures(page)) == 4
 
@@ -54,7 +54,7 @@ def test_the_verdict_names_only_features_that_are_proven_to_differ():
     not_found = replace(RESULT.significance, alone_familywise_pvalues=np.full(3, 0.06))
     verdict = check_page(replace(RESULT, significance=not_found).to_html()).text("p")[0]
     assert verdict.endswith(
-        "No single feature and no pair of columns is proven to show it at this level."
+        "It is not significant for any single feature or pair of columns at this level."
     )
     assert "nothing was tested." in check_page(pkex.mmd(X, Y).to_html()).text("p")[0]
 
@@ -138,7 +138,7 @@ def test_a_result_that_is_not_significant_names_nothing():
     assert result.alone_familywise_pvalues[1] <= 0.05
     verdict = check_page(result.to_html()).text("p")[0]
     assert verdict.startswith("No difference between X and Y was found")
-    assert verdict.endswith("there is none: these rows may be too few to show it.")
+    assert verdict.endswith("there is none: there may be too few rows to detect it.")
     assert result.notes == ()
 
 
@@ -180,7 +180,7 @@ def test_a_detector_reports_with_its_own_level_names_and_rows():
     result = drift.predict(batch)
     page = check_page(result.to_html())
     verdict = page.text("p")[0]
-    assert verdict.startswith("reference and batch differ: the p-value of the hypothesis that both")
+    assert verdict.startswith("reference and batch differ: the p-value of the hypothesis that")
     assert "at most α = 0.01" in verdict
     given = result.to_html(samples=(reference, batch), name=("reference", "batch"))
     assert page.source == given
@@ -220,20 +220,21 @@ def test_a_timeline_has_a_report_of_which_batches_differ_in_what(tmp_path):
     page = check_page(text)
     assert page.text("h1") == ["Drift in 4 batches"]
     verdict = page.text("p")[0].replace("\xa0", " ")
-    assert verdict.startswith("2 of 4 batches differ from the reference (α = 0.05, corrected")
+    assert verdict.startswith("2 of 4 batches differ from the reference (α = 0.05, adjusted")
     assert ": <2>; <3>. Features that differ individually: x1 in 1 batch. " in verdict
     assert verdict.endswith("Pairs of columns whose dependence differs: x0 and x2 in 1 batch.")
     head, *lines = page.cells()
-    numbers = np.array([line[1:5] for line in lines], dtype=float)
-    expected = [line.statistics, line.pvalues, line.corrected_pvalues]
-    np.testing.assert_allclose(numbers[:, 1:].T, expected, rtol=1e-2, atol=1e-4)
-    assert numbers[:, 0].tolist() == [100.0] * 4
-    assert head[5:] == ["drift", "features that differ", "dependence that differs"]
-    assert [line[5:] for line in lines] == [
+    numbers = np.array([[line[2], *line[5:]] for line in lines], dtype=float)
+    expected = [line.corrected_pvalues, line.statistics, line.pvalues]
+    np.testing.assert_allclose(numbers[:, [0, 1, 3]].T, expected, rtol=1e-2, atol=1e-4)
+    assert numbers[:, 2].tolist() == [100.0] * 4
+    assert head[1:5] == ["drift", "p (adjusted)", "features that differ", "dependence that differs"]
+    assert head[5:] == ["MMD²", "rows", "p"]
+    assert [[line[1], *line[3:5]] for line in lines] == [
         ["no", "–", "–"], ["no", "–", "–"], ["yes", "–", "x0 and x2"], ["yes", "x1", "–"],
     ]  # fmt: skip
     bars, heat_map = _pictures(page)
-    assert "<3>: corrected p" in bars
+    assert "<3>: adjusted p" in bars
     assert f"x1: largest in <3>, {line.values[3, 1]:.4f}"[:-1] in heat_map
     assert [e["text"] for e in page.all("text") if e["text"] in ("▾", "")] == ["", "", "▾", "▾"]
 
@@ -241,12 +242,12 @@ def test_a_timeline_has_a_report_of_which_batches_differ_in_what(tmp_path):
 def test_a_timeline_without_drift_or_test_names_nothing():
     untested = check_page(_timeline(0).to_html())
     assert untested.text("p")[0].endswith("with the reference; nothing was tested.")
-    assert untested.cells()[0] == ["batch", "rows", "MMD²"]
-    with pytest.warns(UserWarning, match="no drift can be found"):
+    assert untested.cells()[0] == ["batch", "MMD²", "rows"]
+    with pytest.warns(UserWarning, match="cannot be detected"):
         line = _timeline(19)
     page = check_page(line.to_html())
     assert page.text("p")[0].startswith("No drift was found in 4 batches (α = 0.05, ")
-    assert {tuple(cells[5:]) for cells in page.cells()[1:]} == {("no", "–")}
+    assert {(cells[1], cells[3]) for cells in page.cells()[1:]} == {("no", "–")}
     assert page.text("li")[0] == line.notes[0]
 
 

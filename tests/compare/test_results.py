@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pkex
-from pkex.compare.statistic_summary import COLUMNS
+from pkex.compare.results.summary import COLUMNS
 from pkex.kernels import RBF, Categorical, median_heuristic
 
 CONVENTIONS = ["marginal", "neutral"]
@@ -47,7 +47,7 @@ def test_mmd_alone_is_tested_as_the_mmd_of_that_column(rng, n, convention, estim
     ).alone_pvalues
     players = [[0], [1], [2], [3]] if groups is None else [[0, 3], [1], [2]]
     for pvalue, columns in zip(found, players, strict=True):
-        # The same relabellings, for the design depends on few features only in number.
+        # The same permutations, for the design depends on few features only in number.
         of_column = pkex.mmd(x[:, columns], y[:, columns], kernel=RBF(2.0), **options)
         assert pvalue == of_column.statistic_pvalue
 
@@ -131,7 +131,7 @@ def test_a_feature_that_shares_what_it_shows_is_pointed_out(rng):
     assert result.feature_pvalues[1] > 0.05
     (note,) = result.notes
     assert note.startswith(
-        "x1: small p-value alone, but not of the value: differs by itself, and may"
+        "x1: small univariate p-value, but large p-value of the Shapley value: differs individually"
     )
     assert f"note: {note}" in repr(result)
 
@@ -141,7 +141,7 @@ def test_features_that_differ_only_together_are_pointed_out(rng):
     y[:, 1] = 0.95 * y[:, 0] + 0.3 * y[:, 1]
     result = pkex.mmd(x, y, kernel=RBF(1.0), n_permutations=199, random_state=0)
     (note,) = result.notes
-    expected = "x0, x1: small p-value of the value, but not alone: little is seen of it by itself"
+    expected = "x0, x1: small p-value of the Shapley value, but large univariate p-value: may count"
     assert note.startswith(expected)
     result = pkex.hsic(x, x[:, 0] * x[:, 1] > 0, n_permutations=199, random_state=0)
     (note,) = result.notes
@@ -155,8 +155,8 @@ def test_notes_do_not_take_a_large_pvalue_alone_for_no_difference():
     for rows in (x, y):
         rows[:] = np.sqrt(0.9) * rng.normal(size=(60, 1)) + np.sqrt(0.1) * rows
     (note,) = pkex.mmd(x, y + 0.2, n_permutations=99, random_state=0).notes
-    assert note.startswith("x1: small p-value of the value, but not alone: little is seen of it")
-    assert note.endswith("; what counts may be how it goes together with others")
+    assert note.startswith("x1: small p-value of the Shapley value, but large univariate p-value")
+    assert note.endswith(": may count through the dependence on other features")
 
 
 def test_notes_and_legends_name_the_hypothesis_and_the_other_side(rng):
@@ -165,14 +165,15 @@ def test_notes_and_legends_name_the_hypothesis_and_the_other_side(rng):
     options = {"value_function": "neutral", "n_permutations": 99, "random_state": 0}
     for attribute, other in (("x", "y"), ("y", "X")):
         result = pkex.hsic(x, y, attribute=attribute, **options)
-        assert result.hypothesis == "X and y are independent"
-        assert result.finding == f"depends on {other}"
+        own = "X" if attribute == "x" else "y"
+        assert result.hypothesis == f"{own} and {other} are independent"
+        assert result.finding == f"is associated with {other}"
         assert (
-            f"\np: hypothesis that X and y are independent; alone p: that this feature and {other} "
-            "are; family: corrected for the number of features\n"
+            f"\np: hypothesis that {result.hypothesis}; adjusted: for the number of features\n"
+            f"univariate p: hypothesis that this feature and {other} are independent\n"
         ) in repr(result)
     result = pkex.mmd(x, y, **options)
-    assert f"p: hypothesis that {result.hypothesis}; alone p" in repr(result)
+    assert f"\np: hypothesis that {result.hypothesis}; adjusted" in repr(result)
     assert "hypothesis" not in repr(pkex.mmd(x, y))
 
 
@@ -182,7 +183,7 @@ def test_long_lists_of_features_are_shortened_in_notes(rng):
     names = [f"a rather long name of a feature of a table, number {j}" for j in range(9)]
     frames = [pd.DataFrame(rows, columns=names) for rows in (x, y)]
     result = pkex.mmd(*frames, n_permutations=99, random_state=0)
-    assert "and 3 more: small p-value of the value" in result.notes[0]
+    assert "and 3 more: small p-value of the Shapley value" in result.notes[0]
     assert "…" in result.notes[0]
     assert "(1 smaller feature not shown)" in repr(result)
 
@@ -193,18 +194,17 @@ def test_long_lists_of_features_are_shortened_in_notes(rng):
 def test_the_repr_is_a_small_table_of_five_digits(samples):
     result = pkex.mmd(*samples, kernel=RBF(2.0), n_permutations=9, random_state=0)
     table, _, _ = repr(result).partition("\ncolumn changes")
-    first, head, *rows, legend, kernel = table.splitlines()
+    first, head, *rows, _, _, kernel = table.splitlines()
     assert first == (
         f"MMDResult: MMD² = {result.statistic:.5g}, p-value {result.pvalue:.5g} (all features "
         f"together {result.statistic_pvalue:.5g}, strongest single feature "
         f"{result.univariate_pvalue:.5g}) (unbiased, marginal values)"
     )
     assert head.split() == ["feature", *" ".join(COLUMNS.values()).split()]
-    assert len(legend) < 140
     assert len(rows) == 4
     cells = rows[0].split()
     assert cells[0] == "x1"
-    expected = (result.values, result.standard_errors, result.feature_pvalues)
+    expected = (result.values, result.alone_familywise_pvalues, result.standard_errors)
     assert cells[1:4] == [f"{numbers[1]:.5g}" for numbers in expected]
     assert kernel == "kernel: RBF(length_scale=2.0)"
     with pytest.warns(UserWarning, match=r"^rows .* of X; rows .* of Y: unusual in so many"):
@@ -214,18 +214,18 @@ def test_the_repr_is_a_small_table_of_five_digits(samples):
     assert max(map(len, repr(wide).splitlines())) < 140
 
 
-def test_the_frame_lists_the_largest_value_first_and_is_printed_whole(samples):
+def test_the_frame_lists_the_largest_value_first_and_what_to_act_on_in_front(samples):
     result = pkex.mmd(*samples, n_permutations=9, random_state=0)
     frame = result.to_frame()
     assert list(frame["value"]) == sorted(result.values, reverse=True)
     titles = list(COLUMNS.values())
     assert list(frame.columns) == titles
     assert list(result.to_frame(errors=False)) == [t for t in titles if t != "std err"]
-    assert "..." not in frame.to_string(line_width=80)
+    assert titles[:2] == ["value", "univariate p (adjusted)"]
     with pd.option_context("display.width", 80, "display.max_columns", 0):
-        assert "..." not in repr(frame)
+        assert all(title in repr(frame) for title in titles[:2])
     without = pkex.mmd(*samples, weights=(None, None))
-    assert list(without.to_frame()) == ["value", "alone"]
+    assert list(without.to_frame()) == ["value", "univariate value"]
     with pytest.raises(ValueError, match="no standard errors"):
         without.to_frame(errors=True)
 

@@ -22,13 +22,13 @@ def dependent(seed=0, n=2400, d=3, slope=0.0):
 @pytest.fixture
 def blocks(monkeypatch):
     """The rows of each block that is compared, data before targets."""
-    seen, of_block = [], hsic._OfBlock.__call__
+    seen, of_block = [], hsic._BlockHSIC.__call__
 
     def recorded(self, rows):
         seen.append(rows)
         return of_block(self, rows)
 
-    monkeypatch.setattr(hsic._OfBlock, "__call__", recorded)
+    monkeypatch.setattr(hsic._BlockHSIC, "__call__", recorded)
     return seen
 
 
@@ -66,14 +66,14 @@ def test_values_are_means_over_blocks_of_values_by_definition(blocks, estimator,
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_relabelled_values_are_those_of_exchanged_targets(monkeypatch, blocks, estimator):
+def test_permuted_values_are_those_of_exchanged_targets(monkeypatch, blocks, estimator):
     drawn = []
-    relabelled = hsic.Octets.relabelled
+    permuted = hsic.TargetBlocks.permuted
     monkeypatch.setattr(
-        hsic.Octets,
-        "relabelled",
+        hsic.TargetBlocks,
+        "permuted",
         lambda self, number, generator: (
-            drawn.append(relabelled(self, number, generator)) or drawn[-1]
+            drawn.append(permuted(self, number, generator)) or drawn[-1]
         ),
     )
     options = {"kernel": RBF(1.0), "target_kernel": RBF(1.0), "value_function": "neutral"}
@@ -84,18 +84,18 @@ def test_relabelled_values_are_those_of_exchanged_targets(monkeypatch, blocks, e
     for exchanges, values in zip(drawn[0], found.permuted_values, strict=True):
         expected = []
         for rows in blocks:
-            octets = hsic._octets(len(rows))
-            exchanged = rows[octets.sources(exchanges), 3]
+            target_blocks = hsic._target_blocks(len(rows))
+            exchanged = rows[target_blocks.sources(exchanges), 3]
             of_block = pkex.hsic(rows[:, :3], exchanged, estimator="unbiased", **options)
             expected.append(of_block.values)
         np.testing.assert_allclose(values, np.mean(expected, axis=0), rtol=0, atol=1e-12)
 
 
-def test_octets_of_rows_stay_together_through_all_rounds(blocks):
+def test_target_blocks_of_rows_stay_together_through_all_rounds(blocks):
     x = np.arange(30_000.0)[:, None]
     found = pkex.hsic(x, x[:, 0] ** 2, kernel=RBF(1e4), estimator="incomplete", n_jobs=1)
-    of_octets = np.concatenate([rows[:, 0].reshape(-1, 8) for rows in blocks])
-    together, counts = np.unique(of_octets, axis=0, return_counts=True)
+    of_target_blocks = np.concatenate([rows[:, 0].reshape(-1, 8) for rows in blocks])
+    together, counts = np.unique(of_target_blocks, axis=0, return_counts=True)
     assert len(np.unique(together)) == together.size
     assert counts.min() == counts.max() > 1
     assert found.n_pairs == len(blocks) * 128 * 127 // 2
@@ -176,7 +176,7 @@ def test_files_and_threads_give_the_bits_of_arrays(tmp_path):
     found = pkex.hsic(tmp_path / "table.parquet", "price", **options)
     assert bits(found) == bits(expected)
     assert found.feature_names == ["age", "body"]
-    with pytest.raises(ValueError, match="y must be a column of X, beside others; got 'cost'"):
+    with pytest.raises(ValueError, match="y must be one of several columns of X; got 'cost'"):
         pkex.hsic(tmp_path / "table.parquet", "cost", **options)
 
 
@@ -187,5 +187,5 @@ def test_what_needs_all_pairs_is_said_not_to_be_there():
         for name in ("r2", "alone_r2"):
             with pytest.raises(ValueError, match=f"{name} is computed from all pairs of rows"):
                 getattr(result, name)
-    with pytest.raises(ValueError, match="'block' is for many rows, here at least 2342; got 500"):
+    with pytest.raises(ValueError, match="'block' requires at least 2342 rows; got 500"):
         pkex.hsic(x[:500], y[:500], estimator="block")

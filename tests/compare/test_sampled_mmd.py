@@ -7,8 +7,8 @@ import pytest
 from brute_force_statistics import SumOfProducts, attributed, mmd_statistic
 
 import pkex
-from pkex.compare import block_significance
-from pkex.compare.sampled import budget, held_rows, mmd
+from pkex.compare.permutation import two_sample_test
+from pkex.compare.sampled import budget, mmd, sample
 from pkex.compare.sampled.design import Design
 from pkex.kernels import RBF, Laplacian, Matern
 from pkex.tables import stream
@@ -36,13 +36,13 @@ def two_samples(seed=0, n=2400, m=2400, d=3, shift=0.0):
 @pytest.fixture
 def blocks(monkeypatch):
     """The rows of both samples in each block that is compared."""
-    seen, of_block = [], mmd._OfBlock.__call__
+    seen, of_block = [], mmd._BlockMMD.__call__
 
     def recorded(self, x, y):
         seen.append((x, y))
         return of_block(self, x, y)
 
-    monkeypatch.setattr(mmd._OfBlock, "__call__", recorded)
+    monkeypatch.setattr(mmd._BlockMMD, "__call__", recorded)
     return seen
 
 
@@ -117,13 +117,13 @@ def test_errors_cover_features_that_do_not_differ_beside_one_that_does():
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_relabelled_values_are_those_of_exchanged_rows(monkeypatch, blocks, estimator):
+def test_permuted_values_equal_the_values_of_exchanged_rows(monkeypatch, blocks, estimator):
     labels = []
-    relabelled = block_significance.relabelled
+    permuted = two_sample_test.permuted_values
     monkeypatch.setattr(
-        block_significance,
-        "relabelled",
-        lambda groups, of, *others: (labels.append(of), relabelled(groups, of, *others))[1],
+        two_sample_test,
+        "permuted_values",
+        lambda groups, of, *others: (labels.append(of), permuted(groups, of, *others))[1],
     )
     options = {"kernel": RBF(1.0), "value_function": "neutral", "n_jobs": 1}
     x, y = two_samples(n=1300, m=2600, shift=0.5)
@@ -231,7 +231,7 @@ def test_results_have_equal_bits_for_any_threads_and_shelves(monkeypatch, estima
     assert bits(pkex.mmd(x, y, n_jobs=2, **options)) == bits(expected)
     # Some parts at a time, or one.
     for held in (50_000, 1):
-        monkeypatch.setattr(held_rows, "_HELD", held)
+        monkeypatch.setattr(sample, "_HELD", held)
         assert bits(pkex.mmd(x, y, n_jobs=2, **options)) == bits(expected)
 
 
@@ -324,7 +324,7 @@ def test_a_budget_of_time_is_measured_however_few_rows_one_sample_has():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"budget": 10**6}, "compares all pairs of rows, and does not take a budget"),
+        ({"budget": 10**6}, "compares all pairs of rows, and does not support a budget"),
         ({"estimator": "block", "budget": 100}, "budget=100 is too small"),
         ({"estimator": "block", "budget": "60s"}, "datetime.timedelta, or None; got '60s'"),
         ({"estimator": "block", "budget": timedelta(0)}, "must be a positive time"),
@@ -339,7 +339,7 @@ def test_bad_options_are_refused(options, message):
 
 def test_bad_samples_are_refused(written, tmp_path):
     (x, y), (path, _) = written
-    with pytest.raises(ValueError, match="at least 1172 and 1172; got 1000 and 1000"):
+    with pytest.raises(ValueError, match="at least 1172 and 1172 rows; got 1000 and 1000"):
         pkex.mmd(x[:1000], y[:1000], estimator="incomplete")
     with pytest.raises(ValueError, match="got 2, expected 3"):
         pkex.mmd(x, y[:, :2], estimator="block")
@@ -361,7 +361,7 @@ def test_a_missing_entry_is_named_by_its_row_of_all():
 
 def test_a_file_that_changes_while_it_is_read_is_refused(written, monkeypatch):
     (x, _), (path, _) = written
-    monkeypatch.setattr(held_rows, "_HELD", 1)
+    monkeypatch.setattr(sample, "_HELD", 1)
     chunks = stream._Parquet.chunks
     reads = []
 
@@ -391,7 +391,7 @@ def test_bad_entries_in_files_are_refused_by_column(written, tmp_path):
 def test_all_pairs_that_take_long_are_warned_of_at_once(monkeypatch):
     monkeypatch.setattr(budget, "_QUICK", 0)
     monkeypatch.setattr(budget, "_LONG", 0.0)
-    with pytest.warns(UserWarning, match="going to take about .*estimator='incomplete'"):
+    with pytest.warns(UserWarning, match="will take about .*estimator='incomplete'"):
         pkex.mmd(*two_samples(n=50, m=50))
 
 

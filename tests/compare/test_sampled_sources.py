@@ -109,5 +109,5 @@ def test_a_column_that_varies_outside_the_reference_alone_has_a_scale(recwarn):
 
 
 def test_few_rows_against_many_are_no_case_for_all_pairs():
-    with pytest.raises(ValueError, match="a random part of the larger"):
+    with pytest.raises(ValueError, match="a random subset of the larger"):
         pkex.mmd(np.zeros((200, 1)), np.zeros((30_000, 1)), **BLOCK)

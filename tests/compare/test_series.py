@@ -83,9 +83,9 @@ def test_mmd_equals_brute_force_weighted_or_not(name, estimator, convention, gro
 
 @pytest.mark.parametrize("estimator", ["biased", "unbiased"])
 @pytest.mark.parametrize("name", KERNELS)
-def test_relabelled_statistics_are_those_of_relabelled_rows(name, estimator):
+def test_permuted_statistics_are_those_of_permuted_rows(name, estimator):
     kernel = KERNELS[name].kernel
-    # Few rows of unequal samples: each relabelling is one of ten.
+    # Few rows of unequal samples: each permutation is one of ten.
     x, y = POOLED[:2], POOLED[2:5]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -139,7 +139,7 @@ def test_permuted_values_of_hsic_are_those_of_permuted_targets():
         assert found.sum() == pytest.approx(expected, abs=1e-11)
 
 
-def test_permutations_in_octets_keep_the_values():
+def test_permutations_in_blocks_keep_the_values():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(700, 3))
     y = x[:, 0] ** 2 + 0.1 * rng.normal(size=700)

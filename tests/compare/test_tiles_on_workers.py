@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pkex
-from pkex.compare import tiles_on_workers
+from pkex.compare.pairs import pair_sums
 from pkex.kernels import RBF, Matern
 
 RNG = np.random.default_rng(0)
@@ -19,7 +19,7 @@ CALLS = {
     "MMD of a mixture": lambda **how: pkex.mmd(
         X[:200], Y[:200], kernel=Matern(2.0, nu=2.5), value_function="neutral", **how
     ),
-    "HSIC in octets": lambda **how: pkex.hsic(X, TARGET, n_permutations=9, random_state=0, **how),
+    "HSIC in blocks": lambda **how: pkex.hsic(X, TARGET, n_permutations=9, random_state=0, **how),
     "HSIC of targets": lambda **how: pkex.hsic(
         X, TARGET, target_kernel=RBF(1.0), estimator="unbiased", attribute="y", **how
     ),
@@ -30,16 +30,16 @@ CALLS = {
 @pytest.fixture
 def pieces(monkeypatch):
     """The pieces that workers computed, of few tiles; also of few rows."""
-    monkeypatch.setattr(tiles_on_workers, "_MANY_ROWS", 100)
-    monkeypatch.setattr(tiles_on_workers, "_OF_PIECE", 2)
-    handed_out, run = [], tiles_on_workers.Workers.map
+    monkeypatch.setattr(pair_sums, "_MANY_ROWS", 100)
+    monkeypatch.setattr(pair_sums, "_OF_TASK", 2)
+    handed_out, run = [], pair_sums.Workers.map
 
     def recorded(self, function, items):
         items = list(items)
         handed_out.extend(items)
         return run(self, function, items)
 
-    monkeypatch.setattr(tiles_on_workers.Workers, "map", recorded)
+    monkeypatch.setattr(pair_sums.Workers, "map", recorded)
     return handed_out
 
 
@@ -65,7 +65,7 @@ def test_workers_give_the_bits_of_one_process(pieces, call):
 
 
 def test_few_rows_are_not_worth_the_way(monkeypatch):
-    monkeypatch.setattr(tiles_on_workers.Workers, "map", None)
+    monkeypatch.setattr(pair_sums.Workers, "map", None)
     with joblib.parallel_config(backend="loky", n_jobs=2):
         assert np.isfinite(CALLS["MMD"]().values).all()
 
@@ -74,7 +74,7 @@ def test_what_a_worker_raises_is_raised(pieces, monkeypatch):
     def fails(self, function, items):
         raise RuntimeError("the cluster is gone")
 
-    monkeypatch.setattr(tiles_on_workers.Workers, "map", fails)
+    monkeypatch.setattr(pair_sums.Workers, "map", fails)
     with (
         joblib.parallel_config(backend="loky", n_jobs=2),
         pytest.raises(RuntimeError, match="the cluster is gone"),

@@ -62,7 +62,7 @@ def test_many_rows_are_named_in_part(rng):
 def test_a_single_row_decides_biased_estimates_only(rng):
     X = rng.normal(size=(100, 40))
     X[7] *= 50.0
-    with pytest.warns(UserWarning, match=r"^row 7 of X: .* with itself decide the biased HSIC"):
+    with pytest.warns(UserWarning, match=r"^row 7 of X: .* with itself dominate the biased HSIC"):
         pkex.hsic(X, X[:, 0], kernel=pkex.kernels.OrthogonalANOVA.fit(X))
     pkex.hsic(X, X[:, 0])
 
@@ -84,5 +84,5 @@ def test_batches_of_a_detector_are_looked_at(tables, rng):
     batch = binary(3, 50)
     detector.predict(batch)
     batch[[0, 9]] = 1.0
-    with pytest.warns(UserWarning, match=r"^rows 0, 9 of X: .* decide MMD²"):
+    with pytest.warns(UserWarning, match=r"^rows 0, 9 of X: .* dominate MMD²"):
         detector.predict(batch)

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import chisquare
 
 import pkex
-from pkex.compare import permutations
+from pkex.compare.permutation import hsic_test
 from pkex.kernels import RBF
 
 # With B permutations p-values are multiples of 1 / (B + 1).
@@ -17,7 +17,7 @@ B = 19
 @pytest.fixture(autouse=True)
 def few_rows(monkeypatch):
     """Let targets be permuted row by row up to as many rows as samples are, for speed."""
-    monkeypatch.setattr(permutations, "_MOST_ROWS", 128)
+    monkeypatch.setattr(hsic_test, "_MOST_ROWS", 128)
 
 
 def differing(rng, n, shift=0.0, d=3, m=None, **options):
@@ -40,16 +40,16 @@ def of_rare_labels(rng, n, shift=0.0, d=3, **options):
 
 
 NEUTRAL, MARGINAL = ({"value_function": v} for v in ("neutral", "marginal"))
-# Row by row, and in blocks or octets: 75 + 75 and 150 rows are more than 128.
+# Row by row, and in blocks or blocks: 75 + 75 and 150 rows are more than 128.
 DESIGNS = {
     "MMD neutral": partial(differing, n=10, **NEUTRAL),
     "MMD biased": partial(differing, n=10, estimator="biased", **MARGINAL),
     "MMD in blocks": partial(differing, n=75, **MARGINAL),
     "HSIC neutral": partial(dependent, n=20, **NEUTRAL),
     "HSIC unbiased": partial(dependent, n=20, estimator="unbiased", **MARGINAL),
-    "HSIC in octets": partial(dependent, n=150, **MARGINAL),
+    "HSIC in blocks": partial(dependent, n=150, **MARGINAL),
     "HSIC of rare labels": partial(of_rare_labels, n=100, **MARGINAL),
-    "HSIC of rare labels in octets": partial(of_rare_labels, n=150, **MARGINAL),
+    "HSIC of rare labels in blocks": partial(of_rare_labels, n=150, **MARGINAL),
 }
 SEEDS = 300
 
@@ -107,7 +107,7 @@ WITH_ONE = {
     "MMD": partial(differing, n=30, shift=1.2),
     "MMD in blocks": partial(differing, n=200, shift=0.5),
     "HSIC": partial(dependent, n=60, slope=1.0),
-    "HSIC in octets": partial(dependent, n=300, slope=0.6),
+    "HSIC in blocks": partial(dependent, n=300, slope=0.6),
     "HSIC of rare labels": partial(of_rare_labels, n=120, shift=3.0),
 }
 

@@ -14,7 +14,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.svm import SVC, SVR
 
 import pkex
-from pkex.compare.compared_rows import ComparedRows
+from pkex.compare.drift.compared_rows import ComparedRows
 from pkex.inputs.plain_data import plain_entries, read_entries
 
 RNG = np.random.default_rng(0)
@@ -314,7 +314,7 @@ def test_what_a_document_does_not_hold_is_an_error_where_it_is_asked_for():
     again = _through_json(RESULTS["hsic"]())
     with pytest.raises(ValueError, match="r2 is not in the document"):
         _known(again)
-    with pytest.raises(ValueError, match="does not hold the samples"):
+    with pytest.raises(ValueError, match="does not contain the rows"):
         _through_json(RESULTS["drift"]()).rows.entries("x")
     with pytest.raises(ValueError, match="Explain the rows again"):
         _through_json(RESULTS["uncertain"]()).importance(samples=2)

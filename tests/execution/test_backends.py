@@ -169,7 +169,7 @@ ON_A_CLUSTER = """
     import pkex
     from dask.distributed import Client, LocalCluster
     from pkex.execution import backends
-    from pkex.compare import tiles_on_workers
+    from pkex.compare.pairs import pair_sums
 
     def slow_down():
         # Lets this process take its time for each piece of work.
@@ -219,7 +219,7 @@ ON_A_CLUSTER = """
                 threading.Timer(0.5, os.kill, (process, signal.SIGKILL)).start()
                 many = np.tile(rows, (50, 1))
                 assert (explainer.shap_values(many) == np.tile(values, (50, 1))).all()
-                tiles_on_workers._MANY_ROWS = 1000
+                pair_sums._MANY_ROWS = 1000
                 assert (pkex.mmd(x, y).values == exact.values).all()
             assert (found.values == expected.values).all()
             assert (found.permuted_values == expected.permuted_values).all()

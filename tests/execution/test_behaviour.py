@@ -73,7 +73,7 @@ LONG_CALLS = {
         samples = rng.normal(size=(2, 60_000, 50))
         call = lambda: pkex.mmd(*samples, kernel=RBF(10.0), n_permutations=99)
     """,
-    "mmd, relabelled often": """
+    "mmd, permuted often": """
         samples = rng.normal(size=(2, 60, 50))
         call = lambda: pkex.mmd(*samples, kernel=RBF(10.0), n_permutations=1_000_000)
     """,

@@ -8,7 +8,7 @@ from brute_force import coalitions, shapley_weights
 from brute_force_statistics import CenteredProduct, attributed, hsic_statistic, mmd_statistic
 
 import pkex
-from pkex.compare.significance import Relabelled, Significance
+from pkex.compare.permutation.significance import PermutedValues, Significance
 from pkex.kernels import RBF, OrthogonalANOVA
 from pkex.kernels.plain import kernel_of, plain_kernel
 
@@ -217,11 +217,11 @@ def test_changes_of_spread_of_a_rare_level_and_of_dependence_are_found(rng):
         assert strongest == named, change
 
 
-def test_the_pvalue_is_the_rank_of_the_smaller_of_both_among_those_of_all_relabelings(rng):
+def test_the_pvalue_is_the_rank_of_the_smaller_of_both_among_those_of_all_permutations(rng):
     n_features, n_drawn = 4, 39
     for _ in range(20):
         numbers = rng.normal(size=(2, 1 + n_drawn, n_features)).round(1)
-        values, alone = (Relabelled(of, np.ones(n_features)) for of in numbers)
+        values, alone = (PermutedValues(of, np.ones(n_features)) for of in numbers)
         found = Significance.of(values, alone)
         sums = numbers[0].sum(axis=1)
         largest = ((numbers[1] - numbers[1].mean(axis=0)) / numbers[1].std(axis=0)).max(axis=1)

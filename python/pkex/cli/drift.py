@@ -92,7 +92,7 @@ def _is_meant(options: argparse.Namespace) -> IsMeant:
 
 def _fails(result: MMDResult, options: argparse.Namespace) -> bool:
     """Whether the drift was found that the command is to fail on."""
-    from pkex.compare.conclusion import found_features, is_found
+    from pkex.compare.results.conclusion import found_features, is_found
 
     if options.fail_on_drift == "any-column":
         return bool(found_features(result, options.alpha))
@@ -133,14 +133,14 @@ def _answer(
     options: argparse.Namespace,
     told: list[str],
 ) -> Answer:
-    from pkex.compare.conclusion import (
+    from pkex.compare.results.conclusion import (
         DIFFERENCE,
         changed_pairs,
         conclusion,
         found_features,
         is_found,
     )
-    from pkex.compare.statistic_report import report_difference
+    from pkex.compare.results.report import report_difference
 
     reference, current = sheets
     rows = {names[0]: reference.in_words(), names[1]: current.in_words()}

@@ -97,9 +97,9 @@ def _measured(sheet: Sheet, options: argparse.Namespace) -> HSICResult:
 def _answer(
     result: HSICResult, sheet: Sheet, options: argparse.Namespace, warnings: list[str]
 ) -> Answer:
-    from pkex.compare.conclusion import DEPENDENCE, conclusion, is_found
-    from pkex.compare.statistic_report import report_dependence
-    from pkex.compare.statistic_summary import described
+    from pkex.compare.results.conclusion import DEPENDENCE, conclusion, is_found
+    from pkex.compare.results.report import report_dependence
+    from pkex.compare.results.summary import described
 
     named = "the features", ", ".join(options.target)
     # It takes all pairs of rows.

@@ -83,7 +83,7 @@ def common_facts(options: argparse.Namespace) -> dict[str, str]:
 
 def feature_lines(result: MMDResult | HSICResult) -> list[dict[str, Any]]:
     """Return what is known of each feature, the largest value first."""
-    from pkex.compare.conclusion import share_intervals
+    from pkex.compare.results.conclusion import share_intervals
 
     shares = (
         [float("nan")] * len(result.values) if result.shares is None else result.shares.tolist()

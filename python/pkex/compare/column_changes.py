@@ -1,9 +1,9 @@
-"""What a person sees at once when a column of a second sample is compared with a first one.
+"""Visible changes of the columns of a second sample compared with a first one.
 
-New levels, lost levels, missing entries and numbers out of the range of the first sample: observed,
-not tested. What two samples of one distribution often show is left out: of n and m rows, those of
-the second sample hold the k largest entries with a probability of about (m / (n + m))^k, and that
-must be at most 0.001.
+Changes are new levels, lost levels, missing values, and numbers out of the range of the first
+sample. They are observed, not tested. Changes that are likely for samples of one distribution are
+left out: with n and m rows, all of the k largest values are in the second sample with a probability
+of about (m / (n + m))^k, which must be at most 0.001.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from pkex.typing import Float
 
 __all__ = ["ColumnChange", "OutOfRange", "column_changes", "lines_of_changes", "table_of_changes"]
 
-# How improbable a change is that is not left out.
+# Largest probability of a reported change for samples of one distribution.
 _IMPROBABLE = 0.001
-# Levels of a column, and lines, that are shown.
+# Largest number of levels of a column, and of lines, in a summary.
 _MOST_LEVELS, _MOST_LINES = 3, 5
 
 
 @dataclass(frozen=True)
 class OutOfRange:
-    """Rows of the second sample beyond all entries of the first, on one side.
+    """Rows of the second sample beyond all values of the first, on one side.
 
     Parameters
     ----------
     n_rows : int
     limit, extreme : float or str
-        The outermost entry of the first sample and of the second; dates as texts.
+        The most extreme values of the first and of the second sample; dates as texts.
     """
 
     n_rows: int
@@ -49,7 +49,7 @@ class OutOfRange:
 
     @classmethod
     def of_plain(cls, plain: Mapping[str, Any]) -> OutOfRange:
-        """Return the rows that `ColumnChange.to_dict` has written."""
+        """Return an object from the data written by `ColumnChange.to_dict`."""
         n_rows = as_integer("n_rows", plain["n_rows"], "a positive integer", least=1)
         limit, extreme = (
             entry if isinstance(entry, str) else float(_finite(entry))
@@ -66,20 +66,20 @@ def _finite(plain: Any) -> int | float:
 
 @dataclass(frozen=True)
 class ColumnChange:
-    """How a column of the second sample visibly differs from the first; observed, not tested.
+    """Visible changes of a column, observed and not tested.
 
     Parameters
     ----------
     name : str
-        Of the column.
+        The name of the column.
     new_levels : tuple of (level, int)
-        Levels that only the second sample has, and their rows, the most frequent first.
+        Levels in the second sample only, with their numbers of rows, the most frequent first.
     lost_levels : tuple of (level, int)
-        Levels that only the first sample has, and their rows there, the most frequent first.
+        Levels in the first sample only, with their numbers of rows, the most frequent first.
     missing : tuple of float or None
-        The shares of missing entries in both samples, if they differ.
+        The shares of missing values in both samples, if they differ.
     below, above : OutOfRange or None
-        Rows of the second sample below and above all entries of the first.
+        Rows of the second sample below and above all values of the first.
     """
 
     name: str
@@ -90,14 +90,14 @@ class ColumnChange:
     above: OutOfRange | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the attributes by their names, as JSON knows them."""
+        """Return the attributes by their names, as JSON data."""
         levels = {key: [list(level) for level in getattr(self, key)] for key in _LEVELS}
         missing = None if self.missing is None else list(self.missing)
         return {**asdict(self), **levels, "missing": missing}
 
     @classmethod
     def of_plain(cls, plain: Mapping[str, Any]) -> ColumnChange:
-        """Return the change that `to_dict` has written."""
+        """Return a change from the data written by `to_dict`."""
         missing, (below, above) = plain["missing"], (plain["below"], plain["above"])
         return cls(
             str(plain["name"]),
@@ -109,15 +109,15 @@ class ColumnChange:
         )
 
     def cells(self) -> dict[str, str]:
-        """Return what changed in words, by the titles of a table."""
-        found = {
+        """Return the changes in words, by the titles of a table."""
+        cells = {
             "new levels": _levels_in_words(self.new_levels),
             "lost levels": _levels_in_words(self.lost_levels),
             "missing": "" if self.missing is None else " → ".join(map(percent, self.missing)),
             "below range": _range_in_words(self.below, "below", "down"),
             "above range": _range_in_words(self.above, "above", "up"),
         }
-        return {title: text for title, text in found.items() if text}
+        return {title: text for title, text in cells.items() if text}
 
 
 _LEVELS = ("new_levels", "lost_levels")
@@ -147,31 +147,31 @@ def column_changes(
         The samples as encoded rows, in chunks.
     encoding : Encoding
     unknown : mapping of int to sequence, optional
-        Levels that the encoding does not know, by the number of their column.
+        Levels that are not in the encoding, by the position of their column.
     """
     reference = _Summary.of(first, encoding)
     batch = _Summary.of(second, encoding, (reference.smallest, reference.largest))
-    found = [
+    changes = [
         _change(j, column, reference, batch, (unknown or {}).get(j, ()))
         for j, column in enumerate(encoding.columns)
     ]
-    return tuple(change for change in found if change != ColumnChange(change.name))
+    return tuple(change for change in changes if change != ColumnChange(change.name))
 
 
 @dataclass(frozen=True, eq=False)
 class _Summary:
-    """What is counted in a sample of n rows and d columns.
+    """Counts of a sample of n rows and d columns.
 
     Parameters
     ----------
     n_rows : int
     counts : list of Counter
-        Rows of each code of columns of labels; empty for others.
+        Numbers of rows of each code of a categorical column; empty for other columns.
     n_missing : ndarray of int, shape (d,)
-        Missing entries of columns of numbers.
+        Missing values of columns of numbers.
     smallest, largest : ndarray of shape (d,)
     n_beyond : ndarray of int, shape (2, d)
-        Rows below and above given limits.
+        Numbers of rows below and above limits.
     """
 
     n_rows: int
@@ -234,7 +234,7 @@ def _change(
 
 
 def _is_improbable(k: float, own: float, other: float) -> bool:
-    """Whether k given rows of both samples would hardly all be of one, by its size."""
+    """Return whether k random rows of both samples are unlikely to be in one of them."""
     return k > 0 and k * math.log(own / (own + other)) <= math.log(_IMPROBABLE)
 
 
@@ -243,7 +243,7 @@ def _only_in(own: Counter[int], other: Counter[int], missing: int) -> list[tuple
 
 
 def _shares(counts: tuple[float, float], sizes: tuple[int, int]) -> tuple[float, float] | None:
-    """Return shares of missing entries if they differ by more than chance, or are new."""
+    """Return shares of missing values if they differ by more than chance, or are new."""
     first, second = (float(count / size) for count, size in zip(counts, sizes, strict=True))
     pooled = sum(counts) / sum(sizes)
     spread = math.sqrt(pooled * (1.0 - pooled) * (1.0 / sizes[0] + 1.0 / sizes[1]))
@@ -253,7 +253,7 @@ def _shares(counts: tuple[float, float], sizes: tuple[int, int]) -> tuple[float,
 
 
 def _entry(value: float, column: Column) -> float | str:
-    """Return a number, or a date as a text."""
+    """Return a value as a number, or a date as a text."""
     if column.since is None:
         return float(value)
     moment = np.datetime64(column.since, "us") + np.timedelta64(round(value * DAY), "us")
@@ -279,7 +279,7 @@ def _range_in_words(side: OutOfRange | None, where: str, direction: str) -> str:
 
 
 def lines_of_changes(changes: Sequence[ColumnChange]) -> list[str]:
-    """Return at most six lines that say what changed in columns."""
+    """Return at most six lines that describe the changes of columns."""
     if not changes:
         return []
     lines = ["column changes, observed and not tested:"]
@@ -293,7 +293,7 @@ def lines_of_changes(changes: Sequence[ColumnChange]) -> list[str]:
 
 
 def table_of_changes(changes: Sequence[ColumnChange]) -> ReportTable:
-    """Return a table with a line for each change of a column."""
+    """Return a table with one line per change."""
     lines = [(change.name, *cell) for change in changes for cell in change.cells().items()]
     columns = {
         title: [line[place] for line in lines]

@@ -1,20 +1,20 @@
-"""How rows are compared, and the values of a comparison divided among players.
+"""The preparation that MMD, HSIC and the drift detector share.
 
-MMD, HSIC and the drift detector prepare the same: rows of numbers, a kernel of their columns that
-is expanded once, and the factors of absent players.
+A comparison has rows of numbers, a kernel of their columns that is expanded once, and the factors
+of absent players.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypedDict
+from typing import Any
 
 import numpy as np
 
-from pkex.compare.chosen_kernel import ChosenKernel
-from pkex.compare.kernel_choice import chosen_kernel, with_settled_constants
-from pkex.compare.kernel_terms import KernelTerms
-from pkex.compare.significance import Significance
+from pkex.compare.kernel.choice import chosen_kernel, with_settled_constants
+from pkex.compare.kernel.sample_kernel import SampleKernel
+from pkex.compare.kernel.terms import KernelTerms
+from pkex.compare.permutation.significance import Significance
 from pkex.compare.statistic_options import Conventions
 from pkex.execution.computation import Computation
 from pkex.execution.progress import parts_of
@@ -22,15 +22,15 @@ from pkex.games.players import Players
 from pkex.kernels import Kernel
 from pkex.kernels.domain import ERRORS, Domain
 from pkex.results.axes import FEATURE, Axes
-from pkex.tables.encode import Column, Encoding
-from pkex.typing import Float, Report
+from pkex.tables.encode import Encoding
+from pkex.typing import Float
 
 __all__ = ["Comparison", "StatisticValues", "exact_domain"]
 
 
 @dataclass(frozen=True, eq=False)
 class StatisticValues:
-    """A statistic divided among players; see `StatisticResult`.
+    """A statistic attributed to players; see `StatisticResult`.
 
     Parameters
     ----------
@@ -45,58 +45,42 @@ class StatisticValues:
     significance: Significance | None = None
 
     def times(self, unit: float) -> StatisticValues:
-        """Return the values of a multiple of the statistic.
+        """Return the values of the statistic multiplied by a number.
 
         Raises
         ------
         OverflowError
-            If it is too large for a float, or too small.
+            If the result is out of the range of floats.
         """
-        errors, tested = self.standard_errors, self.significance
+        errors, significance = self.standard_errors, self.significance
         with np.errstate(over="ignore", invalid="ignore"):
             values = unit * self.values
         if unit == 0.0 or not np.isfinite(values).all():
             raise OverflowError(
-                "the statistic is out of the range of floats, for the amplitude of kernel or "
-                "target_kernel is; multiply the kernel by a number that brings it closer to 1"
+                "the statistic is out of the range of floats, because the amplitude of kernel or "
+                "target_kernel is. Multiply the kernel by a number that brings it closer to 1"
             )
         if errors is not None:
             errors = unit * errors
-        if tested is not None:
-            tested = replace(tested, permuted_values=unit * tested.permuted_values)
-        return StatisticValues(values, unit * self.alone, errors, tested)
-
-
-class _SharedFields(TypedDict):
-    """The fields of a `StatisticResult`, by their names."""
-
-    values: Float
-    standard_errors: Float | None
-    alone: Float
-    _axes: Axes
-    kernel: Kernel
-    bandwidth: str | None
-    estimator: str
-    value_function: str
-    significance: Significance | None
-    columns: tuple[Column, ...]
+        if significance is not None:
+            permuted = unit * significance.permuted_values
+            significance = replace(significance, permuted_values=permuted)
+        return StatisticValues(values, unit * self.alone, errors, significance)
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """How rows are compared with each other.
+    """The comparison of rows by a kernel, with the players that values are attributed to.
 
     Parameters
     ----------
     conventions : Conventions
     encoding : Encoding
-        How tables become rows.
+        The conversion of tables to rows.
     players : Players
-        Among whom a statistic is divided.
     kernel : Kernel
-        Of rows.
     bandwidth : str or None
-        How its length-scales were found; None if it was given.
+        The rule that chose the length-scales; None for a kernel passed by the user.
     terms : KernelTerms
         The kernel, divided by `unit`.
     unit : float
@@ -117,45 +101,45 @@ class Comparison:
         rows: Float,
         encoding: Encoding,
         players: Players,
-        given: ChosenKernel | None,
+        passed: SampleKernel | None,
         conventions: Conventions,
         what: str,
         domain: Domain | None = None,
         *,
         is_divided: bool = True,
     ) -> tuple[Float, Comparison]:
-        """Choose and expand the kernel of some rows.
+        """Choose and expand the kernel of rows.
 
         Parameters
         ----------
         rows : ndarray of shape (n, k)
         encoding : Encoding
         players : Players
-        given : ChosenKernel, optional
-            The kernel that users give.
+        passed : SampleKernel, optional
+            The kernel passed by the user.
         conventions : Conventions
         what : str
-            What messages call the rows.
+            The name of the rows in messages.
         domain : Domain, optional
-            Of the rows that are compared; by default of these.
+            Domain of the rows that are compared; by default the domain of `rows`.
         is_divided : bool, default True
-            Whether the columns of these rows are the players'.
+            Whether the statistic is attributed to the columns of these rows.
 
         Returns
         -------
         rows : ndarray of shape (n, k)
-            With constant columns that do not vary by rounding, if no kernel is given.
+            Without rounding errors in constant columns, for the default kernel.
         comparison : Comparison
         """
-        rows, _ = with_settled_constants(rows, encoding, what, given)
-        chosen = chosen_kernel(given, rows, encoding, what)
+        rows, _ = with_settled_constants(rows, encoding, what, passed)
+        chosen = chosen_kernel(passed, rows, encoding, what)
         domain = domain or exact_domain(rows)
         return rows, cls.of(chosen, encoding, players, conventions, domain, is_divided=is_divided)
 
     @classmethod
     def of(
         cls,
-        chosen: ChosenKernel,
+        chosen: SampleKernel,
         encoding: Encoding,
         players: Players,
         conventions: Conventions,
@@ -163,7 +147,7 @@ class Comparison:
         *,
         is_divided: bool = True,
     ) -> Comparison:
-        """Expand a kernel over the players' columns, or over all as one; see `prepare`."""
+        """Expand a kernel over the players, or over all columns as one; see `prepare`."""
         of_column = np.zeros(len(chosen.columns), dtype=np.int64)
         if is_divided:
             of_column = players.with_copies(encoding.flagged).of_column[chosen.columns]
@@ -172,35 +156,34 @@ class Comparison:
         )
         return cls(conventions, encoding, players, chosen.kernel, chosen.bandwidth, terms, unit)
 
-    def with_means(self, rows: Float, report: Report | None) -> tuple[Comparison, Computation]:
-        """Return the same with the factors of absent players, and how what is left is computed.
+    def with_means(self, rows: Float, computation: Computation) -> tuple[Comparison, Computation]:
+        """Return the comparison with the factors of absent players, and the further computation.
 
         Parameters
         ----------
         rows : ndarray of shape (n, ·)
-            As the engine compares them.
-        report : callable, optional
+            In the engine's form.
+        computation : Computation
         """
-        how = self.conventions.computation(report)
-        # Centered kernels have mean 0 over the sample, so that the factors are 1.
+        # Centered kernels have mean 0 over the sample, so the factors are 1.
         if self.conventions.value_function == "neutral" or self.terms.are_centered:
-            return self, how
-        # The means take a third of the time, or next to none of Gaussian kernels.
-        of_means, report = parts_of(report, 1.0, 2.0)
-        terms = self.terms.with_means(rows, how.n_threads, of_means)
-        return replace(self, terms=terms), how.reporting(report)
+            return self, computation
+        # The means take at most a third of the time.
+        of_means, report = parts_of(computation.progress, 1.0, 2.0)
+        terms = self.terms.with_means(rows, computation.n_threads, of_means)
+        return replace(self, terms=terms), computation.reporting(report)
 
-    def fields(self, values: StatisticValues, of_other: float = 1.0) -> _SharedFields:
-        """Return the fields that results share.
+    def fields(self, values: StatisticValues, other_unit: float = 1.0) -> dict[str, Any]:
+        """Return the fields of a `StatisticResult`.
 
         Parameters
         ----------
         values : StatisticValues
-            Of the kernel divided by its unit.
-        of_other : float
-            The unit of the other side of a dependence.
+            Values for the kernel divided by its unit.
+        other_unit : float
+            The unit of the other side of an HSIC.
         """
-        unit = self.unit * of_other
+        unit = self.unit * other_unit
         if unit != 1.0:
             values = values.times(unit)
         return {
@@ -218,5 +201,5 @@ class Comparison:
 
 
 def exact_domain(rows: Float) -> Domain:
-    """Return the domain of pairs of rows, with the smallest error: what is summed cancels."""
+    """Return the domain of pairs of rows, with the smallest error, because sums cancel."""
     return Domain.of(rows, ERRORS[-1])

@@ -14,23 +14,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pkex.compare.chosen_kernel import given_kernel
 from pkex.compare.comparison import Comparison, StatisticValues, exact_domain
-from pkex.compare.copied_rows import warn_of_copied_rows
-from pkex.compare.hsic_problem import SAMPLE, HSICProblem
-from pkex.compare.hsic_result import HSICResult
-from pkex.compare.hsic_significance import significance_in_octets, significance_row_by_row
-from pkex.compare.kernel_terms import KernelRows
-from pkex.compare.normaliser import Normaliser
-from pkex.compare.octets import MOST_GROUPS, Octets
-from pkex.compare.pair_sums import total
-from pkex.compare.permutations import can_permute_rows
+from pkex.compare.data_warnings import warn_of_duplicate_rows, warn_of_unusual_rows
+from pkex.compare.kernel.sample_kernel import user_kernel
+from pkex.compare.kernel.target import as_target
+from pkex.compare.kernel.terms import KernelRows
+from pkex.compare.pairs.hsic_problem import SAMPLE, HSICProblem
+from pkex.compare.pairs.normalizer import Normalizer
+from pkex.compare.pairs.pair_sums import total
+from pkex.compare.pairs.standard_errors import hsic_errors
+from pkex.compare.permutation.hsic_test import (
+    can_permute_rows,
+    significance_in_blocks,
+    significance_row_by_row,
+)
+from pkex.compare.permutation.target_blocks import MOST_GROUPS, TargetBlocks
+from pkex.compare.results.hsic import HSICResult
 from pkex.compare.sampled.budget import Budget, warn_of_all_pairs
 from pkex.compare.sampled.hsic import sampled_hsic
-from pkex.compare.standard_errors import hsic_errors
 from pkex.compare.statistic_options import Conventions, StatisticOptions
-from pkex.compare.targets import as_target
-from pkex.compare.unusual_rows import warn_of_unusual_rows
 from pkex.execution.progress import Progress, parts_of, reporting
 from pkex.inputs.arrays import read_only
 from pkex.inputs.choices import (
@@ -210,40 +212,43 @@ def _hsic_of_all_pairs(
     if conventions.estimator == "unbiased":
         check_row_count(rows, "X", 4, " for the unbiased estimator")
     check_row_count(rows, "X", 2)
-    given = given_kernel(kernels[0], d, X=rows)
+    passed = user_kernel(kernels[0], d, X=rows)
     target = as_target(y, kernels[1], n, options.missing)
     players = options.players(encoding.names if is_x else target.encoding.names)
     if options.n_permutations:
         both = np.column_stack([target.rows, rows])
-        warn_of_copied_rows(both, target.rows.shape[1] + d, "X and y")
+        warn_of_duplicate_rows(both, target.rows.shape[1] + d, "X and y")
     rows, of_x = Comparison.prepare(
-        rows, encoding, players, given, conventions, "X", is_divided=is_x
+        rows, encoding, players, passed, conventions, "X", is_divided=is_x
     )
     domain = exact_domain(target.rows)
     of_y = Comparison.of(
-        target.chosen, target.encoding, players, conventions, domain, is_divided=not is_x
+        target.kernel, target.encoding, players, conventions, domain, is_divided=not is_x
     )
     warn_of_unusual_rows(of_x.kernel, rows, {"X": n}, "HSIC", is_biased=conventions.is_biased)
     # Copies, because the result keeps them.
     x = KernelRows(read_only(of_x.kernel.engine_rows(rows)), of_x.terms)
     targets = KernelRows(read_only(target.rows), of_y.terms)
     attributed, other = (x, targets) if is_x else (targets, x)
-    warn_of_all_pairs(attributed.rows, attributed.terms, conventions.computation())
+    computation = conventions.computation()
+    warn_of_all_pairs(attributed.rows, attributed.terms, computation)
     with reporting(options.progress) as report:
-        divided, how = (of_x if is_x else of_y).with_means(attributed.rows, report)
-        attributed = replace(attributed, terms=divided.terms)
-        reports = _reports(how.progress, n, len(players), options.n_permutations)
-        problem = HSICProblem.of(
-            attributed, other, how.reporting(None), reports, is_biased=conventions.is_biased
+        divided, computation = (of_x if is_x else of_y).with_means(
+            attributed.rows, computation.reporting(report)
         )
-        values = _divided(problem, options)
+        attributed = replace(attributed, terms=divided.terms)
+        reports = _reports(computation.progress, n, len(players), options.n_permutations)
+        problem = HSICProblem.of(
+            attributed, other, computation.reporting(None), reports, is_biased=conventions.is_biased
+        )
+        values = _attributed(problem, options)
     return HSICResult(
         **of_x.fields(values, of_y.unit),
         target_kernel=of_y.kernel,
         target_bandwidth=of_y.bandwidth,
         attribute=attribute,
         n_rows=n,
-        normaliser=Normaliser(attributed, other, of_x.unit * of_y.unit, conventions),
+        normaliser=Normalizer(attributed, other, of_x.unit * of_y.unit, conventions),
     )
 
 
@@ -254,13 +259,13 @@ def _reports(
     n_sample = min(n, SAMPLE)
     # Multiplying a pair's value is about twenty times as fast as computing it; looking up sums over
     # pairs of groups is about four times as fast.
-    relabelling = 0.25 * MOST_GROUPS**2
+    cost = 0.25 * MOST_GROUPS**2
     if can_permute_rows(n, n_players, n_permutations):
-        relabelling = 0.05 * n**2
+        cost = 0.05 * n**2
     costs = {
-        "centring": 2.0 * n**2,
+        "centering": 2.0 * n**2,
         "sums": float(n_players) * n**2,
-        "relabelling": relabelling * n_players * n_permutations,
+        "permutations": cost * n_players * n_permutations,
         "projections": 0.5 * n_players * n * n_sample,
         "sample": float(n_players) * n_sample**2,
         "targets of the sample": 2.0 * n_sample**2,
@@ -268,26 +273,26 @@ def _reports(
     return dict(zip(costs, parts_of(report, *costs.values()), strict=True))
 
 
-def _divided(problem: HSICProblem, options: StatisticOptions) -> StatisticValues:
+def _attributed(problem: HSICProblem, options: StatisticOptions) -> StatisticValues:
     """Attribute HSIC to players, and test it."""
     n, n_players = len(problem.offsets), problem.attributed.terms.n_players
     n_permutations, generator = options.n_permutations, options.random_state
-    octets = None
+    blocks = None
     if n_permutations and not can_permute_rows(n, n_players, n_permutations):
-        octets = Octets.drawn(n, 2 * n_players, generator)
-        problem = problem.arranged(octets.order)
-        rows, groups, alone = problem.sums(octets.groups, exchanges=True)
+        blocks = TargetBlocks.drawn(n, 2 * n_players, generator)
+        problem = problem.arranged(blocks.order)
+        rows, groups, alone = problem.sums(blocks.groups, exchanges=True)
     else:
         rows, groups, alone = problem.sums()
-    tested = None
-    if octets is not None:
-        tested = significance_in_octets(problem, octets, groups, n_permutations, generator)
+    significance = None
+    if blocks is not None:
+        significance = significance_in_blocks(problem, blocks, groups, n_permutations, generator)
     elif n_permutations:
-        tested = significance_row_by_row(problem, n_permutations, generator)
+        significance = significance_row_by_row(problem, n_permutations, generator)
     own = problem.on_the_diagonal()
     return StatisticValues(
         problem.scale * total(rows[:, 0]) + own[0],
         2.0 * problem.scale * alone + own[1],
         hsic_errors(problem.projections(rows), problem.second_order(), n),
-        tested,
+        significance,
     )

@@ -16,37 +16,36 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pkex.compare.block_significance import significance_of_blocks
-from pkex.compare.chosen_kernel import given_kernel
 from pkex.compare.column_changes import column_changes
 from pkex.compare.comparison import Comparison, StatisticValues
-from pkex.compare.copied_rows import warn_of_copied_rows
-from pkex.compare.dependence import DependenceTest
-from pkex.compare.doubtful_columns import warn_of_doubtful_columns
-from pkex.compare.encoded_columns import EncodedColumns
-from pkex.compare.kernel_choice import chosen_kernel
-from pkex.compare.mmd_result import MMDResult
-from pkex.compare.pair_sums import pair_sums
-from pkex.compare.permutations import two_sample_blocks, warn_of_few_relabellings
+from pkex.compare.data_warnings import (
+    warn_of_duplicate_rows,
+    warn_of_mistyped_columns,
+    warn_of_unusual_rows,
+)
+from pkex.compare.kernel.sample_kernel import user_kernel
+from pkex.compare.pairs.pair_sums import pair_sums
+from pkex.compare.pairs.two_sample_sums import PairWeights, TwoSampleSums
+from pkex.compare.permutation.blocks import two_sample_blocks
+from pkex.compare.permutation.pair_dependence import DependenceTest
+from pkex.compare.permutation.permutations import warn_of_few_permutations
+from pkex.compare.permutation.two_sample_test import significance_of_blocks
+from pkex.compare.results.mmd import MMDResult
+from pkex.compare.row_weights import RowWeights, weight_of_pairs
 from pkex.compare.sampled.budget import Budget, warn_of_all_pairs
 from pkex.compare.sampled.mmd import sampled_mmd
 from pkex.compare.statistic_options import Conventions, StatisticOptions
-from pkex.compare.two_sample_sums import PairWeights, TwoSampleSums
-from pkex.compare.unusual_rows import warn_of_unusual_rows
-from pkex.compare.weights import RowWeights, weight_of_pairs
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress, reporting
-from pkex.functions.descriptions import KernelExpansion
-from pkex.functions.encoded import EncodedKernelSum
 from pkex.inputs.choices import Estimator, SampledEstimator, StatisticsConvention, Summation
 from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
-from pkex.tables.encode import Missing, categorical_columns
+from pkex.tables.encode import Missing
 from pkex.tables.samples import two_samples
 from pkex.tables.stream import refuse_files
 from pkex.typing import Float
 
-__all__ = ["mmd", "witness"]
+__all__ = ["mmd"]
 
 
 @with_known_keywords
@@ -217,64 +216,6 @@ def mmd(
     return _mmd_of_all_pairs(X, Y, kernel, weights, options)
 
 
-@with_known_keywords
-def witness(
-    X: ArrayLike,
-    Y: ArrayLike,
-    *,
-    kernel: Kernel | None = None,
-    categorical: Iterable[int | str] | None = None,
-    missing: Missing = "error",
-) -> KernelExpansion:
-    """Return the witness function of two samples: mean k(·, X) − mean k(·, Y).
-
-    It is positive where X is denser and negative where Y is denser. Its mean over X minus its mean
-    over Y is the biased MMD². `Explainer` attributes its value at a row to features; with
-    ``value_function="neutral"``, the mean of these explanations over X minus their mean over Y
-    equals the biased values of `mmd`.
-
-    Parameters
-    ----------
-    X, Y : array-like, DataFrame, pyarrow.Table or sparse matrix of shape (n, d) and (m, d)
-        The samples.
-    kernel, categorical, missing
-        As in `mmd`.
-
-    Returns
-    -------
-    KernelExpansion
-        With the names of the columns, if they have names. If columns are not all numeric, its
-        `predict` and an `Explainer` accept tables with the same columns; its `points` are the
-        encoded rows, with one more column for each column that may have missing values.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `mmd`.
-
-    Examples
-    --------
-    >>> import pkex
-    >>> f = pkex.witness([[0.0], [1.0]], [[4.0], [5.0]], kernel=pkex.kernels.RBF())
-    >>> f.predict([[0.5], [4.5]]).round(2)
-    array([ 0.88, -0.88])
-    >>> pkex.Explainer(f, value_function="neutral").shap_values([[0.5]]).round(2)
-    array([[0.88]])
-    """
-    of_x, of_y, encoding = two_samples(X, Y, categorical, missing)
-    x, y = of_x.rows, of_y.rows
-    given = given_kernel(kernel, len(encoding.names), X=x, Y=y)
-    pooled = np.concatenate([x, y])
-    used = chosen_kernel(given, pooled, encoding, "X and Y").kernel
-    signs = np.repeat([1.0 / len(x), -1.0 / len(y)], [len(x), len(y)])
-    if encoding.is_plain:
-        shown = of_x.labels.names or of_y.labels.names
-        return KernelExpansion(pooled, signs, used, feature_names=shown)
-    labels = of_x.labels if of_x.labels.columns else of_y.labels
-    columns = EncodedColumns(encoding, replace(labels, rows=None))
-    return KernelExpansion._of(EncodedKernelSum(pooled, signs, used, columns))
-
-
 def _mmd_of_all_pairs(
     X: ArrayLike,
     Y: ArrayLike,
@@ -287,28 +228,28 @@ def _mmd_of_all_pairs(
     refuse_files({"X": X, "Y": Y}, conventions.estimator)
     of_x, of_y, encoding = two_samples(X, Y, options.categorical, options.missing)
     x, y, names = of_x.rows, of_y.rows, encoding.names
-    given, players = given_kernel(kernel, len(names), X=x, Y=y), options.players(names)
+    passed, players = user_kernel(kernel, len(names), X=x, Y=y), options.players(names)
     row_weights = None if weights is None else RowWeights.of(weights, len(x), len(y))
     if row_weights is not None:
         x, y = x[row_weights.kept[0]], y[row_weights.kept[1]]
-    labels = categorical_columns(options.categorical, names)
-    warn_of_doubtful_columns(x, encoding.columns, labels, "X")
+    warn_of_mistyped_columns(x, encoding, options.categorical, "X")
     if n_permutations:
-        warn_of_copied_rows(x, len(names), "X")
-        warn_of_copied_rows(y, len(names), "Y")
+        warn_of_duplicate_rows(x, len(names), "X")
+        warn_of_duplicate_rows(y, len(names), "Y")
     pooled, comparison = Comparison.prepare(
-        np.concatenate([x, y]), encoding, players, given, conventions, "X and Y"
+        np.concatenate([x, y]), encoding, players, passed, conventions, "X and Y"
     )
     sizes, is_biased = {"X": len(x), "Y": len(y)}, conventions.is_biased
     warn_of_unusual_rows(comparison.kernel, pooled, sizes, "MMD²", is_biased=is_biased)
     compared = comparison.kernel.engine_rows(pooled)
-    warn_of_all_pairs(compared, comparison.terms, conventions.computation())
+    computation = conventions.computation()
+    warn_of_all_pairs(compared, comparison.terms, computation)
     with reporting(options.progress) as report:
-        comparison, how = comparison.with_means(compared, report)
+        comparison, computation = comparison.with_means(compared, computation.reporting(report))
         if row_weights is not None:
-            values = _weighted(compared, row_weights.weights, comparison, how)
+            values = _weighted(compared, row_weights.weights, comparison, computation)
         else:
-            values = _unweighted(compared, len(x), comparison, options, how)
+            values = _unweighted(compared, len(x), comparison, options, computation)
     return MMDResult(
         **comparison.fields(values),
         n_rows=(len(x), len(y)),
@@ -318,18 +259,20 @@ def _mmd_of_all_pairs(
 
 
 def _unweighted(
-    rows: Float, n: int, comparison: Comparison, options: StatisticOptions, how: Computation
+    rows: Float, n: int, comparison: Comparison, options: StatisticOptions, computation: Computation
 ) -> StatisticValues:
-    """Attribute MMD² of the first n rows and the others to players, and test it."""
+    """Attribute MMD² of the first n rows and the other rows to players, and test it."""
     m, terms = len(rows) - n, comparison.terms
     n_permutations, generator = options.n_permutations, options.random_state
     blocks = None
     if n_permutations:
         blocks = two_sample_blocks(n, m, terms.n_players, n_permutations, generator)
         rows = rows[blocks.order]
-        warn_of_few_relabellings(n_permutations, blocks.share_of_same(rows))
+        warn_of_few_permutations(n_permutations, blocks.unchanged_share(rows))
     groups = None if blocks is None else blocks.groups
-    sums = pair_sums(rows, n, terms, groups, alone_in_groups=blocks is not None, how=how)
+    sums = pair_sums(
+        rows, n, terms, groups, alone_in_groups=blocks is not None, computation=computation
+    )
     weights = PairWeights.of(comparison.conventions.estimator, n, m)
     own = weights.self_pairs * terms.self_pair()
     values = TwoSampleSums.of(sums, n).mmd(weights, own)
@@ -342,7 +285,7 @@ def _unweighted(
 
 
 def _weighted(
-    rows: Float, weights: tuple[Float, Float], comparison: Comparison, how: Computation
+    rows: Float, weights: tuple[Float, Float], comparison: Comparison, computation: Computation
 ) -> StatisticValues:
     """Attribute MMD² of weighted samples to players, with the means Σ w w′ k."""
     (v, w), terms = weights, comparison.terms
@@ -351,12 +294,12 @@ def _weighted(
         of_pairs = PairWeights(1.0, 1.0, 1.0, math.fsum(v**2) + math.fsum(w**2))
     else:
         of_pairs = PairWeights(1.0 / weight_of_pairs(v, "X"), 1.0 / weight_of_pairs(w, "Y"), 1.0)
-    sums = pair_sums(rows, n, terms, weights=np.concatenate([v, w]), how=how)
+    sums = pair_sums(rows, n, terms, weights=np.concatenate([v, w]), computation=computation)
     own = of_pairs.self_pairs * terms.self_pair()
-    found = TwoSampleSums.of(sums, n).mmd(of_pairs, own, has_errors=False)
+    result = TwoSampleSums.of(sums, n).mmd(of_pairs, own, has_errors=False)
     if is_biased or not terms.have_own_pairs:
-        return found
-    values, alone = found.values, found.alone
+        return result
+    values, alone = result.values, result.alone
     for sample, u in ((rows[:n], v), (rows[n:], w)):
         # The terms γ(a, a)/2 and γ(b, b)/2 subtracted from each pair do not cancel with unequal
         # weights: Σ_{a≠b} u_a u_b (f_a + f_b)/(1 − Σu²) differs from 2 Σ u_a f_a.

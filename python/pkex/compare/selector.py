@@ -18,7 +18,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import _safe_indexing, validation
 
 from pkex.compare.hsic import hsic
-from pkex.compare.hsic_result import HSICResult
+from pkex.compare.results.hsic import HSICResult
 from pkex.inputs.choices import Estimator, StatisticsConvention, check_choice
 from pkex.inputs.integers import as_integer
 from pkex.inputs.scikit_learn import FINITE, keep_names, validated

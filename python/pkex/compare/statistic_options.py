@@ -1,4 +1,4 @@
-"""The options of a statistic, checked before any data are read."""
+"""Options of the statistics, checked before data are read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pkex.compare.permutations import check_fits, check_n_permutations
+from pkex.compare.permutation.permutations import check_fits, check_n_permutations
 from pkex.compare.sampled.budget import Budget, check_budget
 from pkex.execution.backends import active_workers
 from pkex.execution.computation import Computation
@@ -33,7 +33,7 @@ __all__ = ["Conventions", "StatisticOptions"]
 
 @dataclass(frozen=True)
 class Conventions:
-    """Which statistic it is, and how it is summed; checked, except for the estimator.
+    """Definition and computation of a statistic; checked, except for the estimator.
 
     Parameters
     ----------
@@ -55,11 +55,11 @@ class Conventions:
 
     @property
     def is_biased(self) -> bool:
-        """Whether pairs of a row with itself count."""
+        """Whether pairs of a row with itself are included."""
         return self.estimator == "biased"
 
     def computation(self, progress: Report | None = None) -> Computation:
-        """Return how sums are computed, with the threads that there are here and now."""
+        """Return the settings of sums, with the currently available threads and workers."""
         return Computation(
             summation=self.summation,
             n_threads=thread_count(self.n_jobs),
@@ -80,7 +80,7 @@ class StatisticOptions:
     random_state : numpy.random.Generator
     progress : bool or callable
     groups, categorical, missing
-        As users give them.
+        As passed by users.
     """
 
     conventions: Conventions
@@ -104,11 +104,11 @@ class StatisticOptions:
 
     @property
     def is_sampled(self) -> bool:
-        """Whether some pairs of rows are compared, not all."""
+        """Whether only some of the pairs of rows are compared."""
         return self.conventions.estimator in SAMPLED_ESTIMATORS
 
     def players(self, names: tuple[str, ...]) -> Players:
-        """Return the players among columns; their relabelled values must fit into memory."""
+        """Return the players; raise an error if their permuted values need too much memory."""
         players = as_players(self.groups, names)
         check_fits(self.n_permutations, len(players.names))
         return players

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from pkex.compare.chosen_kernel import ChosenKernel
-from pkex.compare.kernel_choice import gaussian_kernel
+from pkex.compare.kernel.choice import gaussian_kernel
+from pkex.compare.kernel.sample_kernel import SampleKernel
 from pkex.errors import warn
 from pkex.inputs.choices import places_of
 from pkex.inputs.wording import shown
@@ -103,6 +103,6 @@ def kernel_or_default(
         # Of rows that are all equal it says so.
         some = distinct if len(distinct) > 1 else np.repeat(distinct, 2, axis=0)
         return gaussian_kernel(some, names, what, argument)[0]
-    chosen = ChosenKernel.checked(kernel, argument, points.shape[1])
+    chosen = SampleKernel.checked(kernel, argument, points.shape[1])
     chosen.kernel.check_rows(points, what)
     return chosen.kernel

@@ -1,4 +1,4 @@
-"""How many pairs of rows are compared: a number of pairs, or as many as fit into a time."""
+"""The number of pairs of rows that an estimator compares, from a number or a time limit."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from pkex.compare.kernel_terms import KernelTerms
-from pkex.compare.pair_sums import pair_sums
+from pkex.compare.kernel.terms import KernelTerms
+from pkex.compare.pairs.pair_sums import pair_sums
 from pkex.errors import InputError, InputWarning, Option, warn
 from pkex.execution.computation import Computation
 from pkex.execution.progress import duration
@@ -23,23 +23,23 @@ __all__ = ["Budget", "check_budget", "pairs_among", "pairs_of_budget", "warn_of_
 
 Budget = int | timedelta | None
 
-# An exact call of fewer pairs of rows takes no ten minutes, whatever it is.
+# Calls with fewer pairs of rows take less than ten minutes.
 _QUICK = 1e9
-# In seconds; and rows whose pairs are measured.
+# Calls that take more seconds raise a warning; number of rows for the measurement.
 _LONG, _SOME = 600.0, 128
-# The share of a time that is for pairs; the rest is for reading and preparing.
+# The share of a time limit for the pairs; the rest is for reading and preparation.
 _FOR_PAIRS = 0.7
 
 
 def check_budget(budget: object, estimator: str) -> Budget:
-    """Return the budget of an estimator, or say what it may be."""
+    """Return the budget of an estimator, or raise an error."""
     if budget is None:
         return None
     if estimator not in SAMPLED_ESTIMATORS:
         raise InputError(
             Option("estimator", estimator),
-            "compares all pairs of rows, and does not take a budget",
-            ["leave it out", ("take ", Option("estimator", "incomplete"))],
+            "compares all pairs of rows, and does not support a budget",
+            ["omit the budget", ("pass ", Option("estimator", "incomplete"))],
         )
     if isinstance(budget, timedelta):
         if budget <= timedelta(0):
@@ -59,9 +59,9 @@ def pairs_of_budget(
     budget : int, timedelta or None
     n_rows : int
     compare : callable
-        Compares all pairs of so many rows, which is measured.
+        Compares all pairs of `n_rows` rows; its time is measured.
     n_at_once : int
-        The number of threads, or of workers.
+        The number of threads or workers.
     """
     if not isinstance(budget, timedelta):
         return budget
@@ -69,20 +69,20 @@ def pairs_of_budget(
     return int(pairs_among(n_rows) * seconds / _seconds(compare))
 
 
-def warn_of_all_pairs(rows: Float, terms: KernelTerms, how: Computation) -> None:
-    """Warn if all pairs of rows (n, d) are going to take long, as those of some rows do."""
+def warn_of_all_pairs(rows: Float, terms: KernelTerms, computation: Computation) -> None:
+    """Warn if all pairs of rows (n, d) will take long, from the measured time of some pairs."""
     n_pairs = float(pairs_among(len(rows)))
     if n_pairs < _QUICK:
         return
     some = np.ascontiguousarray(rows[evenly_random(len(rows), _SOME)])
-    compare = partial(pair_sums, some, len(some), terms, how=how.alone())
-    whole = _seconds(compare) * n_pairs / (pairs_among(len(some)) * how.n_threads)
+    compare = partial(pair_sums, some, len(some), terms, computation=computation.alone())
+    whole = _seconds(compare) * n_pairs / (pairs_among(len(some)) * computation.n_threads)
     if whole > _LONG:
-        how_many = "as many of them as its budget says, a number or a time"
+        how_many = "a number of pairs given by its budget"
         warn(
             InputWarning(
                 None,
-                f"all {n_pairs:.2g} pairs of rows are going to take about {duration(whole)}",
+                f"all {n_pairs:.2g} pairs of rows will take about {duration(whole)}",
                 (
                     Option("estimator", "incomplete"),
                     f" compares {how_many}, with standard errors and p-values",
@@ -97,7 +97,7 @@ def pairs_among(n: int) -> int:
 
 
 def _seconds(compare: Callable[[], object]) -> float:
-    """Return the least time of five."""
+    """Return the shortest of five measured times."""
     times = []
     for _ in range(5):
         start = time.perf_counter()

@@ -1,23 +1,23 @@
-"""Which pairs of rows are compared: those of rows that share a block.
+"""The choice of compared pairs of rows: rows in the same block.
 
-The rows of each sample are put into a random order. The first of them, the *reference*, are in no
-pair: the kernel and the means of absent factors are found on them, so that the estimates are
-unbiased for these, and their tests exact. The others are divided into *parts*, and a part into
-*blocks* of so many rows of each sample, all pairs of which are compared.
+The rows of each sample are put into a random order. The first rows, the *reference*, are not in any
+pair. The kernel and the mean factors of absent features are computed from them, so the estimates
+are unbiased for this kernel, and tests are exact. The other rows are divided into *parts*, and each
+part into *blocks* with a fixed number of rows of each sample. All pairs in a block are compared.
 
 ``"block"``: every part is one block, as in Zaremba, Gretton and Blaschko (2013). ``"incomplete"``:
-blocks are small, and a part is divided into blocks anew in several *rounds*, so that its rows meet
-others: an incomplete U-statistic (Blom 1976), whose pairs are drawn at random such that each row is
-in equally many, and read in runs. In a round, the row at place j of a block moves on by a random
-number of blocks, the same for all blocks of the part.
+blocks are small, and each part is divided into new blocks in several *rounds*. This is an
+incomplete U-statistic (Blom 1976) with random pairs, in which all rows are in equally many pairs.
+In a round, the rows at place j of all blocks of a part are shifted by the same random number of
+blocks.
 
-Rows are in one part only, so that the parts' estimates are independent and distributed alike:
-their spread tells the standard error of their mean, whatever the rounds have in common. The number
-of pairs, not which of them share rows, determines what noise the pairs add to that of the rows.
+Each row is in one part only, so the estimates of the parts are independent and identically
+distributed. Their standard deviation gives the standard error of their mean. The noise of pairs,
+compared with the noise of rows, depends on the number of pairs only.
 
-A place in the blocks has one *slot* through all rounds. Exchanging whole slots is a permutation of
-rows which leaves the distribution of rows and design what it is where the hypothesis holds, so that
-tests by it are exact (as in `pkex.compare.permutations`).
+A place in the blocks belongs to one *slot* in all rounds. Under the hypothesis, exchanges of whole
+slots do not change the joint distribution of rows and design, so permutation tests that exchange
+slots are exact (as in `pkex.compare.permutation.blocks`).
 """
 
 from __future__ import annotations
@@ -34,30 +34,29 @@ from pkex.errors import InputError, Option, Text
 
 __all__ = ["Design", "n_reference"]
 
-# Rows of all samples together that kernel and means are found on, and the share of all that they
-# may be.
+# Number of reference rows of all samples, and their largest share of all rows.
 _REFERENCE, _MOST_REFERENCE = 10_000, 0.125
-# Parts that standard errors are found from, at least; a part's blocks, at most.
+# Smallest number of parts, for standard errors; largest number of blocks of a part.
 _PARTS, _BLOCKS = 32, 1024
-# Rows whose pairs are compared in no time.
+# All pairs of this number of rows are compared quickly.
 _FEW = 20_000
-# Pairs that the incomplete estimator takes by itself, and for each row if that is more.
+# Default number of pairs of the incomplete estimator, and per row if this is more.
 _PAIRS, _PAIRS_OF_ROW = 10**8, 100
 
 
 @dataclass(frozen=True)
 class Design:
-    """A design of pairs; the first entry of a tuple is the first sample's.
+    """A design of pairs; the first value of a tuple is for the first sample.
 
     Parameters
     ----------
     n_reference : tuple of int
-        The number of rows in no pair.
+        The number of rows of the reference.
     sizes : tuple of int
         The number of rows in a block.
     n_parts : int
     n_blocks : int
-        Of a part.
+        The number of blocks of a part.
     n_rounds : int
     """
 
@@ -71,14 +70,14 @@ class Design:
     def of(
         cls, estimator: str, n_rows: tuple[int, ...], unit: tuple[int, ...], budget: int | None
     ) -> Design:
-        """Return the design with so many pairs at most.
+        """Return the design with the largest number of pairs within a budget.
 
         Parameters
         ----------
         estimator : {"block", "incomplete"}
         n_rows : tuple of int
         unit : tuple of int
-            Rows of each sample of which blocks have multiples.
+            Numbers of rows of each sample; blocks have multiples of them.
         budget : int, optional
         """
         if budget is not None:
@@ -92,29 +91,29 @@ class Design:
 
     @staticmethod
     def check(options: StatisticOptions, n_rows: tuple[int, ...], unit: tuple[int, ...]) -> None:
-        """Refuse too few rows, and too small a budget."""
-        asked = Option("estimator", options.conventions.estimator)
+        """Raise an error for too few rows, or too small a budget."""
+        option = Option("estimator", options.conventions.estimator)
         least = [math.ceil(_PARTS * u / (1.0 - _MOST_REFERENCE)) + 1 for u in unit]
         if any(n < some for n, some in zip(n_rows, least, strict=True)):
             raise InputError(
-                asked,
-                f"is for many rows, here at least {' and '.join(map(str, least))}; got "
+                option,
+                f"requires at least {' and '.join(map(str, least))} rows; got "
                 f"{' and '.join(map(str, n_rows))}",
-                _instead(n_rows),
+                _alternative(n_rows),
             )
         if isinstance(options.budget, int) and options.budget < _least_pairs(unit):
-            pairs = f" takes at least {_least_pairs(unit)} pairs"
-            blocks = f", those of {_PARTS} blocks of {sum(unit)} rows"
+            pairs = f" compares at least {_least_pairs(unit)} pairs"
+            blocks = f", in {_PARTS} blocks of {sum(unit)} rows"
             budget = Option("budget", options.budget)
-            raise InputError(budget, ("is too small: ", asked, pairs + blocks))
+            raise InputError(budget, ("is too small: ", option, pairs + blocks))
 
     @staticmethod
     def _of_one_round(
         left: list[int], unit: tuple[int, ...], budget: int | None
     ) -> tuple[tuple[int, ...], int]:
-        """Return the size of large blocks, and how many there are: without a budget of √n rows.
+        """Return the size and the number of large blocks; without a budget, of √n rows.
 
-        The number of pairs that a budget gives is, as a budget, the same design again.
+        The number of pairs of the design, as a budget, gives the same design.
         """
         units = min(n // u for n, u in zip(left, unit, strict=True))
         times = np.arange(1, max(1, units // _PARTS) + 1)
@@ -131,7 +130,7 @@ class Design:
     def _of_rounds(
         left: list[int], unit: tuple[int, ...], budget: int
     ) -> tuple[tuple[int, ...], int, int, int]:
-        """Return sizes of small blocks, and how many parts, blocks and rounds there are."""
+        """Return sizes of small blocks, and the numbers of parts, blocks and rounds."""
         most = min(n // u for n, u in zip(left, unit, strict=True)) // _PARTS
         of_two = _PARTS * pairs_among(2 * sum(unit))
         sizes = tuple(u * (2 if most >= 2 and budget >= of_two else 1) for u in unit)
@@ -139,7 +138,7 @@ class Design:
         total = min(budget // of_block, *(n // size for n, size in zip(left, sizes, strict=True)))
         n_blocks = max(1, min(_BLOCKS, total // _PARTS))
         n_parts = total // n_blocks
-        # In more rounds than there are blocks many pairs would be in several.
+        # With more rounds than blocks, many pairs would occur in several rounds.
         n_rounds = max(1, min(n_blocks, budget // (n_parts * n_blocks * of_block)))
         return sizes, n_parts, n_blocks, n_rounds
 
@@ -149,12 +148,12 @@ class Design:
         return self.n_parts * self.n_rounds * self.n_blocks * pairs_among(sum(self.sizes))
 
     def shifts(self, together: int, generator: np.random.Generator) -> NDArray[np.int64]:
-        """Draw by how many blocks the rows at each place move on in each round of a part.
+        """Draw the shifts of the rows at each place, in blocks, for each round of a part.
 
         Parameters
         ----------
         together : int
-            The number of neighbours that move together.
+            The number of neighboring rows that stay together.
 
         Returns
         -------
@@ -165,23 +164,23 @@ class Design:
 
 
 def n_reference(n: int, n_all: int) -> int:
-    """Return how many of the n rows of a sample, of n_all in all samples, are in no pair."""
+    """Return the number of reference rows of a sample of n rows, with n_all in all samples."""
     return int(n * min(_MOST_REFERENCE, _REFERENCE / n_all))
 
 
-def _instead(n_rows: tuple[int, ...]) -> Text:
-    """Return what to do about too few rows."""
+def _alternative(n_rows: tuple[int, ...]) -> Text:
+    """Return advice about too few rows."""
     exact = Option("estimator", "unbiased")
     if max(n_rows) <= _FEW:
-        return exact, " compares all pairs of so few in no time"
+        return "pass ", exact, ", which is fast for so few rows"
     return (
-        "give ",
+        "pass ",
         exact,
-        " the smaller sample and a random part of the larger, of some ten times as many rows: more "
-        "of them would change little",
+        ", with the smaller sample and a random subset of the larger one of about ten times as "
+        "many rows: more rows would change little",
     )
 
 
 def _least_pairs(unit: tuple[int, ...]) -> int:
-    """Return the number of pairs that a design has at least."""
+    """Return the smallest number of pairs of a design."""
     return _PARTS * pairs_among(sum(unit))

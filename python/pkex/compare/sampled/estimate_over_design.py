@@ -1,4 +1,4 @@
-"""A statistic estimated over a design: values with standard errors, and sums for tests."""
+"""Estimates of a statistic over a design: values with standard errors, and sums for tests."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Protocol
 import numpy as np
 
 from pkex.compare.comparison import StatisticValues
-from pkex.compare.sampled.blocks import BlockSums, OfBlock, estimates_of_parts, tasks
+from pkex.compare.pairs.pair_sums import total
+from pkex.compare.sampled.block_sums import BlockSums, OfBlock, means_of_parts, tasks
 from pkex.compare.sampled.budget import pairs_of_budget
 from pkex.compare.sampled.design import Design
-from pkex.compare.sampled.held_rows import Sample, parts
-from pkex.compare.sampled.means import Pieces, with_error_of_means
+from pkex.compare.sampled.error_of_means import MeansSample, with_error_of_means
+from pkex.compare.sampled.sample import Sample, parts
 from pkex.compare.statistic_options import StatisticOptions
 from pkex.execution.backends import Threads
 from pkex.execution.computation import Computation
@@ -23,29 +24,29 @@ __all__ = ["DesignEstimate", "Statistic", "estimate_over_design"]
 
 
 class Statistic(Protocol):
-    """A statistic of the rows of a block, divided among players."""
+    """A statistic of the rows of a block, attributed to players."""
 
     def __call__(self, *rows: Float) -> BlockSums:
-        """Return what a block gives, by its rows (size, d) of each sample."""
+        """Return the sums of a block from its rows (size, d) of each sample."""
 
     def with_parts_of(self, reference: Float, n_threads: int) -> list[OfBlock]:
-        """Return the same with the means of each of some parts of the reference; no sums for tests.
+        """Return statistics with means from parts of the reference, without sums for tests.
 
-        None where there are no means.
+        The list is empty if there are no means.
         """
 
 
 @dataclass(frozen=True, eq=False)
 class DesignEstimate:
-    """What a design says.
+    """Estimates from the blocks of a design.
 
     Parameters
     ----------
     design : Design
     values : StatisticValues
-        Without a test.
+        Without significance.
     groups : ndarray
-        The mean of all blocks' sums over pairs of slots.
+        Mean over all blocks of the sums over pairs of slots.
     """
 
     design: Design
@@ -59,7 +60,7 @@ def estimate_over_design(
     reference: Float,
     unit: tuple[int, ...],
     options: StatisticOptions,
-    how: Computation,
+    computation: Computation,
     report: Report | None,
     *,
     together: int = 1,
@@ -71,28 +72,30 @@ def estimate_over_design(
     statistic : Statistic
     samples : tuple of Sample
     reference : ndarray of shape (k, d)
-        Rows that are in no pair.
+        Rows that are not in any pair.
     unit : tuple of int
-        Rows of each sample in the smallest block.
+        Numbers of rows of each sample in the smallest block.
     options : StatisticOptions
-    how : Computation
+    computation : Computation
     report : callable, optional
     together : int
-        The number of neighbours that move together from one round to the next.
+        The number of neighboring rows that stay together in all rounds.
     """
     some = reference.take(np.arange(sum(unit)), axis=0, mode="wrap")
-    run = how.workers or Threads(how.n_threads)
+    run = computation.workers or Threads(computation.n_threads)
     of_some = partial(statistic, *np.split(some, np.cumsum(unit)[:-1]))
     budget = pairs_of_budget(options.budget, sum(unit), of_some, run.number)
     n_rows = tuple(sample.source.n_rows for sample in samples)
     design = Design.of(options.conventions.estimator, n_rows, unit, budget)
-    pieces = Pieces(design, unit)
+    kept = MeansSample(design, unit)
     shifts = partial(design.shifts, together, options.random_state)
-    found = estimates_of_parts(
-        tasks(pieces.of(parts(samples, design)), shifts), statistic, design, run, report
+    of_parts, groups = means_of_parts(
+        tasks(kept.of(parts(samples, design)), shifts), statistic, design, run, report
     )
-    with_others = statistic.with_parts_of(reference, how.n_threads)
-    errors = with_error_of_means(found.standard_errors, with_others, pieces, run)
-    values, alone = np.split(found.numbers, 2)
+    with_others = statistic.with_parts_of(reference, computation.n_threads)
+    # Parts are independent and identically distributed.
+    errors = of_parts.std(axis=0, ddof=1) / np.sqrt(len(of_parts))
+    errors = with_error_of_means(errors, with_others, kept, run)
+    values, alone = np.split(total(of_parts) / len(of_parts), 2)
     of_all = StatisticValues(values, alone, errors[: len(values)])
-    return DesignEstimate(design, of_all, found.groups)
+    return DesignEstimate(design, of_all, groups)

@@ -1,4 +1,4 @@
-"""HSIC of large samples, by the pairs of a design: the mean of unbiased HSIC of blocks."""
+"""HSIC of large samples, estimated from the pairs of a design."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.compare.chosen_kernel import ChosenKernel, given_kernel
 from pkex.compare.comparison import Comparison, exact_domain
-from pkex.compare.hsic_problem import HSICProblem
-from pkex.compare.hsic_result import HSICResult
-from pkex.compare.hsic_significance import significance_by_exchanges
-from pkex.compare.kernel_terms import KernelRows, KernelTerms
-from pkex.compare.octets import OCTET, Octets
-from pkex.compare.sampled.blocks import BlockSums, OfBlock
+from pkex.compare.kernel.sample_kernel import SampleKernel, user_kernel
+from pkex.compare.kernel.target import Target, as_target
+from pkex.compare.kernel.terms import KernelRows, KernelTerms
+from pkex.compare.pairs.hsic_problem import HSICProblem
+from pkex.compare.permutation.hsic_test import significance_by_exchanges
+from pkex.compare.permutation.target_blocks import BLOCK_SIZE, TargetBlocks
+from pkex.compare.results.hsic import HSICResult
+from pkex.compare.sampled.block_sums import BlockSums, OfBlock
 from pkex.compare.sampled.design import Design, n_reference
+from pkex.compare.sampled.error_of_means import of_parts_of_reference
 from pkex.compare.sampled.estimate_over_design import estimate_over_design
-from pkex.compare.sampled.held_rows import Sample
-from pkex.compare.sampled.means import of_parts_of_reference
-from pkex.compare.sampled.reference import with_rare
+from pkex.compare.sampled.sample import Sample, with_rare
 from pkex.compare.statistic_options import StatisticOptions
-from pkex.compare.targets import Target, as_target
 from pkex.execution.computation import Computation
 from pkex.execution.progress import reporting
 from pkex.inputs.choices import Side
@@ -31,17 +30,15 @@ from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
 from pkex.tables.encode import Encoding
 from pkex.tables.stream import JoinedStreams, RowStream, is_file, read_sources
-from pkex.typing import Float, Report
+from pkex.typing import Float
 
 __all__ = ["sampled_hsic"]
 
-# Slots, whose octets exchange targets alike.
+# Number of groups, whose blocks use the same exchange.
 _SLOTS = 8
-_UNIT = (_SLOTS * OCTET,)
-# What messages call the reference.
+_UNIT = (_SLOTS * BLOCK_SIZE,)
+# The name of the reference in messages.
 _PART = "a random part of X"
-# What an HSIC reports the progress of; blocks report none.
-_SILENT: dict[str, Report | None] = dict.fromkeys(["centring", "sums", "relabelling"])
 
 
 def sampled_hsic(
@@ -51,21 +48,21 @@ def sampled_hsic(
     attribute: Side,
     options: StatisticOptions,
 ) -> HSICResult:
-    """Estimate `pkex.hsic` from the pairs of a design; options are checked."""
+    """Estimate `pkex.hsic` from the pairs of a design, with checked options."""
     conventions, is_x = options.conventions, attribute == "x"
     joined = _Joined.of(X, y, kernels[1], options)
     names = joined.encoding.names
-    given = given_kernel(kernels[0], len(names))
+    passed = user_kernel(kernels[0], len(names))
     players = options.players(names if is_x else joined.target_names)
-    sample, reference = joined.arranged(given, options)
+    sample, reference = joined.arranged(passed, options)
     x, target = joined.of_reference(reference, kernels[1])
     domain = exact_domain(sample.extremes[:, joined.columns])
     _, of_x = Comparison.prepare(
-        x, joined.encoding, players, given, conventions, _PART, domain, is_divided=is_x
+        x, joined.encoding, players, passed, conventions, _PART, domain, is_divided=is_x
     )
     domain = exact_domain(sample.extremes[:, joined.targets])
     of_y = Comparison.of(
-        target.chosen, target.encoding, players, conventions, domain, is_divided=not is_x
+        target.kernel, target.encoding, players, conventions, domain, is_divided=not is_x
     )
     sides = (
         _SideOfRows(joined.columns, of_x.kernel, of_x.terms),
@@ -74,19 +71,27 @@ def sampled_hsic(
     attributed, other = sides if is_x else sides[::-1]
     with reporting(options.progress) as report:
         compared = attributed.of(reference).rows
-        divided, how = (of_x if is_x else of_y).with_means(compared, None)
+        computation = conventions.computation()
+        divided, computation = (of_x if is_x else of_y).with_means(compared, computation)
         attributed = replace(attributed, terms=divided.terms)
-        statistic = _OfBlock(attributed, other, bool(options.n_permutations), how.alone())
-        found = estimate_over_design(
-            statistic, (sample,), reference, _UNIT, options, how, report, together=OCTET
+        statistic = _BlockHSIC(attributed, other, bool(options.n_permutations), computation.alone())
+        estimate = estimate_over_design(
+            statistic,
+            (sample,),
+            reference,
+            _UNIT,
+            options,
+            computation,
+            report,
+            together=BLOCK_SIZE,
         )
-    values = found.values
+    values = estimate.values
     if options.n_permutations:
-        octets = _octets(_UNIT[0])
-        tested = significance_by_exchanges(
-            octets, found.groups, 0.0, options.n_permutations, options.random_state, None
+        blocks = _target_blocks(_UNIT[0])
+        significance = significance_by_exchanges(
+            blocks, estimate.groups, 0.0, options.n_permutations, options.random_state, None
         )
-        values = replace(values, significance=tested)
+        values = replace(values, significance=significance)
     return HSICResult(
         **of_x.fields(values, of_y.unit),
         target_kernel=of_y.kernel,
@@ -94,26 +99,26 @@ def sampled_hsic(
         attribute=attribute,
         n_rows=joined.source.n_rows,
         normaliser=None,
-        n_pairs=found.design.n_pairs,
+        n_pairs=estimate.design.n_pairs,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Joined:
-    """Rows of data and targets beside each other.
+    """Rows of data and targets next to each other.
 
     Parameters
     ----------
     source : RowStream
     columns, targets : ndarray of int
-        Which columns are data, and which targets.
+        The columns of the data, and of the targets.
     encoding : Encoding
-        Of the data.
+        Encoding of the data.
     target_names : tuple of str
     target : Target, optional
-        If all of them are there; else their kernel is found on the reference.
+        The target, if it is in memory; otherwise its kernel is computed from the reference.
     kind : type
-        What a target in a file is.
+        The type of a target in a file.
     """
 
     source: RowStream
@@ -126,18 +131,18 @@ class _Joined:
 
     @classmethod
     def of(cls, X: Any, y: Any, target_kernel: Kernel | None, options: StatisticOptions) -> _Joined:
-        """Read data and targets: a target may be a column of the file that X is in."""
+        """Read data and targets; the target may be a column of the file of X."""
         (source,), names, encoding = read_sources(
             {"X": X}, options.categorical, options.missing, compares_names=False
         )
         if not (is_file(X) and isinstance(y, str)):
             target = as_target(y, target_kernel, source.n_rows, options.missing)
-            beside = JoinedStreams(source, target.rows)
-            columns, targets = np.split(np.arange(beside.n_columns), [source.n_columns])
-            return cls(beside, columns, targets, encoding, target.encoding.names, target)
+            joined = JoinedStreams(source, target.rows)
+            columns, targets = np.split(np.arange(joined.n_columns), [source.n_columns])
+            return cls(joined, columns, targets, encoding, target.encoding.names, target)
         if y not in names or len(names) < 2:
             raise ValueError(
-                f"y must be a column of X, beside others; got {y!r}, and X has {shown(names)}"
+                f"y must be one of several columns of X; got {y!r}, and X has {shown(names)}"
             )
         targets = np.array([names.index(y)])
         columns = np.delete(np.arange(len(names)), targets)
@@ -146,20 +151,20 @@ class _Joined:
         return cls(source, columns, targets, Encoding.plain(others), (y,), kind=kind)
 
     def arranged(
-        self, given: ChosenKernel | None, options: StatisticOptions
+        self, passed: SampleKernel | None, options: StatisticOptions
     ) -> tuple[Sample, Float]:
-        """Put the rows into a random order; return them, and those that are in no pair."""
+        """Return the sample in a random order, and the reference."""
         n, names = self.source.n_rows, self.encoding.names
         Design.check(options, (n,), _UNIT)
         check = None
-        if given is not None:
-            check = partial(given.check_rows, columns=self.columns[: len(names)], name="X")
+        if passed is not None:
+            check = partial(passed.check_rows, columns=self.columns[: len(names)], name="X")
         sample = Sample.of(self.source, check, n_reference(n, n), options.random_state)
         of_columns = dict(zip(self.columns.tolist(), names, strict=False))
         return sample, with_rare(sample.reference, sample.extremes, of_columns, _PART)
 
     def of_reference(self, rows: Float, target_kernel: Kernel | None) -> tuple[Float, Target]:
-        """Return the data of some rows, and the target with its kernel."""
+        """Return the data of rows, and the target with its kernel."""
         x = np.ascontiguousarray(rows[:, self.columns])
         if self.target is not None:
             return x, self.target
@@ -168,12 +173,12 @@ class _Joined:
 
 @dataclass(frozen=True, eq=False)
 class _SideOfRows:
-    """The data or the targets in rows of both.
+    """The data or the targets, in rows that have both.
 
     Parameters
     ----------
     columns : ndarray of int
-        Where they are.
+        Their columns.
     kernel : Kernel
     terms : KernelTerms
     """
@@ -183,30 +188,30 @@ class _SideOfRows:
     terms: KernelTerms
 
     def of(self, both: Float) -> KernelRows:
-        """Return the columns, as the engine compares them."""
+        """Return the columns in the engine's form."""
         own = np.ascontiguousarray(both[:, self.columns])
         return KernelRows(self.kernel.engine_rows(own), self.terms)
 
 
 @dataclass(frozen=True, eq=False)
-class _OfBlock:
-    """What a block gives: the unbiased HSIC of its rows, divided among players.
+class _BlockHSIC:
+    """The unbiased HSIC of the rows of a block, attributed to players.
 
     Parameters
     ----------
     attributed, other : _SideOfRows
     is_tested : bool
-        Whether sums over pairs of slots are needed for a test.
-    how : Computation
+        Whether a test needs sums over pairs of slots.
+    computation : Computation
     """
 
     attributed: _SideOfRows
     other: _SideOfRows
     is_tested: bool
-    how: Computation
+    computation: Computation
 
     def with_parts_of(self, reference: Float, n_threads: int) -> list[OfBlock]:
-        """Return the same with the means of each of some parts of the reference."""
+        """Return statistics with means from disjoint parts of the reference."""
         side = self.attributed
         others = of_parts_of_reference(side.terms, side.of(reference).rows, n_threads)
         sides = [replace(side, terms=terms) for terms in others]
@@ -215,17 +220,21 @@ class _OfBlock:
     def __call__(self, *samples: Float) -> BlockSums:
         (rows,) = samples
         problem = HSICProblem.of(
-            self.attributed.of(rows), self.other.of(rows), self.how, _SILENT, is_biased=False
+            self.attributed.of(rows),
+            self.other.of(rows),
+            self.computation,
+            {},
+            is_biased=False,
         )
-        groups = _octets(len(rows)).groups if self.is_tested else None
+        groups = _target_blocks(len(rows)).groups if self.is_tested else None
         of_rows, of_groups, alone = problem.sums(groups, exchanges=self.is_tested)
-        # Of ordered pairs.
+        # Sums over ordered pairs.
         numbers = [problem.scale * of_rows[:, 0].sum(axis=0), 2.0 * problem.scale * alone]
         of_groups = 2.0 * problem.scale * of_groups if self.is_tested else np.zeros(0)
         return BlockSums(np.concatenate(numbers), of_groups)
 
 
-def _octets(n_rows: int) -> Octets:
-    """Return a block's rows as slots of octets, all of which exchange targets."""
+def _target_blocks(n_rows: int) -> TargetBlocks:
+    """Return the rows of a block of the design as groups of blocks that exchange targets."""
     places = np.arange(n_rows, dtype=np.int64)
-    return Octets(places, places * _SLOTS // n_rows, _SLOTS)
+    return TargetBlocks(places, places * _SLOTS // n_rows, _SLOTS)

@@ -1,4 +1,4 @@
-"""MMD² of large samples, by the pairs of a design."""
+"""MMD² of large samples, estimated from the pairs of a design."""
 
 from __future__ import annotations
 
@@ -8,51 +8,49 @@ from typing import Any
 
 import numpy as np
 
-from pkex.compare.block_significance import significance_of_blocks
-from pkex.compare.chosen_kernel import given_kernel
 from pkex.compare.column_changes import column_changes
 from pkex.compare.comparison import Comparison, exact_domain
-from pkex.compare.dependence import DependenceTest
-from pkex.compare.doubtful_columns import warn_of_doubtful_columns
-from pkex.compare.kernel_terms import KernelTerms
-from pkex.compare.mmd_result import MMDResult
-from pkex.compare.pair_sums import pair_sums
-from pkex.compare.permutations import Blocks
-from pkex.compare.sampled.blocks import BlockSums, OfBlock
+from pkex.compare.data_warnings import warn_of_mistyped_columns
+from pkex.compare.kernel.sample_kernel import user_kernel
+from pkex.compare.kernel.terms import KernelTerms
+from pkex.compare.pairs.pair_sums import pair_sums
+from pkex.compare.pairs.two_sample_sums import PairWeights
+from pkex.compare.permutation.blocks import Blocks
+from pkex.compare.permutation.pair_dependence import DependenceTest
+from pkex.compare.permutation.significance import Significance
+from pkex.compare.permutation.two_sample_test import significance_of_blocks
+from pkex.compare.results.mmd import MMDResult
+from pkex.compare.sampled.block_sums import BlockSums, OfBlock
 from pkex.compare.sampled.design import Design, n_reference
+from pkex.compare.sampled.error_of_means import of_parts_of_reference
 from pkex.compare.sampled.estimate_over_design import estimate_over_design
-from pkex.compare.sampled.held_rows import Sample
-from pkex.compare.sampled.means import of_parts_of_reference
-from pkex.compare.sampled.reference import with_rare
-from pkex.compare.significance import Significance
+from pkex.compare.sampled.sample import Sample, with_rare
 from pkex.compare.statistic_options import StatisticOptions
-from pkex.compare.two_sample_sums import PairWeights
 from pkex.execution.computation import Computation
 from pkex.execution.progress import reporting
 from pkex.kernels import Kernel
-from pkex.tables.encode import categorical_columns
 from pkex.tables.stream import read_sources
 from pkex.typing import Float
 
 __all__ = ["sampled_mmd"]
 
-# Slots of both samples together; the smaller sample has an eighth of them at least.
+# Number of slots of both samples together, and smallest number of one sample.
 _SLOTS, _LEAST_SLOTS = 64, 8
 
 
 def sampled_mmd(X: Any, Y: Any, kernel: Kernel | None, options: StatisticOptions) -> MMDResult:
-    """Estimate `pkex.mmd` from the pairs of a design; options are checked."""
+    """Estimate `pkex.mmd` from the pairs of a design, with checked options."""
     sources, names, encoding = read_sources({"X": X, "Y": Y}, options.categorical, options.missing)
-    first, labels = next(iter(sources[0].chunks())), categorical_columns(options.categorical, names)
-    warn_of_doubtful_columns(first, encoding.columns, labels, "X")
-    given, players = given_kernel(kernel, len(names)), options.players(names)
+    first = next(iter(sources[0].chunks()))
+    warn_of_mistyped_columns(first, encoding, options.categorical, "X")
+    passed, players = user_kernel(kernel, len(names)), options.players(names)
     n_rows = sources[0].n_rows, sources[1].n_rows
     unit, own = _slots(*n_rows), slice(len(names))
     Design.check(options, n_rows, unit)
     x, y = (
         Sample.of(
             source,
-            None if given is None else partial(given.check_rows, columns=own, name=name),
+            None if passed is None else partial(passed.check_rows, columns=own, name=name),
             n_reference(source.n_rows, sum(n_rows)),
             options.random_state,
         )
@@ -64,21 +62,26 @@ def sampled_mmd(X: Any, Y: Any, kernel: Kernel | None, options: StatisticOptions
     reference = with_rare(reference, extremes, dict(enumerate(names)), what)
     domain = exact_domain(extremes)
     reference, comparison = Comparison.prepare(
-        reference, encoding, players, given, options.conventions, what, domain
+        reference, encoding, players, passed, options.conventions, what, domain
     )
     with reporting(options.progress) as report:
-        comparison, how = comparison.with_means(reference, None)
+        computation = options.conventions.computation()
+        comparison, computation = comparison.with_means(reference, computation)
         slots = unit if options.n_permutations else None
-        statistic = _OfBlock(comparison.kernel, comparison.terms, slots, how.alone())
-        found = estimate_over_design(statistic, (x, y), reference, unit, options, how, report)
-    values = found.values
+        statistic = _BlockMMD(comparison.kernel, comparison.terms, slots, computation.alone())
+        estimate = estimate_over_design(
+            statistic, (x, y), reference, unit, options, computation, report
+        )
+    values = estimate.values
     if options.n_permutations:
-        weights = PairWeights.of("unbiased", *found.design.sizes)
-        values = replace(values, significance=_significance(found.groups, weights, unit, options))
+        weights = PairWeights.of("unbiased", *estimate.design.sizes)
+        values = replace(
+            values, significance=_significance(estimate.groups, weights, unit, options)
+        )
     return MMDResult(
         **comparison.fields(values),
         n_rows=n_rows,
-        n_pairs=found.design.n_pairs,
+        n_pairs=estimate.design.n_pairs,
         column_changes=changes,
         _dependence=DependenceTest.of(
             x.reference, y.reference, encoding, options.n_permutations, options.random_state
@@ -87,32 +90,32 @@ def sampled_mmd(X: Any, Y: Any, kernel: Kernel | None, options: StatisticOptions
 
 
 def _slots(n: int, m: int) -> tuple[int, int]:
-    """Return how many slots each sample has, in the proportion of their sizes if that may be."""
+    """Return the numbers of slots of the samples, in proportion to their sizes if possible."""
     of_first = round(_SLOTS * n / (n + m))
     of_first = max(_LEAST_SLOTS, min(_SLOTS - _LEAST_SLOTS, of_first))
     return of_first, _SLOTS - of_first
 
 
 @dataclass(frozen=True, eq=False)
-class _OfBlock:
-    """What a block gives: the unbiased MMD² of its rows, divided among players.
+class _BlockMMD:
+    """The unbiased MMD² of the rows of a block, attributed to players.
 
     Parameters
     ----------
     kernel : Kernel
     terms : KernelTerms
     slots : tuple of int, optional
-        The number of each sample's slots, if sums over pairs of slots are needed for a test.
-    how : Computation
+        The numbers of slots of the samples, if a test needs sums over pairs of slots.
+    computation : Computation
     """
 
     kernel: Kernel
     terms: KernelTerms
     slots: tuple[int, int] | None
-    how: Computation
+    computation: Computation
 
     def with_parts_of(self, reference: Float, n_threads: int) -> list[OfBlock]:
-        """Return the same with the means of each of some parts of the reference."""
+        """Return statistics with means from disjoint parts of the reference."""
         others = of_parts_of_reference(self.terms, reference, n_threads)
         return [replace(self, terms=other, slots=None) for other in others]
 
@@ -122,7 +125,9 @@ class _OfBlock:
         if self.slots is not None:
             slots = np.repeat(np.arange(sum(self.slots)), n // self.slots[0])
         pooled = self.kernel.engine_rows(np.concatenate([x, y]))
-        sums = pair_sums(pooled, n, self.terms, slots, alone_in_groups=True, how=self.how)
+        sums = pair_sums(
+            pooled, n, self.terms, slots, alone_in_groups=True, computation=self.computation
+        )
         first, second = sums.rows[:n], sums.rows[n:]
         of_pairs = [first[:, 0].sum(axis=0) / 2.0, first[:, 1].sum(axis=0)]
         of_pairs.append(second[:, 1].sum(axis=0) / 2.0)
@@ -138,7 +143,7 @@ def _significance(
     slots: tuple[int, int],
     options: StatisticOptions,
 ) -> Significance:
-    """Exchange whole slots of all blocks between the samples, by sums over pairs of slots."""
+    """Test by exchanges of whole slots between the samples, from sums over pairs of slots."""
     blocks = Blocks.of(slots, 1, slots, np.arange(sum(slots), dtype=np.int64))
     own = np.zeros((2, groups.shape[1] // 2))
     return significance_of_blocks(

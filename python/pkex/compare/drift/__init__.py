@@ -1,0 +1,1 @@
+"""Drift detection: a reference sample, and batches that are compared with it."""

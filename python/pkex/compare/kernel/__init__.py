@@ -1,0 +1,1 @@
+"""Kernels of samples: the default or the user's, with their terms for the engine."""

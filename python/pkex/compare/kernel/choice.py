@@ -1,0 +1,265 @@
+"""The choice of a kernel for samples: the default or the user's, with warnings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from pkex.compare.kernel.sample_kernel import SampleKernel
+from pkex.errors import Argument, InputError, InputWarning, Option, warn
+from pkex.inputs.wording import shown
+from pkex.kernels import Kernel
+from pkex.kernels.factors import has_series
+from pkex.kernels.heuristic import equal_rows, evenly_random, heuristic
+from pkex.kernels.orthogonal import OrthogonalANOVA
+from pkex.kernels.scales import ColumnScale, Constants
+from pkex.tables.encode import Encoding
+from pkex.tables.samples import warn_of_constant_columns
+from pkex.typing import Float
+
+__all__ = [
+    "FEW",
+    "chosen_kernel",
+    "gaussian_kernel",
+    "warn_of_extremes",
+    "warn_of_many_labels",
+    "warn_of_one_column",
+    "with_settled_constants",
+    "without_rounding",
+]
+
+# With fewer rows, all labels may differ.
+FEW = 10
+# A column is hidden by outliers if its interquartile range is below this many standard deviations.
+_NARROW = 0.025
+# Advice about labels of which most occur once.
+_MANY = "is it an identifier, or a number read as text? Leave it out, or convert it to numbers"
+# Largest share of the mean squared distance that one column has without a warning.
+_MOST_OF_ALL = 0.99
+
+
+def chosen_kernel(
+    passed: SampleKernel | None,
+    rows: Float,
+    encoding: Encoding,
+    what: str,
+    *,
+    looks_ahead: bool = False,
+) -> SampleKernel:
+    """Return the user's kernel, or the default kernel of some rows.
+
+    Parameters
+    ----------
+    passed : SampleKernel, optional
+        The user's kernel of the columns of the table. It is multiplied by a kernel of the further
+        columns, which flag missing values.
+    rows : ndarray of shape (n, d)
+    encoding : Encoding
+    what : str
+        The name of the rows in messages.
+    looks_ahead : bool
+        Whether other rows may vary in columns that are constant here.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the kernel subtracts labels, or none is passed and all rows are equal.
+    """
+    names, labels = encoding.names, encoding.labels
+    d = len(names)
+    of_table = [j for j in labels if j < d]
+    if of_table:
+        warn_of_many_labels(rows, of_table, what, names, _MANY)
+    if passed is None:
+        if (rows == rows[0]).all():
+            raise equal_rows(what, "kernel")
+        note = (
+            f"each column centered on {len(rows)} rows of {what}; length-scales of numbers twice "
+            "the median distance between the column's entries"
+        )
+        default = OrthogonalANOVA.of(rows, labels, looks_ahead=looks_ahead)
+        return SampleKernel.of(default, rows.shape[1], note)
+    passed.check_labels(of_table, names, what, "kernel")
+    table = np.ascontiguousarray(rows[:, :d])
+    if not isinstance(passed.kernel, OrthogonalANOVA):
+        warn_of_extremes(passed, table, "kernel")
+        warn_of_one_column(passed, table, names, what, "kernel")
+    elif labels:
+        raise InputError(
+            "kernel",
+            "is an OrthogonalANOVA, which compares numbers, but some columns of "
+            f"{what} are categories or have missing values, whose codes it cannot compare",
+            f"omit kernel: the default is an OrthogonalANOVA fitted to {what}",
+        )
+    return passed.with_missing(d, rows.shape[1])
+
+
+def warn_of_many_labels(
+    rows: Float, labels: Sequence[int], argument: str, names: Sequence[str], fix: str
+) -> None:
+    """Warn if most labels of a column differ: they may be numbers read as text."""
+    for j in labels:
+        number = len(np.unique(rows[:, j]))
+        if number > len(rows) / 2 and len(rows) >= FEW:
+            what = f"has {number} different labels in {len(rows)} rows: hardly any rows are equal"
+            warn(InputWarning(argument, what, fix, column=names[j] if len(names) > 1 else None))
+
+
+def gaussian_kernel(
+    rows: Float, names: Sequence[str], what: str, argument: str
+) -> tuple[Kernel, str]:
+    """Return the Gaussian kernel of all columns, and the rule that chose its length-scales."""
+    chosen = heuristic(rows, what, argument)
+    warn_of_extremes(SampleKernel.of(chosen.kernel, rows.shape[1]), rows, argument)
+    _warn_of_outliers(rows, chosen.scales, names, what, argument)
+    return chosen.kernel, chosen.note
+
+
+def with_settled_constants(
+    rows: Float,
+    encoding: Encoding,
+    what: str,
+    passed: SampleKernel | None,
+    *,
+    later_rows: str | None = None,
+) -> tuple[Float, Constants]:
+    """Return rows whose constant columns are exactly equal, and these columns, with a warning.
+
+    Kernels with a power series do not warn, because constant columns may contribute to it. A kernel
+    passed by the user compares rows unchanged.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, k)
+    encoding : Encoding
+    what : str
+        The name of the rows in messages.
+    passed : SampleKernel, optional
+    later_rows : str, optional
+        The name in messages of other rows that will be compared with these.
+    """
+    names = encoding.names
+    table = rows[:, : len(names)]
+    if passed is None or not has_series(passed.terms):
+        warn_of_constant_columns(table, names, what, to=later_rows)
+    if passed is not None:
+        return rows, Constants((), ())
+    constants = Constants.of(table)
+    return without_rounding(rows, names, what, constants), constants
+
+
+def without_rounding(rows: Float, names: Sequence[str], what: str, constants: Constants) -> Float:
+    """Return rows with exactly equal values in columns that the default kernel treats as constant.
+
+    After scaling by the standard deviation, the rounding errors of a constant column in float32
+    would be large. Columns that are not exactly equal are reported in a warning.
+    """
+    rounded = [names[j] for j in constants.unequal(rows)]
+    if rounded:
+        plural = len(rounded) > 1
+        warn(
+            InputWarning(
+                None,
+                (
+                    f"column{'s' if plural else ''} {shown(rounded)} of ",
+                    Argument(what),
+                    f" {'vary' if plural else 'varies'} by no more than rounding to float32 would, "
+                    f"and count{'' if plural else 's'} as constant in the default kernel",
+                ),
+                "if these differences matter, subtract an offset",
+            )
+        )
+    return constants.settled(rows)
+
+
+def warn_of_extremes(chosen: SampleKernel, rows: Float, argument: str) -> None:
+    """Warn if the kernel is nearly 0, or nearly 1, between almost all of up to 64 rows.
+
+    Kernels with power series, such as polynomials, are not checked, because they are not 1 for a
+    row with itself.
+    """
+    kernel = chosen.kernel
+    if has_series(chosen.terms):
+        return
+    sample = rows[evenly_random(len(rows), 64)]
+    values = kernel(sample)[np.triu_indices(len(sample), 1)]
+    full = math.fsum(term.coefficient for term in chosen.terms)
+    low, high = np.quantile(values / full, [0.01, 0.99])
+    if high < 0.01:
+        warn(f"{argument} is nearly 0 between different rows (length-scales too short?): {kernel}")
+    elif low > 0.99 and (rows != rows[0]).any():
+        warn(f"{argument} is nearly 1 between almost all rows (length-scales too long?): {kernel}")
+
+
+def _warn_of_outliers(
+    rows: Float, scales: Sequence[ColumnScale], names: Sequence[str], what: str, argument: str
+) -> None:
+    """Warn of columns whose standard deviation is due to a few values, so that others look equal.
+
+    If half of the values are equal, as in rare binary columns, the others are not outliers.
+    """
+    hidden = []
+    for column, scale, name in zip(rows.T, scales, names, strict=True):
+        low, high = np.quantile(scale.standardised(column), [0.25, 0.75])
+        if 0.0 < high - low < _NARROW:
+            hidden.append(name)
+    if hidden:
+        warn(
+            InputWarning(
+                None,
+                (
+                    f"half of the values of column{'s' if len(hidden) > 1 else ''} "
+                    f"{shown(hidden)} of ",
+                    Argument(what),
+                    f" lie within {100.0 * _NARROW:.2g} % of a standard deviation: are there "
+                    "outliers, or codes of missing values, such as -999? The default kernel scales "
+                    "by the standard deviation, which they dominate, and hides differences among "
+                    "the other values",
+                ),
+                [
+                    "remove or transform them",
+                    (
+                        "pass ",
+                        Option(argument, python=f"{argument}=pkex.kernels.RBF(length_scales)"),
+                    ),
+                ],
+            )
+        )
+
+
+def warn_of_one_column(
+    chosen: SampleKernel, rows: Float, names: Sequence[str], what: str, argument: str
+) -> None:
+    """Warn if one of several columns dominates the distances of the kernel.
+
+    The mean squared distance of a column in units of its length-scale is twice its variance in
+    these units. Columns that are compared as categories do not count.
+    """
+    squares = np.zeros(rows.shape[1])
+    scales = [ColumnScale.of(column) for column in rows.T]
+    for term in chosen.terms:
+        for factor in (f for f in term.factors if f.definition.is_of_distance):
+            for column, length in zip(
+                factor.columns.tolist(), factor.parameters[:, 0], strict=True
+            ):
+                with np.errstate(over="ignore"):
+                    squares[column] += np.square(scales[column].over(float(length)))
+    largest = int(squares.argmax())
+    if np.count_nonzero(squares) < 2:
+        return
+    with np.errstate(under="ignore", invalid="ignore"):
+        others = math.fsum(np.delete(squares, largest) / squares[largest])
+    share = 1.0 / (1.0 + others)
+    if share > _MOST_OF_ALL:
+        warn(
+            InputWarning(
+                what,
+                f"makes up {100.0 * share:.4g} % of the mean squared distance between rows in "
+                f"units of {argument}, and hides other columns",
+                "pkex.kernels.median_heuristic returns a kernel that scales each column by its "
+                "standard deviation",
+                column=names[largest],
+            )
+        )

@@ -1,0 +1,225 @@
+"""A kernel's terms and players, in the engine's form.
+
+γ_j(a, b) is the Shapley value of player j in the game of one pair of rows: the product game with
+present factors k_j(a_j, b_j) and absent factors 1, or their means in the marginal convention,
+summed over the terms of the kernel.
+
+For power series, such as a polynomial kernel, and for centered kernels, γ(a, a) depends on a. Their
+pairs contribute γ(a, b) − γ(a, a)/2 − γ(b, b)/2, which is 0 for a row with itself. This does not
+change MMD² and HSIC, because terms that depend on one row of a pair only cancel in them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex import _core
+from pkex.kernels.domain import Domain
+from pkex.kernels.factors import PackedTerm, Term, expanded
+from pkex.kernels.family import PackedFactor
+from pkex.kernels.series import PackedSeries, multiplied
+from pkex.typing import Float, Report
+
+__all__ = ["KernelRows", "KernelTerms"]
+
+
+@dataclass(frozen=True, eq=False)
+class KernelTerms:
+    """A kernel's terms and players, in the engine's form.
+
+    Parameters
+    ----------
+    terms : list of PackedTerm
+    players : ndarray of int64, shape (d,)
+        The player of each column.
+    absent : ndarray of shape (n_terms, (1 + p) P), optional
+        The factors of absent players; by default 1. For power series, their coefficients up to
+        order p: s^0 of all players, then s^1, and so on.
+    takes_halves : bool
+        Whether γ(a, a)/2 is subtracted if γ(a, a) depends on a.
+    """
+
+    terms: list[PackedTerm]
+    players: NDArray[np.int64]
+    absent: Float | None = None
+    takes_halves: bool = True
+
+    @classmethod
+    def of(
+        cls, terms: Iterable[Term], players: NDArray[np.int64], domain: Domain, *, is_biased: bool
+    ) -> tuple[KernelTerms, float]:
+        """Expand a kernel into products, divided by the power of two closest to its amplitude.
+
+        The division prevents overflow and underflow of squares. Unbiased estimators do not use
+        pairs of a row with itself. For them, γ(a, a)/2 of centered kernels is not subtracted: it
+        grows exponentially with √d, and so would rounding errors.
+
+        Returns
+        -------
+        terms : KernelTerms
+        unit : float
+            The power of two.
+
+        Raises
+        ------
+        ValueError
+            If there are too many products.
+        """
+        packed = [term.packed() for term in expanded(terms, domain)]
+        exponent = math.frexp(math.fsum(coefficient for coefficient, *_ in packed))[1] - 1
+        scaled = [(math.ldexp(c, -exponent), factors, series) for c, factors, series in packed]
+        expansion = cls(scaled, players)
+        takes_halves = is_biased or not expansion.are_centered
+        return replace(expansion, takes_halves=takes_halves), math.ldexp(1.0, exponent)
+
+    def with_means(
+        self, rows: Float, n_threads: int, progress: Report | None = None
+    ) -> KernelTerms:
+        """Return the terms with absent factors that are means over all pairs of rows."""
+        means = _core.mean_factors(
+            rows, self.terms, self.players, n_threads=n_threads, progress=progress
+        )
+        return replace(self, absent=means)
+
+    @property
+    def n_players(self) -> int:
+        """The number of players P."""
+        return int(self.players.max()) + 1
+
+    @property
+    def are_centered(self) -> bool:
+        """Whether all factors are centered on a sample."""
+        families = [family for _, factors, _ in self.terms for family, _, _ in factors]
+        return bool(families) and all(family.startswith("centered") for family in families)
+
+    @property
+    def have_own_pairs(self) -> bool:
+        """Whether γ(a, a)/2 is subtracted: for power series and centered kernels."""
+        depends = self.are_centered or any(series is not None for _, _, series in self.terms)
+        return depends and self.takes_halves
+
+    def joined(self) -> KernelTerms:
+        """Return the neutral kernel with all columns in one player: γ is k − k(x, x)."""
+        return replace(self, players=np.zeros_like(self.players), absent=None)
+
+    def of_player(self, player: int) -> tuple[NDArray[np.intp], KernelTerms]:
+        """Return the columns of a player, and the kernel of its univariate value on these columns.
+
+        It is Σ_t c_t ∏_{l≠j} b_tl k_tj, without terms that do not depend on the player.
+        """
+        columns = np.flatnonzero(self.players == player)
+        place = np.full(len(self.players), -1)
+        place[columns] = np.arange(len(columns))
+        terms: list[PackedTerm] = []
+        for number, (coefficient, factors, series) in enumerate(self.terms):
+            own, own_series = _kept(factors, place), None
+            if series is not None:
+                own_series = _of_player(series, place, self._coefficients_of_others(number, player))
+            elif own and self.absent is not None:
+                others = np.delete(self.absent[number, : self.n_players], player)
+                coefficient *= float(np.prod(others))
+            if own or own_series is not None:
+                terms.append((coefficient, own, own_series))
+        players = np.zeros(len(columns), dtype=np.int64)
+        return columns, replace(self, terms=terms, players=players, absent=None)
+
+    def self_pairs(self, rows: Float) -> Float:
+        """Return γ and univariate values of each row's pair with itself.
+
+        For power series and centered kernels only; `self_pair` returns the others.
+
+        Returns
+        -------
+        ndarray of shape (2, n, P)
+        """
+        own = _core.self_pairs(rows, self.terms, self.players, self.absent)
+        values: Float = own.reshape(len(rows), 2, -1).transpose(1, 0, 2)
+        return values
+
+    def _coefficients_of_others(self, number: int, player: int) -> Float:
+        """Return the coefficients of the product of the other players' absent factors in a term."""
+        product = np.ones(1)
+        if self.absent is not None:
+            coefficients = self.absent[number].reshape(-1, self.n_players)
+            for other in np.delete(coefficients, player, axis=1).T:
+                product = multiplied(product, other)[: len(coefficients)]
+        return product
+
+    def self_pair(self) -> Float:
+        """Return γ and univariate values of a row's pair with itself; shape (2, P).
+
+        Both are 0 in the neutral convention, and for power series and centered kernels.
+        """
+        values = np.zeros((2, self.n_players))
+        of_numbers = [number for number, term in enumerate(self.terms) if term[2] is None]
+        if self.absent is None or not of_numbers:
+            return values
+        coefficients = [self.terms[number][0] for number in of_numbers]
+        of_terms = self.absent[of_numbers, : self.n_players]
+        values[0] = _core.product_game(
+            np.ones_like(of_terms),
+            np.ascontiguousarray(of_terms),
+            None,
+            np.array(coefficients)[:, None],
+            index="SV",
+            method="quadrature",
+            summation="compensated",
+            n_threads=1,
+        )[:, 0]
+        for coefficient, absent in zip(coefficients, of_terms, strict=True):
+            before = np.cumprod(np.append(1.0, absent[:-1]))
+            after = np.cumprod(np.append(1.0, absent[:0:-1]))[::-1]
+            values[1] += coefficient * (1.0 - absent) * before * after
+        return values
+
+
+def _kept(factors: list[PackedFactor], place: NDArray[np.intp]) -> list[PackedFactor]:
+    """Return the factors of the columns that have a place, with the places as columns."""
+    kept: list[PackedFactor] = []
+    for family, of_factor, parameters in factors:
+        is_own = place[of_factor] >= 0
+        if is_own.any():
+            kept.append((family, place[of_factor[is_own]], parameters[is_own]))
+    return kept
+
+
+def _of_player(series: PackedSeries, place: NDArray[np.intp], others: Float) -> PackedSeries | None:
+    """Return a series of the columns that have a place, times a polynomial in s; None without."""
+    weights, form, columns, rates, factors = series
+    is_own = place[columns] >= 0
+    kept = _kept(factors, place)
+    if not is_own.any() and not kept:
+        return None
+    # Σ_q w_q [s^q] of P times F is Σ_q w'_q [s^q] of F with w'_q = Σ_r w_(q+r) P_r.
+    pulled = np.array(
+        [
+            (others[: len(weights) - q] * weights[q:][: len(others)]).sum()
+            for q in range(len(weights))
+        ]
+    )
+    return pulled, form, place[columns[is_own]], rates[is_own], kept
+
+
+@dataclass(frozen=True, eq=False)
+class KernelRows:
+    """Rows, and the terms of the kernel that compares them.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, ·)
+        In the engine's form.
+    terms : KernelTerms
+    """
+
+    rows: Float
+    terms: KernelTerms
+
+    def some(self, places: NDArray[np.integer[Any]]) -> KernelRows:
+        """Return the rows at some places."""
+        return KernelRows(self.rows[places], self.terms)

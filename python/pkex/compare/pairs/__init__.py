@@ -1,0 +1,1 @@
+"""Sums over pairs of rows, and the statistics and standard errors computed from them."""

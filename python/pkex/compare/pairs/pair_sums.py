@@ -1,0 +1,165 @@
+"""Sums over pairs of rows, computed by the engine in threads or by joblib's workers.
+
+Workers receive all rows with each task, and return the sums of each tile: some kilobytes. The sums
+are added here tile by tile, in the same order as for threads, so that the bits are equal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex import _core
+from pkex.compare.kernel.terms import KernelTerms
+from pkex.execution.backends import Workers
+from pkex.execution.computation import Computation
+from pkex.typing import Float
+
+__all__ = ["PairSums", "pair_matrix", "pair_sums", "pair_triangle", "sums_over_pairs", "total"]
+
+# Smallest number of rows for workers: their pairs take many seconds of one core.
+_MANY_ROWS = 20_000
+# Number of tiles of a task, and of tasks that each worker gets at a time.
+_OF_TASK, _OF_WORKER = 256, 4
+
+# Rows, terms, players, absent factors and groups; weights of pairs: see `_core.tile_sums`.
+_Sample: TypeAlias = tuple[Float, list[Any], NDArray[np.int64], Float | None, NDArray[np.int64]]
+_Weighting: TypeAlias = tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class PairSums:
+    """Sums of γ over the unordered pairs of rows of two classes.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (N, 2, P)
+        For each row, the sums over all other rows of the first class and of the second.
+    groups : ndarray of shape (G(G+1)/2, P), or 2P
+        Sums over pairs of groups I ≤ J, row by row of the triangle; optionally followed by the sums
+        of univariate values.
+    alone : ndarray of shape (3, P)
+        Sums of univariate values v({j}) over pairs within the first class, between the classes and
+        within the second.
+    squares : ndarray of shape (3, P)
+        Σγ² over the same pairs.
+    """
+
+    rows: Float
+    groups: Float
+    alone: Float
+    squares: Float
+
+
+def pair_sums(
+    rows: Float,
+    n_first: int,
+    terms: KernelTerms,
+    groups: NDArray[np.int64] | None = None,
+    *,
+    weights: Float | None = None,
+    skips_second: bool = False,
+    alone_in_groups: bool = False,
+    computation: Computation,
+) -> PairSums:
+    """Sum over all pairs of rows; the first `n_first` rows are the first class.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (N, d)
+    groups : ndarray of int64, shape (N,), optional
+        The group of each row; by default the two classes.
+    weights : ndarray of shape (N,), optional
+        A pair is weighted by the product of its rows' weights, except in the squares.
+    skips_second : bool
+        Whether pairs within the second class are omitted.
+    alone_in_groups : bool
+        Whether sums of groups include those of univariate values.
+    computation : Computation
+    """
+    if groups is None:
+        groups = np.zeros(len(rows), dtype=np.int64)
+        groups[n_first:] = int(n_first > 0)
+    sample = (rows, terms.terms, terms.players, terms.absent, groups)
+    weighting = (n_first, weights, skips_second, terms.takes_halves)
+    of_rows, of_groups, *others = sums_over_pairs(
+        sample, weighting, computation, alone_in_groups=alone_in_groups
+    )
+    return PairSums(of_rows, of_groups[:, 0], *others)
+
+
+def total(rows: Float) -> Float:
+    """Return the exactly rounded sum of rows (n, P); shape (P,)."""
+    return np.array([math.fsum(column.tolist()) for column in rows.T])
+
+
+def pair_triangle(
+    rows: Float, terms: KernelTerms, computation: Computation, *, with_alone: bool = False
+) -> Float:
+    """Return γ of the pairs a ≤ b of a few rows, row by row; shape (n(n+1)/2, P).
+
+    It is 0 for a row with itself. With univariate values, the shape is (n(n+1)/2, 2P).
+    """
+    n = len(rows)
+    each = np.arange(n, dtype=np.int64)
+    sums = pair_sums(rows, n, terms, each, alone_in_groups=with_alone, computation=computation)
+    return sums.groups
+
+
+def pair_matrix(rows: Float, terms: KernelTerms, computation: Computation) -> Float:
+    """Return γ of all pairs of a few rows; shape (n, n, P), 0 for a row with itself."""
+    triangle = pair_triangle(rows, terms, computation)
+    matrix = np.zeros((len(rows), len(rows), triangle.shape[1]))
+    matrix[np.triu_indices(len(rows))] = triangle
+    return matrix + matrix.transpose(1, 0, 2)
+
+
+def sums_over_pairs(
+    sample: _Sample, weighting: _Weighting, computation: Computation, *, alone_in_groups: bool
+) -> tuple[Float, Float, Float, Float]:
+    """Return sums over pairs: of rows, of groups (·, weights, ·), alone and squares."""
+    rows = sample[0]
+    if computation.workers is None or len(rows) < _MANY_ROWS:
+        return _core.pair_sums(
+            sample,
+            weighting,
+            alone_in_groups=alone_in_groups,
+            summation=computation.summation,
+            n_threads=computation.n_threads,
+            progress=computation.progress,
+        )
+    work = partial(_tile_sums, sample, weighting, alone_in_groups)
+    return _core.sums_of_parts(
+        sample,
+        weighting,
+        partial(_parts, computation.workers, work, computation),
+        alone_in_groups=alone_in_groups,
+        summation=computation.summation,
+    )
+
+
+def _tile_sums(
+    sample: _Sample, weighting: _Weighting, alone_in_groups: bool, tiles: tuple[int, int]
+) -> Float:
+    return _core.tile_sums(sample, weighting, alone_in_groups=alone_in_groups, tiles=tiles)
+
+
+def _parts(
+    workers: Workers, work: partial[Float], computation: Computation, n_tiles: int
+) -> Iterator[Float]:
+    """Yield the sums of all tiles, task by task."""
+    tasks = [(start, min(start + _OF_TASK, n_tiles)) for start in range(0, n_tiles, _OF_TASK)]
+    at_once = _OF_WORKER * workers.number
+    for first in range(0, len(tasks), at_once):
+        some = tasks[first : first + at_once]
+        for part in workers.map(work, some):
+            # Arrays received over a network may be misaligned.
+            yield np.require(part, requirements=("C_CONTIGUOUS", "ALIGNED"))
+        if computation.progress is not None:
+            computation.progress(some[-1][1], n_tiles)

@@ -1,0 +1,1 @@
+"""Permutation tests: permutations, permuted statistics and p-values."""

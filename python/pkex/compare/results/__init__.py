@@ -1,0 +1,1 @@
+"""Results of MMD and HSIC: attributes, summaries, documents and reports."""

@@ -1,0 +1,52 @@
+"""Checks of the columns in documents and files, so that results cannot be wrong."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from pkex.tables.encode import LABELS, TYPES, Column
+
+__all__ = ["are_texts", "checked_columns", "expect"]
+
+
+def expect(is_right: Any, what: str) -> None:
+    """Raise an error that names a part, unless it is right."""
+    if not is_right:
+        raise ValueError(f"wrong {what}")
+
+
+def checked_columns(plain: Any) -> tuple[Column, ...]:
+    """Return columns written by `Column.to_dict`, checked."""
+    columns = []
+    for own in plain:
+        levels = None if own["levels"] is None else tuple(own["levels"])
+        column = Column(**{**own, "levels": levels})
+        _check_column(column)
+        columns.append(column)
+    return tuple(columns)
+
+
+def _check_column(column: Column) -> None:
+    is_label = column.compared == "labels"
+    expect(are_texts((column.name,)) and column.type in TYPES, f"column {column.name!r}")
+    expect(column.compared in ("numbers", "days", "labels"), f"comparison of {column.name!r}")
+    expect(is_label == (column.levels is not None), f"levels of {column.name!r}")
+    levels = column.levels or ()
+    for level in levels:
+        is_number = isinstance(level, int | float) and math.isfinite(level)
+        expect(level is None or isinstance(level, str) or is_number, "level")
+    expect(len(set(levels)) == len(levels), f"levels of {column.name!r}")
+    expect(is_label or column.type not in LABELS, f"comparison of {column.name!r}")
+    if column.imputed is not None:
+        is_finite = np.isfinite(np.float64(column.imputed))
+        expect(is_finite and not is_label, f"median of {column.name!r}")
+    if column.since is not None:
+        expect(not np.isnat(np.datetime64(column.since, "us")), f"first date of {column.name!r}")
+
+
+def are_texts(names: tuple[Any, ...]) -> bool:
+    """Return whether all names are strings."""
+    return all(isinstance(name, str) for name in names)

@@ -1,0 +1,132 @@
+"""The conclusion of a test in sentences, which name features and pairs with small p-values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pkex.compare.permutation.pair_dependence import PairDependence
+from pkex.compare.results.statistic import StatisticResult
+from pkex.compare.results.wording import DEPENDENCE, DIFFERENCE, Wording
+from pkex.results.report import percent
+from pkex.results.tables import number, shortened
+from pkex.typing import Float
+
+__all__ = [
+    "DEPENDENCE",
+    "DIFFERENCE",
+    "Wording",
+    "changed_pairs",
+    "conclusion",
+    "found_features",
+    "is_found",
+    "share_intervals",
+]
+
+# Largest number of named features and pairs, and the normal quantile of 95 % intervals.
+_MOST_NAMED, _QUANTILE = 6, 1.96
+# The widest interval of a share that a sentence gives.
+_WIDEST = 1.0
+
+
+def is_found(result: StatisticResult, alpha: float) -> bool | None:
+    """Return whether the hypothesis is rejected at the level α; None without a test."""
+    return None if result.pvalue is None else bool(result.pvalue <= alpha)
+
+
+def share_intervals(result: StatisticResult) -> Float:
+    """Return approximate 95 % intervals of the shares, shape (P, 2); NaN where there are none.
+
+    The share of feature j is s = φ / (φ + R), with its value φ and the sum R of the others. By the
+    delta method its derivatives are (1 − s) / S and −s / S, with the statistic S = φ + R. The
+    standard error is at most (|1 − s| σ + |s| ρ) / S however φ and R are correlated; σ is the
+    standard error of φ, and ρ, the standard error of R, is approximated by √Σ σ² over the other
+    features.
+    """
+    errors, of_whole = result.standard_errors, result.shares
+    if errors is None or of_whole is None:
+        return np.full((len(result.values), 2), np.nan)
+    of_rest = np.sqrt(np.maximum((errors**2).sum() - errors**2, 0.0))
+    statistic = result._values_without_bias().sum()
+    of_shares = (np.abs(1.0 - of_whole) * errors + np.abs(of_whole) * of_rest) / statistic
+    return np.stack([of_whole - _QUANTILE * of_shares, of_whole + _QUANTILE * of_shares], axis=1)
+
+
+def found_features(result: StatisticResult, alpha: float) -> list[int]:
+    """Return the positions of the features that differ individually, the largest value first.
+
+    Their adjusted univariate p-values are at most α; none if the result is not significant.
+    """
+    pvalues = result.alone_familywise_pvalues
+    if pvalues is None or not is_found(result, alpha):
+        return []
+    order = np.argsort(-result.values, kind="stable")
+    return [j for j in order.tolist() if pvalues[j] <= alpha]
+
+
+def changed_pairs(result: StatisticResult, alpha: float) -> list[tuple[str, str]]:
+    """Return the pairs of columns whose dependence differs in a significant result."""
+    if not is_found(result, alpha):
+        return []
+    pairs: tuple[PairDependence, ...] = getattr(result, "pair_dependence", None) or ()
+    return [pair.columns for pair in pairs if pair.familywise_pvalue <= alpha]
+
+
+def conclusion(result: StatisticResult, wording: Wording, alpha: float) -> str:
+    """Return the conclusion at the level α, with the features and pairs whose p-values are small.
+
+    Features are not named for their shares, because shares of noise can be large.
+    """
+    found = is_found(result, alpha)
+    if found is None:
+        return f"{result.label} is {number(result.statistic)}; nothing was tested."
+    level = f"α = {number(alpha)}"
+    pvalue = f"the p-value of the hypothesis that {wording.hypothesis} is {number(result.pvalue)}"
+    if not found:
+        return (
+            f"{wording.not_found}: {pvalue}, above {level}. This does not prove that there is "
+            "none: there may be too few rows to detect it."
+        )
+    sentences = [f"{wording.found}: {pvalue}, at most {level}."]
+    features, pairs = found_features(result, alpha), changed_pairs(result, alpha)
+    if len(result.feature_names) == 1:
+        features = []
+    elif not features and not pairs:
+        also = " or pair of columns" if getattr(result, "pair_dependence", None) else ""
+        sentences.append(f"It is not significant for any single feature{also} at this level.")
+    if features:
+        does = wording.does if len(features) == 1 else wording.do
+        named = _some(_with_shares(result, features, wording))
+        sentences.append(f"Corrected for the number of features, {named} {does} individually.")
+    if pairs:
+        named = _some([f"{shortened(a)} and {shortened(b)}" for a, b in pairs], "; ")
+        sentences.append(
+            f"Corrected for the number of pairs, the dependence between {named} differs."
+        )
+    return " ".join(sentences)
+
+
+def _with_shares(result: StatisticResult, features: list[int], wording: Wording) -> list[str]:
+    """Return names with their share and its interval, if these are known."""
+    of_whole, intervals = result.shares, share_intervals(result)
+    named: list[str] = []
+    is_first = True
+    for j in features:
+        name = shortened(result.feature_names[j])
+        # Wide intervals are not informative; NaN if there are no standard errors.
+        if of_whole is not None and not np.ptp(intervals[j]) > _WIDEST:
+            share = percent(of_whole[j]) + (f" of {wording.whole}" if is_first else "")
+            if np.isfinite(intervals[j]).all():
+                low, high = map(percent, intervals[j].tolist())
+                share += f", {'95 % interval ' if is_first else ''}{low} to {high}"
+            name += f" ({share})"
+            is_first = False
+        named.append(name)
+    return named
+
+
+def _some(texts: list[str], divider: str = ", ") -> str:
+    if len(texts) > _MOST_NAMED:
+        texts = [*texts[:_MOST_NAMED], f"{len(texts) - _MOST_NAMED} more"]
+    if len(texts) < 2:
+        return "".join(texts)
+    return f"{divider.join(texts[:-1])}{';' if divider == '; ' else ''} and {texts[-1]}"

@@ -1,0 +1,127 @@
+"""Sums over the blocks of a design, in an order that does not depend on the number of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.compare.pairs.pair_sums import total
+from pkex.compare.sampled.design import Design
+from pkex.execution.backends import Threads, Workers
+from pkex.typing import Float, Report
+
+__all__ = ["BlockSums", "OfBlock", "Task", "means_of_parts", "tasks"]
+
+# Number of blocks of a task, and of tasks that each thread or worker gets at a time.
+_OF_TASK, _OF_WAVE = 16, 8
+
+
+@dataclass(frozen=True, eq=False)
+class BlockSums:
+    """Sums of one or several blocks.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (2P,)
+        Shapley values, then univariate values.
+    groups : ndarray
+        Sums over pairs of slots; empty without a test.
+    """
+
+    numbers: Float
+    groups: Float
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Some blocks of one round of a part.
+
+    Parameters
+    ----------
+    part : int
+    rows : tuple of ndarrays of shape (n_blocks, size, d)
+        Rows of the whole part, for each sample.
+    shifts : ndarray of int, shape (rows of a block,)
+        Number of blocks by which the rows at each place are shifted.
+    blocks : range
+    """
+
+    part: int
+    rows: tuple[Float, ...]
+    shifts: NDArray[np.int64]
+    blocks: range
+
+    def samples(self) -> list[tuple[Float, ...]]:
+        """Return the rows of each block, shape (size, d) for each sample."""
+        samples, first = [], 0
+        for rows in self.rows:
+            n_blocks, size = rows.shape[:2]
+            moved = np.array(self.blocks)[:, None] + self.shifts[first : first + size]
+            samples.append(rows[moved % n_blocks, np.arange(size)])
+            first += size
+        return list(zip(*samples, strict=True))
+
+
+# Computes the sums of a block from its rows of each sample.
+OfBlock: TypeAlias = Callable[..., BlockSums]
+
+
+def _sums(of_block: OfBlock, blocks: list[tuple[Float, ...]]) -> BlockSums:
+    """Return the sums over blocks, added in order."""
+    sums = of_block(*blocks[0])
+    for samples in blocks[1:]:
+        more = of_block(*samples)
+        sums.numbers[:] += more.numbers
+        sums.groups[:] += more.groups
+    return sums
+
+
+def tasks(
+    parts: Iterable[tuple[Float, ...]], shifts: Callable[[], NDArray[np.int64]]
+) -> Iterator[Task]:
+    """Yield the tasks of all parts, with new random shifts (n_rounds, ·) for each part."""
+    for number, rows in enumerate(parts):
+        for of_round in shifts():
+            n_blocks = len(rows[0])
+            for start in range(0, n_blocks, _OF_TASK):
+                blocks = range(start, min(start + _OF_TASK, n_blocks))
+                yield Task(number, rows, of_round, blocks)
+
+
+def means_of_parts(
+    queue: Iterator[Task],
+    of_block: OfBlock,
+    design: Design,
+    run: Threads | Workers,
+    report: Report | None,
+) -> tuple[Float, Float]:
+    """Return means over the blocks of a design.
+
+    Returns
+    -------
+    numbers : ndarray of shape (n_parts, 2P)
+        Mean over the blocks of each part.
+    groups : ndarray
+        Mean over all blocks of the sums over pairs of slots.
+    """
+    n_parts, of_part = design.n_parts, design.n_rounds * design.n_blocks
+    numbers: list[list[Float]] = [[] for _ in range(n_parts)]
+    groups: Float | None = None
+    done = 0
+    while wave := list(islice(queue, _OF_WAVE * run.number)):
+        blocks = (task.samples() for task in wave)
+        for task, sums in zip(wave, run.map(partial(_sums, of_block), blocks), strict=True):
+            numbers[task.part].append(sums.numbers)
+            groups = sums.groups if groups is None else groups + sums.groups
+            done += len(task.blocks)
+        if report is not None:
+            report(done, n_parts * of_part)
+    of_parts = np.array([total(np.array(sums)) / of_part for sums in numbers])
+    assert groups is not None, "a design has blocks"
+    return of_parts, groups / (n_parts * of_part)

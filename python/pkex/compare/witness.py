@@ -1,0 +1,141 @@
+"""The witness function of two samples, as a kernel expansion of numbers or of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pkex.compare.kernel.choice import chosen_kernel
+from pkex.compare.kernel.sample_kernel import user_kernel
+from pkex.functions.column_maps import scattered
+from pkex.functions.descriptions import KernelExpansion
+from pkex.functions.encoded import EncodedKernelSum, TableMap
+from pkex.inputs.keywords import with_known_keywords
+from pkex.kernels import Kernel
+from pkex.tables.columns import (
+    is_time,
+    read_column,
+    table_labels,
+    time_text,
+)
+from pkex.tables.encode import Column, Encoding, Missing
+from pkex.tables.labels import Labels
+from pkex.tables.missing import is_missing
+from pkex.tables.samples import encoded, two_samples
+from pkex.typing import Float
+
+__all__ = ["EncodedColumns", "witness"]
+
+
+@with_known_keywords
+def witness(
+    X: ArrayLike,
+    Y: ArrayLike,
+    *,
+    kernel: Kernel | None = None,
+    categorical: Iterable[int | str] | None = None,
+    missing: Missing = "error",
+) -> KernelExpansion:
+    """Return the witness function of two samples: mean k(·, X) − mean k(·, Y).
+
+    It is positive where X is denser and negative where Y is denser. Its mean over X minus its mean
+    over Y is the biased MMD². `Explainer` attributes its value at a row to features; with
+    ``value_function="neutral"``, the mean of these explanations over X minus their mean over Y
+    equals the biased values of `mmd`.
+
+    Parameters
+    ----------
+    X, Y : array-like, DataFrame, pyarrow.Table or sparse matrix of shape (n, d) and (m, d)
+        The samples.
+    kernel, categorical, missing
+        As in `mmd`.
+
+    Returns
+    -------
+    KernelExpansion
+        With the names of the columns, if they have names. If columns are not all numeric, its
+        `predict` and an `Explainer` accept tables with the same columns; its `points` are the
+        encoded rows, with one more column for each column that may have missing values.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `mmd`.
+
+    Examples
+    --------
+    >>> import pkex
+    >>> f = pkex.witness([[0.0], [1.0]], [[4.0], [5.0]], kernel=pkex.kernels.RBF())
+    >>> f.predict([[0.5], [4.5]]).round(2)
+    array([ 0.88, -0.88])
+    >>> pkex.Explainer(f, value_function="neutral").shap_values([[0.5]]).round(2)
+    array([[0.88]])
+    """
+    of_x, of_y, encoding = two_samples(X, Y, categorical, missing)
+    x, y = of_x.rows, of_y.rows
+    passed = user_kernel(kernel, len(encoding.names), X=x, Y=y)
+    pooled = np.concatenate([x, y])
+    used = chosen_kernel(passed, pooled, encoding, "X and Y").kernel
+    signs = np.repeat([1.0 / len(x), -1.0 / len(y)], [len(x), len(y)])
+    if encoding.is_plain:
+        shown = of_x.labels.names or of_y.labels.names
+        return KernelExpansion(pooled, signs, used, feature_names=shown)
+    labels = of_x.labels if of_x.labels.columns else of_y.labels
+    columns = EncodedColumns(encoding, replace(labels, rows=None))
+    return KernelExpansion._of(EncodedKernelSum(pooled, signs, used, columns))
+
+
+class EncodedColumns(TableMap):
+    """Map of the columns of a table to the numeric columns of a kernel expansion.
+
+    Parameters
+    ----------
+    encoding : Encoding
+    labels : Labels
+        Column labels, which other tables must have.
+    """
+
+    def __init__(self, encoding: Encoding, labels: Labels) -> None:
+        d = len(encoding.columns)
+        self._encoding, self._labels = encoding, labels
+        self.names = encoding.row_names[:d]
+        self.n_columns = d
+        self.sources = np.array([*range(d), *encoding.flagged], dtype=np.intp)
+        self.discrete = frozenset(encoding.labels) & frozenset(range(d))
+        self.non_numeric = frozenset(
+            j for j, column in enumerate(encoding.columns) if column.compared != "numbers"
+        )
+
+    def of_table(self, table: Any) -> Float:
+        """Return the rows of a table as numbers."""
+        table_labels(table, "X").check_same(self._labels, "X", self._encoding.known_from)
+        return encoded(table, "X", self._encoding)[0]
+
+    def __call__(self, rows: NDArray[Any]) -> Float:
+        """Return rows of a table that an explainer has read, as numbers."""
+        columns = [
+            read_column(_unread(column, own), own.name, "X")
+            for column, own in zip(rows.T, self._encoding.columns, strict=True)
+        ]
+        return self._encoding.rows(columns, "X")
+
+    def inverse(self, rows: Float) -> Float:
+        """Return rows in the form of the table; arbitrary, as the expansion itself is the model."""
+        return scattered(rows[:, : self.n_columns], np.arange(self.n_columns), self.n_columns)
+
+
+def _unread(entries: NDArray[Any], column: Column) -> NDArray[Any]:
+    """Return values in the types of the table: booleans, and categories of dates as texts."""
+    if column.type == "category" and any(map(is_time, entries.tolist())):
+        texts = np.empty(len(entries), dtype=object)
+        texts[:] = [time_text(entry) if is_time(entry) else entry for entry in entries.tolist()]
+        return texts
+    if not any(isinstance(level, bool) for level in column.levels or ()):
+        return entries
+    values = np.empty(len(entries), dtype=object)
+    values[:] = [None if is_missing(entry) else bool(entry) for entry in entries.tolist()]
+    return values
