@@ -32,19 +32,20 @@ __all__ = [
 
 _Model = TypeVar("_Model")
 
-# The adapters of each library, by the packages that the classes live in of what it makes.
+# By the package that a class comes from: the library that made it, and the module of its adapters.
+# Searches of skopt return a result of SciPy's class.
 _LIBRARIES = {
-    "GPy": "pkex.adapters.GPy",
-    "scipy.interpolate": "pkex.adapters.scipy",
-    "scipy.optimize": "pkex.adapters.skopt",
-    "bayes_opt": "pkex.adapters.bayes_opt",
-    "botorch": "pkex.adapters.botorch",
-    "gpytorch": "pkex.adapters.gpytorch",
-    "interpret": "pkex.adapters.interpret",
-    "pygam": "pkex.adapters.pygam",
-    "sklearn": "pkex.adapters.sklearn",
-    "skopt": "pkex.adapters.skopt",
-    "smt": "pkex.adapters.smt",
+    "GPy": ("GPy", "pkex.adapters.GPy"),
+    "scipy.interpolate": ("scipy", "pkex.adapters.scipy"),
+    "scipy.optimize": ("skopt", "pkex.adapters.skopt"),
+    "bayes_opt": ("bayes_opt", "pkex.adapters.bayes_opt"),
+    "botorch": ("botorch", "pkex.adapters.torch.botorch"),
+    "gpytorch": ("gpytorch", "pkex.adapters.torch"),
+    "interpret": ("interpret", "pkex.adapters.interpret"),
+    "pygam": ("pygam", "pkex.adapters.pygam"),
+    "sklearn": ("sklearn", "pkex.adapters.sklearn"),
+    "skopt": ("skopt", "pkex.adapters.skopt"),
+    "smt": ("smt", "pkex.adapters.smt"),
 }
 
 _SUPPORTED = (
@@ -275,10 +276,8 @@ def unsupported(what: Text, instead: Text = "") -> UnsupportedModelError:
 
 
 def _is_built_in(cls: type) -> bool:
-    adapter = _adapt.registry[cls]
-    return adapter.__module__ == __name__ or adapter.__module__.startswith(
-        tuple(_LIBRARIES.values())
-    )
+    own = (__name__, *(adapters for _, adapters in _LIBRARIES.values()))
+    return _adapt.registry[cls].__module__.startswith(own)
 
 
 def _adapt_method(method: MethodType) -> AdaptedModel:
@@ -313,7 +312,6 @@ def _is_same(method: MethodType, own: object) -> bool:
 
 def _import_adapters_for(model_class: type) -> None:
     for ancestor in model_class.__mro__:
-        for package, module in _LIBRARIES.items():
-            is_loaded = module.rpartition(".")[2] in sys.modules
-            if is_loaded and f"{ancestor.__module__}.".startswith(f"{package}."):
-                importlib.import_module(module)
+        for package, (library, adapters) in _LIBRARIES.items():
+            if library in sys.modules and f"{ancestor.__module__}.".startswith(f"{package}."):
+                importlib.import_module(adapters)

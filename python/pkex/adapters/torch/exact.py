@@ -23,8 +23,14 @@ from gpytorch.models.exact_prediction_strategies import (
 from gpytorch.settings import skip_posterior_variances
 from sklearn.exceptions import NotFittedError
 
-from pkex.adapters.gpytorch.kernels import KernelReader, active_columns
-from pkex.adapters.gpytorch.process import (
+from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
+from pkex.adapters.torch.exact_variances import (
+    coupled_variances,
+    independent_variances,
+    noise_of_rows,
+)
+from pkex.adapters.torch.kernels import KernelReader, active_columns
+from pkex.adapters.torch.process import (
     Latent,
     LinearMean,
     OutputCovariance,
@@ -33,21 +39,13 @@ from pkex.adapters.gpytorch.process import (
     function_of,
     side_by_side,
 )
-from pkex.adapters.gpytorch.tensors import array_of, exactly, predicting, tensor_like
-from pkex.adapters.gpytorch.variances import (
-    coupled_variances,
-    independent_variances,
-    noise_of_rows,
-)
-from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
+from pkex.adapters.torch.tensors import array_of, exactly, predicting, tensor_like
 from pkex.adapters.variances import described_variance
 from pkex.functions.base import Function
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.functions.stack import Stack
 from pkex.kernels import Kernel
 from pkex.typing import Float
-
-__all__ = ["adapt_exact", "exact_means", "exact_variances", "n_factored", "training_points"]
 
 
 @register(ExactGP)

@@ -15,11 +15,11 @@ import numpy as np
 import torch
 
 from pkex.adapters.attributes import expansion_of
-from pkex.adapters.gpytorch.kernels import KernelReader
-from pkex.adapters.gpytorch.tensors import array_of, resolution_of, tensor_like
 from pkex.adapters.kernel_check import OwnKernel, check_kernel
 from pkex.adapters.registry import unsupported
 from pkex.adapters.rounding import distance_rounding, scaling_rounding
+from pkex.adapters.torch.kernels import KernelReader
+from pkex.adapters.torch.tensors import array_of, resolution_of, tensor_like
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
@@ -28,16 +28,6 @@ from pkex.functions.linear import LinearFunction
 from pkex.functions.stack import Stack
 from pkex.kernels import Kernel
 from pkex.typing import Float
-
-__all__ = [
-    "Latent",
-    "LinearMean",
-    "OutputCovariance",
-    "check_modules",
-    "checked_rounding",
-    "function_of",
-    "side_by_side",
-]
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,12 +19,10 @@ from pkex.adapters.column_steps import (
     reversed_step,
     rounding,
 )
-from pkex.adapters.gpytorch.tensors import array_of, of_output
 from pkex.adapters.registry import unsupported
 from pkex.adapters.search_space import SearchSpace
+from pkex.adapters.torch.tensors import array_of, of_output
 from pkex.typing import Float
-
-__all__ = ["InputReader", "outcome_units"]
 
 # By the numbers of the columns that are changed.
 _Steps = list[tuple[int, Step]]

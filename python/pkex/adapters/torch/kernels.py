@@ -16,22 +16,12 @@ from typing import Any
 import numpy as np
 from gpytorch import kernels
 
-from pkex.adapters.gpytorch.tensors import of_output
 from pkex.adapters.registry import unsupported
+from pkex.adapters.torch.tensors import of_output
 from pkex.errors import UnsupportedModelError
-from pkex.kernels import (
-    RBF,
-    Kernel,
-    Linear,
-    Matern,
-    Periodic,
-    Polynomial,
-    RationalQuadratic,
-)
+from pkex.kernels import RBF, Kernel, Linear, Matern, Periodic, Polynomial, RationalQuadratic
 from pkex.kernels.algebra import ONE, Columns, KernelPolynomial
 from pkex.typing import Float
-
-__all__ = ["READERS", "KernelReader"]
 
 
 @dataclass(frozen=True)

@@ -14,31 +14,39 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import torch
+from botorch.models import PairwiseGP
 from botorch.models.approximate_gp import ApproximateGPyTorchModel
 from botorch.models.fully_bayesian import AbstractFullyBayesianSingleTaskGP
 from botorch.models.gpytorch import GPyTorchModel
+from botorch.models.kernels import CategoricalKernel
 from botorch.models.model import ModelList
 from botorch.models.multitask import KroneckerMultiTaskGP, MultiTaskGP
 from botorch.utils.transforms import is_ensemble
 from gpytorch.models import ExactGP
 from sklearn.exceptions import NotFittedError
 
-from pkex.adapters.botorch.transforms import InputReader, outcome_units
-from pkex.adapters.gpytorch.approximate import (
-    inducing_points,
-    variational_mean,
-    variational_variance,
-)
-from pkex.adapters.gpytorch.exact import (
+from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
+from pkex.adapters.torch.approximate import inducing_points, variational_mean, variational_variance
+from pkex.adapters.torch.botorch_transforms import InputReader, outcome_units
+from pkex.adapters.torch.exact import (
     adapt_exact,
     exact_means,
     exact_variances,
     n_factored,
     training_points,
 )
-from pkex.adapters.gpytorch.process import side_by_side
-from pkex.adapters.gpytorch.tensors import array_of, exactly, predicting, tensor_like
-from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
+from pkex.adapters.torch.kernels import READERS, KernelReader
+from pkex.adapters.torch.process import (
+    Latent,
+    LinearMean,
+    OutputCovariance,
+    check_modules,
+    checked_rounding,
+    function_of,
+    side_by_side,
+)
+from pkex.adapters.torch.tensors import array_of, exactly, predicting, tensor_like
 from pkex.adapters.variances import described_variance
 from pkex.errors import Option
 from pkex.functions.base import Function
@@ -47,10 +55,8 @@ from pkex.functions.gaussian_process.mixture import variance_of_mixture
 from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.stack import Stack
 from pkex.functions.transformed import Transformed
+from pkex.kernels.algebra import Columns, KernelPolynomial, similarities
 from pkex.typing import Float
-
-__all__ = ["adapt_model", "rounding_of_rows"]
-
 
 # Functions of transformed columns and outcomes, of outputs or samples; whether they are a batch of
 # the model; and a rounding error.
@@ -228,3 +234,60 @@ def _in_units(function: Function, scale: Any, shift: Any) -> Function:
             function.intercept * scale + shift,
         )
     return Combination([function], np.asarray(scale)[None], shift)
+
+
+def _categorical(reader: KernelReader, kernel: Any, columns: Columns) -> KernelPolynomial:
+    """Read exp(−mean_j [x_j ≠ y_j] / ℓ_j), the product of exp(−1/(d ℓ_j)) where they differ."""
+    if reader.only is not None:
+        raise reader.refused(kernel)
+    scales = np.broadcast_to(reader.numbers(kernel.lengthscale, columns), len(columns))
+    return similarities(np.exp(-1.0 / (len(columns) * scales)).tolist(), columns)
+
+
+READERS[CategoricalKernel] = _categorical
+
+
+@register(PairwiseGP)
+def adapt_pairwise(model: Any) -> AdaptedModel:
+    """Read the posterior mean of the utility."""
+    name, like = type(model).__name__, model.datapoints
+    if like is None or model.comparisons is None:
+        raise NotFittedError(f"{name} has no comparisons yet: call set_train_data first")
+    if model.batch_shape:
+        raise unsupported(f"{name} of a batch", ": each of its models alone is")
+    check_modules(model)
+    with torch.no_grad():
+        # Finds the utilities, if they are not known.
+        model.posterior(like[:1])
+        inputs = model.transform_inputs(like)
+        residuals = model.utility - model.mean_module(inputs)
+        weights = torch.cholesky_solve(residuals.unsqueeze(-1), model.covar_chol)
+        points, coefficients = array_of(inputs), array_of(weights)[:, 0]
+        reader = KernelReader(name, points.shape[1])
+        kernel = reader.read(model.covar_module)
+        rounding = checked_rounding(kernel, points, _Covariance(model, inputs, 0))
+    mean = LinearMean.of_module(model.mean_module, reader)
+    function = function_of(model, [Latent(kernel, points, coefficients)], mean)
+    columns = InputReader(name, points.shape[1]).columns(getattr(model, "input_transform", None))
+    if columns is not None:
+        function = Transformed(columns, function)
+
+    def own_mean(rows: Float) -> Float:
+        with torch.no_grad():
+            return array_of(model.posterior(tensor_like(rows, like)).mean)[:, 0]
+
+    rounding += rounding_of_rows(function, like)
+    return AdaptedModel(
+        function, title="posterior mean", predict=own_mean, kernel_rounding=rounding
+    )
+
+
+class _Covariance(OutputCovariance):
+    """The covariance as its module has it: `forward` of such a model is its posterior."""
+
+    def __call__(self, rows: Float, points: Float) -> Float:
+        tensors = (tensor_like(table, self.like) for table in (rows, points))
+        return array_of(self.model.covar_module(*tensors).to_dense())
+
+    def __repr__(self) -> str:
+        return f"of {type(self.model).__name__}.covar_module"

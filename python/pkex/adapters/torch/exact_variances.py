@@ -19,16 +19,14 @@ from gpytorch.likelihoods import (
     MultitaskGaussianLikelihood,
 )
 
-from pkex.adapters.gpytorch.kernels import KernelReader
-from pkex.adapters.gpytorch.tensors import array_of, predicting, resolution_of
 from pkex.adapters.registry import unsupported
+from pkex.adapters.torch.kernels import KernelReader
+from pkex.adapters.torch.tensors import array_of, predicting, resolution_of
 from pkex.adapters.variances import rounding_of_factor
 from pkex.errors import Option, UnsupportedModelError
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.kernels import Kernel
 from pkex.typing import Float
-
-__all__ = ["coupled_variances", "independent_variances", "noise_of_rows"]
 
 # The variance of each output, in the model's own units; and the rounding error of the model's own.
 _Variances = tuple[list[PosteriorVariance], float]

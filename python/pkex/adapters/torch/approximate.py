@@ -22,8 +22,9 @@ from linear_operator.utils.cholesky import psd_safe_cholesky
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
-from pkex.adapters.gpytorch.kernels import KernelReader
-from pkex.adapters.gpytorch.process import (
+from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
+from pkex.adapters.torch.kernels import KernelReader
+from pkex.adapters.torch.process import (
     Latent,
     LinearMean,
     OutputCovariance,
@@ -32,8 +33,7 @@ from pkex.adapters.gpytorch.process import (
     function_of,
     side_by_side,
 )
-from pkex.adapters.gpytorch.tensors import array_of, predicting, resolution_of, tensor_like
-from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
+from pkex.adapters.torch.tensors import array_of, predicting, resolution_of, tensor_like
 from pkex.adapters.variances import described_variance, rounding_of_factor
 from pkex.errors import Option
 from pkex.functions.base import Function
@@ -42,13 +42,6 @@ from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.functions.stack import Stack
 from pkex.kernels import Kernel
 from pkex.typing import Float
-
-__all__ = [
-    "adapt_approximate",
-    "inducing_points",
-    "variational_mean",
-    "variational_variance",
-]
 
 _STRATEGIES = (variational.VariationalStrategy, variational.UnwhitenedVariationalStrategy)
 

@@ -1,4 +1,4 @@
-"""Tensors as arrays and back, and models as they predict."""
+"""Tensors as arrays and back, and models in the mode in which they predict."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ import numpy as np
 import torch
 
 from pkex.typing import Float
-
-__all__ = ["array_of", "exactly", "of_output", "predicting", "resolution_of", "tensor_like"]
 
 
 def array_of(tensor: Any) -> Float:
