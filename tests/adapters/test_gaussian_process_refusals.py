@@ -38,7 +38,7 @@ from sklearn.gaussian_process.kernels import (
 
 import pkex
 from pkex.adapters import adapt, verify
-from pkex.adapters.sklearn import kernel_trees
+from pkex.adapters.sklearn import covariances
 from pkex.kernels.algebra import ONE
 
 # --- the check at construction ---
@@ -70,18 +70,18 @@ def test_data_far_from_the_origin_are_no_reason_to_refuse(offset):
     assert pkex.Explainer(model)
 
 
-def wider_by_one_percent(self, kernel, original=kernel_trees.TreeReader._length_scales):
+def wider_by_one_percent(self, kernel, original=covariances.TreeReader._length_scales):
     first, *others = original(self, kernel)
     return 1.01 * first, *others
 
 
-def noise_as_constant(self, kernel, original=kernel_trees.TreeReader.read):
+def noise_as_constant(self, kernel, original=covariances.TreeReader.read):
     if isinstance(kernel, WhiteKernel):
         return kernel.noise_level * ONE
     return original(self, kernel)
 
 
-def amplitude_forgotten(self, kernel, original=kernel_trees.TreeReader._constant):
+def amplitude_forgotten(self, kernel, original=covariances.TreeReader._constant):
     return 1.0001 * original(self, kernel)
 
 
@@ -98,7 +98,7 @@ def test_a_misread_kernel_is_noticed_however_ill_conditioned(
 ):
     if part == "read":  # a noise that can be seen
         noise_free = fitted(KERNELS["the usual"])
-    monkeypatch.setattr(kernel_trees.TreeReader, part, misread)
+    monkeypatch.setattr(covariances.TreeReader, part, misread)
     with pytest.raises(pkex.UnsupportedModelError, match="kernel has other values than its parts"):
         pkex.Explainer(noise_free)
 

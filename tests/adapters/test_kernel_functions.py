@@ -37,7 +37,7 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 import pkex
 from pkex import kernels
 from pkex.adapters import adapt
-from pkex.adapters.sklearn.gp_kernels import kernel_to_training_points
+from pkex.adapters.sklearn.covariances import kernel_to_training_points
 
 RNG = np.random.default_rng(0)
 D = 4

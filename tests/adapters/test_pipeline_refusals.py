@@ -25,7 +25,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVR
 
 import pkex
-from pkex.adapters.sklearn.columns import check_columns
+from pkex.adapters.sklearn.step_maps import check_columns
 from pkex.functions.column_maps import ColumnMap, Selection
 from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.transformed import Transformed

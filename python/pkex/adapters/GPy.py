@@ -17,10 +17,9 @@ import GPy
 import numpy as np
 from GPy.util.normalizer import Standardize
 
-from pkex.adapters.attributes import expansion_of
-from pkex.adapters.kernel_check import OwnKernel, check_kernel
+from pkex.adapters.fitted_attributes import expansion_of
+from pkex.adapters.kernels import OwnKernel, check_kernel, distance_rounding, scaling_rounding
 from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
-from pkex.adapters.rounding import distance_rounding, scaling_rounding
 from pkex.adapters.variances import (
     described_variance,
     evenly,

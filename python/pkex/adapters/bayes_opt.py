@@ -17,7 +17,7 @@ from sklearn.exceptions import NotFittedError
 from pkex.adapters.mapped import in_columns
 from pkex.adapters.registry import AdaptedModel, register, unsupported
 from pkex.adapters.search_space import Category, Number, Parameter, SearchSpace
-from pkex.adapters.sklearn.gp_relatives import adapt_relative
+from pkex.adapters.sklearn.gaussian_process import adapt_relative
 from pkex.errors import UnsupportedModelError
 from pkex.functions.column_maps import ColumnMap, Selection
 from pkex.typing import Float

@@ -23,7 +23,7 @@ from pkex.adapters.registry import (
     register_probabilities,
     unsupported,
 )
-from pkex.adapters.sklearn.description import class_names
+from pkex.adapters.sklearn.estimators import class_names
 from pkex.adapters.sklearn.probabilities import log_odds, of_classes
 from pkex.adapters.sklearn.probability_links import logistic, of_softmax
 from pkex.functions.column_maps import ColumnMap, scattered

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, TypeVar
 
-from pkex.adapters.advice import advice
-from pkex.adapters.attributes import usable
+from pkex.adapters.alternatives import advice
+from pkex.adapters.fitted_attributes import usable
 from pkex.errors import Text, UnsupportedModelError, joined
 from pkex.functions.base import Function
 from pkex.functions.descriptions import KernelExpansion, TermExpansion

@@ -26,8 +26,8 @@ from skopt.space import Categorical
 from pkex.adapters.mapped import in_columns
 from pkex.adapters.registry import AdaptedModel, adapt, register, unsupported
 from pkex.adapters.search_space import Category, Number, Parameter, SearchSpace
-from pkex.adapters.sklearn.gp_relatives import adapt_relative
-from pkex.adapters.sklearn.kernel_trees import OTHER_PRODUCTS
+from pkex.adapters.sklearn.covariances import OTHER_PRODUCTS
+from pkex.adapters.sklearn.gaussian_process import adapt_relative
 from pkex.errors import UnsupportedModelError
 from pkex.kernels.algebra import KernelPolynomial, similarities
 from pkex.typing import Float

@@ -23,10 +23,9 @@ from sklearn.exceptions import NotFittedError
 from smt.surrogate_models import GEKPLS, KPLS, KPLSK, KRG
 from smt.surrogate_models.krg_based import KrgBased
 
-from pkex.adapters.attributes import expansion_of
-from pkex.adapters.kernel_check import OwnKernel, check_kernel
+from pkex.adapters.fitted_attributes import expansion_of
+from pkex.adapters.kernels import OwnKernel, check_kernel, scaling_rounding
 from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
-from pkex.adapters.rounding import scaling_rounding
 from pkex.adapters.smt_correlations import BY_NAME, kernel_of_rates
 from pkex.adapters.variances import described_variance, rounding_of_factor
 from pkex.errors import Option

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.adapters.attributes import changed_attribute
+from pkex.adapters.fitted_attributes import changed_attribute
 from pkex.adapters.registry import AdaptedModel
 from pkex.errors import UnsupportedModelError
 from pkex.execution.memory import memory_errors

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from pkex.adapters.registry import AdaptedModel, Probabilities, register, register_probabilities
-from pkex.adapters.sklearn.description import class_names, feature_names
-from pkex.adapters.sklearn.fitted import check_fitted
-from pkex.adapters.sklearn.own_output import without_names
+from pkex.adapters.sklearn.estimators import check_fitted, class_names, feature_names, without_names
 from pkex.adapters.sklearn.probabilities import log_odds, of_classes
 from pkex.adapters.sklearn.probability_links import logistic, of_logistics
 from pkex.models.penalties.estimators import ShapleyRegularizedClassifier, ShapleyRegularizedRidge

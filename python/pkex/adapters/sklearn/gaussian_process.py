@@ -19,11 +19,18 @@ from sklearn.multiclass import OneVsOneClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from pkex.adapters.registry import AdaptedModel, Variance, register
-from pkex.adapters.sklearn.description import feature_names, pair_names
-from pkex.adapters.sklearn.fitted import check_fitted
-from pkex.adapters.sklearn.gp_kernels import covariance_expansion
-from pkex.adapters.sklearn.gp_variance import variance_of_classifier, variance_of_regressor
-from pkex.adapters.sklearn.own_output import by_method, without_names
+from pkex.adapters.sklearn.covariances import covariance_expansion
+from pkex.adapters.sklearn.estimators import (
+    by_method,
+    check_fitted,
+    feature_names,
+    pair_names,
+    without_names,
+)
+from pkex.adapters.sklearn.gaussian_process_variance import (
+    variance_of_classifier,
+    variance_of_regressor,
+)
 from pkex.errors import UnsupportedModelError
 from pkex.functions.stack import Stack
 from pkex.typing import Float
@@ -202,3 +209,22 @@ def _check_classes(
     of_predicted = np.where(predicted[:, None] == model.classes_, most, -np.inf).max(axis=1)
     if np.any(of_predicted < least.max(axis=1)):
         raise ValueError("predict returns a class that the latent means are against")
+
+
+def adapt_relative(model: Any, covariance: Any, points: Any) -> AdaptedModel:
+    """Read a regressor that has the attributes of scikit-learn's, and another kernel.
+
+    Parameters
+    ----------
+    model : GaussianProcessRegressor
+        Of scikit-learn or of a class derived from it.
+    covariance : sklearn.gaussian_process.kernels.Kernel or None
+        Its kernel in terms of scikit-learn's; anything if it is not fitted.
+    points : array-like of shape (n, d)
+        The training rows, as that kernel takes them.
+    """
+    plain = GaussianProcessRegressor()
+    vars(plain).update(vars(model))
+    if hasattr(model, "kernel_"):
+        plain.kernel_, plain.X_train_ = covariance, points
+    return replace(adapt_regressor(plain), predict=without_names(model).predict)

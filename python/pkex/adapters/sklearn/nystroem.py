@@ -11,17 +11,15 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.kernel_approximation import Nystroem
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
+from pkex.adapters.kernels import square_rounding
 from pkex.adapters.registry import AdaptedModel, Probabilities, adapt, unsupported
-from pkex.adapters.rounding import square_rounding
-from pkex.adapters.sklearn.description import dense, feature_names
-from pkex.adapters.sklearn.fitted import check_fitted
+from pkex.adapters.sklearn.estimators import check_fitted, dense, feature_names, without_names
 from pkex.adapters.sklearn.kernel_functions import (
     Options,
     default_gamma,
     named_kernel,
 )
 from pkex.adapters.sklearn.linear import LINEAR_MODELS, adapt_linear, linear_function
-from pkex.adapters.sklearn.own_output import without_names
 from pkex.adapters.sklearn.probabilities import calibrated, probabilities_of_linear
 from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.linear import LinearFunction

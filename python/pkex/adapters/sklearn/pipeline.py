@@ -18,13 +18,17 @@ from pkex.adapters.registry import (
     register_probabilities,
     unsupported,
 )
-from pkex.adapters.sklearn.columns import chained, check_columns, check_width, column_map
-from pkex.adapters.sklearn.description import dense, feature_names
-from pkex.adapters.sklearn.fitted import check_own
+from pkex.adapters.sklearn.estimators import (
+    as_fitted_on,
+    check_own,
+    dense,
+    feature_names,
+    passed_on,
+)
 from pkex.adapters.sklearn.nystroem import nystroem_model, nystroem_probabilities
-from pkex.adapters.sklearn.own_output import as_fitted_on, passed_on
 from pkex.adapters.sklearn.polynomials import is_linear, monomials_of, multiplies
-from pkex.adapters.sklearn.step_refusals import refused
+from pkex.adapters.sklearn.step_maps import chained, check_columns, check_width, column_map
+from pkex.adapters.sklearn.steps import refused
 from pkex.functions.column_maps import ColumnMap
 from pkex.functions.transformed import Transformed
 from pkex.typing import Float

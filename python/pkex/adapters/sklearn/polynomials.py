@@ -14,8 +14,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
-from pkex.adapters.sklearn.affine import affine_inverse
-from pkex.adapters.sklearn.columns import (
+from pkex.adapters.sklearn.estimators import FrozenEstimator, check_fitted, inside
+from pkex.adapters.sklearn.step_maps import (
     Chain,
     SideBySide,
     branches,
@@ -24,8 +24,7 @@ from pkex.adapters.sklearn.columns import (
     column_map,
     unchanged,
 )
-from pkex.adapters.sklearn.fitted import FrozenEstimator, check_fitted, inside
-from pkex.adapters.sklearn.step_refusals import check_step, refused
+from pkex.adapters.sklearn.steps import affine_inverse, check_step, refused
 from pkex.functions.base import Function
 from pkex.functions.column_maps import ColumnMap
 from pkex.functions.composite import Composite

@@ -28,11 +28,17 @@ from pkex.adapters.registry import (
     register_probabilities,
     unsupported,
 )
-from pkex.adapters.sklearn.description import feature_names, pair_names
-from pkex.adapters.sklearn.fitted import FrozenEstimator, check_fitted, inside
-from pkex.adapters.sklearn.gp_variance import latent_variances
+from pkex.adapters.sklearn.estimators import (
+    FrozenEstimator,
+    check_fitted,
+    feature_names,
+    inside,
+    own_output,
+    pair_names,
+    without_names,
+)
+from pkex.adapters.sklearn.gaussian_process_variance import latent_variances
 from pkex.adapters.sklearn.linear import adapt_linear
-from pkex.adapters.sklearn.own_output import own_output, without_names
 from pkex.adapters.sklearn.probability_links import (
     Calibrated,
     Calibration,

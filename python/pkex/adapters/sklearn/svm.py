@@ -8,11 +8,17 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
-from pkex.adapters.attributes import expansion_of
+from pkex.adapters.fitted_attributes import expansion_of
+from pkex.adapters.kernels import square_rounding
 from pkex.adapters.registry import AdaptedModel, register, unsupported
-from pkex.adapters.rounding import square_rounding
-from pkex.adapters.sklearn.description import dense, feature_names, pair_names
-from pkex.adapters.sklearn.fitted import check_fitted
+from pkex.adapters.sklearn.estimators import (
+    by_method,
+    check_fitted,
+    dense,
+    feature_names,
+    pair_names,
+    without_names,
+)
 from pkex.adapters.sklearn.kernel_functions import (
     FEW,
     PAIRWISE,
@@ -21,7 +27,6 @@ from pkex.adapters.sklearn.kernel_functions import (
     default_gamma,
     named_kernel,
 )
-from pkex.adapters.sklearn.own_output import by_method, without_names
 from pkex.errors import UnsupportedModelError
 from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import Kernel

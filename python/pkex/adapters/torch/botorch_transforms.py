@@ -10,7 +10,9 @@ import numpy as np
 from botorch.models.transforms import input as inputs
 from botorch.models.transforms import outcome
 
-from pkex.adapters.column_steps import (
+from pkex.adapters.registry import unsupported
+from pkex.adapters.search_space import (
+    SearchSpace,
     Step,
     affine,
     kumaraswamy,
@@ -19,8 +21,6 @@ from pkex.adapters.column_steps import (
     reversed_step,
     rounding,
 )
-from pkex.adapters.registry import unsupported
-from pkex.adapters.search_space import SearchSpace
 from pkex.adapters.torch.tensors import array_of, of_output
 from pkex.typing import Float
 

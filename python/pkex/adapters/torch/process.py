@@ -14,10 +14,9 @@ import gpytorch
 import numpy as np
 import torch
 
-from pkex.adapters.attributes import expansion_of
-from pkex.adapters.kernel_check import OwnKernel, check_kernel
+from pkex.adapters.fitted_attributes import expansion_of
+from pkex.adapters.kernels import OwnKernel, check_kernel, distance_rounding, scaling_rounding
 from pkex.adapters.registry import unsupported
-from pkex.adapters.rounding import distance_rounding, scaling_rounding
 from pkex.adapters.torch.kernels import KernelReader
 from pkex.adapters.torch.tensors import array_of, resolution_of, tensor_like
 from pkex.errors import UnsupportedModelError

@@ -15,14 +15,9 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from pkex.adapters.registry import AdaptedModel, unsupported
-from pkex.adapters.sklearn.gp_kernels import kernel_to_training_points
-from pkex.adapters.sklearn.own_output import without_names
-from pkex.adapters.variances import (
-    described_variance,
-    evenly,
-    noise_of_kernel,
-    rounding_of_factor,
-)
+from pkex.adapters.sklearn.covariances import kernel_to_training_points
+from pkex.adapters.sklearn.estimators import without_names
+from pkex.adapters.variances import described_variance, evenly, noise_of_kernel, rounding_of_factor
 from pkex.errors import Option
 from pkex.functions.base import Function
 from pkex.functions.gaussian_process.variance import PosteriorVariance

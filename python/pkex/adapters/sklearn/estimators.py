@@ -1,22 +1,120 @@
-"""What a model's own method returns, for rows as it was fitted on."""
+"""Fitted estimators of scikit-learn: their names and arrays, their own methods and outputs."""
 
 from __future__ import annotations
 
 import copy
 import importlib
 import importlib.util
+import itertools
+import re
 import sys
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from pkex.adapters.registry import AdaptedModel
-from pkex.adapters.sklearn.description import feature_names
+from pkex.adapters.registry import AdaptedModel, unsupported
+from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.typing import Float
+
+
+def feature_names(model: Any) -> tuple[str, ...] | None:
+    """Return the column names that a model was fitted on, if it was fitted on a DataFrame."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else tuple(map(str, names))
+
+
+def pair_names(classes: Iterable[Any]) -> tuple[str, ...]:
+    """Return the names "a vs b" of the outputs of pairs of classes, which are positive for a.
+
+    Those of several classes are positive for the first of a pair, that of two for the second: its
+    name is "b vs a". Labels are quoted if the word "vs" stands in one of them: "'a' vs 'b vs c'"
+    and "'a vs b' vs 'c'" are not the same pair.
+    """
+    # str() of the labels: NumPy's own repr would say np.str_('a').
+    labels = [str(label) for label in classes]
+    if any("vs" in label.split() for label in labels):
+        labels = [repr(label) for label in labels]
+    if len(labels) == 2:
+        labels.reverse()
+    return tuple(f"{a} vs {b}" for a, b in itertools.combinations(labels, 2))
+
+
+def class_names(classes: Iterable[Any], function: Function) -> tuple[str, ...]:
+    """Return the names of outputs of a classifier: its classes, or "b vs a" of two."""
+    return tuple(map(str, classes)) if function.has_output_axis else pair_names(classes)
+
+
+def dense(array: Any) -> Float:
+    """Return a float64 array of what may be a sparse matrix."""
+    return np.asarray(array.toarray() if hasattr(array, "toarray") else array, dtype=np.float64)
+
+
+try:
+    from sklearn.frozen import FrozenEstimator as FrozenEstimator
+except ImportError:  # scikit-learn < 1.6
+
+    class FrozenEstimator:  # type: ignore[no-redef]
+        """Has no instances."""
+
+
+def check_fitted(model: Any) -> None:
+    """Raise scikit-learn's NotFittedError, or refuse a model that computes by methods of its own.
+
+    A subclass that clips predictions, say, could agree with its parent on every row of the check
+    that follows.
+    """
+    check_is_fitted(model)
+    check_own(model)
+
+
+def check_own(model: Any) -> None:
+    """Refuse a model that replaces a method of scikit-learn's, but for those that fit or describe.
+
+    What scikit-learn leaves to subclasses, its abstract methods, is theirs to define.
+    """
+    owners = (model, *type(model).__mro__)
+    for place, owner in enumerate(owners[:-1]):
+        if owner is not model and _is_of_scikit_learn(owner):
+            continue
+        for name, item in vars(owner).items():
+            is_method = callable(item) or (owner is not model and hasattr(item, "__get__"))
+            if is_method and not _HARMLESS.fullmatch(name) and _is_replaced(name, owners[place:]):
+                raise UnsupportedModelError(
+                    f"{type(model).__name__} replaces scikit-learn's {name} by its own, and is not "
+                    "supported; register an adapter with pkex.adapters.register, or describe its "
+                    "function as a pkex.KernelExpansion"
+                )
+
+
+def inside(frozen: Any) -> Any:
+    """Return the estimator that is frozen; a subclass could answer before it is asked."""
+    if type(frozen) is not FrozenEstimator:
+        raise unsupported(f"{type(frozen).__name__}, a subclass of FrozenEstimator,")
+    return frozen.estimator
+
+
+# Methods that fit, describe or judge a model, and what scikit-learn itself adds to each subclass.
+_HARMLESS = re.compile(
+    r"__\w+__|fit(_\w+)?|partial_fit|score|[gs]et_params|set_\w+_request|get_metadata_routing|"
+    r"_more_tags|_get_tags|_run_search|_check_refit_for_multimetric"
+)
+
+
+def _is_of_scikit_learn(owner: type) -> bool:
+    return owner.__module__.partition(".")[0] == "sklearn"
+
+
+def _is_replaced(name: str, owners: Sequence[Any]) -> bool:
+    """Whether scikit-learn defines a method that the first of the owners would come before."""
+    later = (owner for owner in owners[1:] if _is_of_scikit_learn(owner) and name in vars(owner))
+    theirs = next(later, None)
+    return theirs is not None and not getattr(vars(theirs)[name], "__isabstractmethod__", False)
 
 
 def by_method(

@@ -1,13 +1,8 @@
-"""Adapters for scikit-learn's models that are made of other models.
-
-Those that pass a model on are explained as that model; those that compute something linear in their
-models' outputs as the same combination of the explanations.
-"""
+"""Adapters of scikit-learn's estimators that contain another estimator."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +11,6 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.linear_model import RANSACRegressor
 from sklearn.model_selection import GridSearchCV
-from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
-from sklearn.multioutput import MultiOutputRegressor
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
@@ -31,16 +24,59 @@ from pkex.adapters.registry import (
     register_probabilities,
     unsupported,
 )
-from pkex.adapters.sklearn.affine import affine_inverse
-from pkex.adapters.sklearn.description import feature_names, pair_names
-from pkex.adapters.sklearn.fitted import FrozenEstimator, check_fitted, check_own, inside
-from pkex.adapters.sklearn.made_of import made_of, parts_of
-from pkex.adapters.sklearn.own_output import own_output, passed_on
+from pkex.adapters.sklearn.estimators import (
+    FrozenEstimator,
+    check_fitted,
+    check_own,
+    feature_names,
+    inside,
+    own_output,
+    passed_on,
+    quiet,
+)
+from pkex.adapters.sklearn.steps import affine_inverse
 from pkex.errors import Option, UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
 from pkex.functions.stack import Stack
 from pkex.typing import Float
+
+
+def parts_of(model: Any, estimators: Iterable[Any], method: str) -> list[AdaptedModel]:
+    """Read the models that a model is made of; it uses that method."""
+    estimators = list(estimators)
+    parts = [adapt(estimator) for estimator in estimators]
+    for estimator, part in zip(estimators, parts, strict=True):
+        if part.method != method or part.no_method:
+            kind = type(estimator).__name__
+            why = f"it uses their {method}, and of {kind} the {part.title} is explained"
+            if part.no_method:
+                # What follows is for those who have that model alone.
+                why = f"{kind}.{method} cannot be explained: {part.no_method.partition('. ')[0]}"
+            raise unsupported(f"{type(model).__name__} of {kind}", f": {why}")
+    return parts
+
+
+def made_of(
+    model: Any,
+    parts: Sequence[AdaptedModel],
+    function: Function,
+    method: str,
+    *,
+    of_columns: bool = False,
+) -> AdaptedModel:
+    """Describe a model made of others; `of_columns` if these have columns of their own."""
+    return AdaptedModel(
+        function,
+        method=method,
+        predict=own_output(model, method, function.non_numeric),
+        feature_names=feature_names(model) or (None if of_columns else parts[0].feature_names),
+        output_names=parts[0].output_names,
+        kernel_rounding=max(part.kernel_rounding for part in parts),
+        not_explained=parts[0].not_explained,
+        stand_in=quiet(model),
+    )
+
 
 try:
     from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
@@ -51,9 +87,6 @@ else:
 
 # The common base of all searches, those of scikit-learn that are still experimental too.
 _BaseSearch = GridSearchCV.__base__
-
-
-# --- models that pass another on ---
 
 
 @register(_BaseSearch)
@@ -150,9 +183,6 @@ for _classifier in _THRESHOLD_CLASSIFIERS:
     register_probabilities(_classifier)(_probabilities_passed_on("estimator_"))
 
 
-# --- models that are linear in others ---
-
-
 @register(TransformedTargetRegressor)
 def adapt_transformed_target(model: TransformedTargetRegressor) -> AdaptedModel:
     """Read the regressor, in the units of the target."""
@@ -228,88 +258,3 @@ def _inverse_of_target(model: Any, function: Function) -> tuple[Any, Any]:
         "exactly, and without transform its regressor_ in transformed units. The model itself is "
         "supported with affine transformers such as StandardScaler",
     )
-
-
-@register(MultiOutputRegressor)
-def adapt_multi_output(model: MultiOutputRegressor) -> AdaptedModel:
-    """Read the regressor of each target."""
-    check_fitted(model)
-    return _stacked(model, parts_of(model, model.estimators_, "predict"), "predict")
-
-
-@register(OneVsRestClassifier)
-def adapt_one_vs_rest(model: OneVsRestClassifier) -> AdaptedModel:
-    """Read the decision function of each class, or the single one of two classes."""
-    check_fitted(model)
-    parts = parts_of(model, model.estimators_, "decision_function")
-    if len(parts) == 1:
-        of_two = made_of(model, parts, parts[0].function, "decision_function")
-        return replace(of_two, output_names=pair_names(model.classes_))
-    return _stacked(model, parts, "decision_function", tuple(map(str, model.classes_)))
-
-
-@register(OneVsOneClassifier)
-def adapt_one_vs_one(model: OneVsOneClassifier) -> AdaptedModel:
-    """Read the decision function of each pair of classes, signed and named as those of SVC.
-
-    The machine of a pair is positive for its second class, SVC's for its first.
-    """
-    check_fitted(model)
-    parts = parts_of(model, model.estimators_, "decision_function")
-    if len(parts) == 1:
-        function: Function = parts[0].function
-    else:
-        function = Stack([Combination([part.function], [-1.0]) for part in parts])
-    is_single = len(parts) == 1
-    return replace(
-        made_of(model, parts, function, "decision_function"),
-        method=None,
-        title=f"decision value of {'the pair' if is_single else 'each pair'} of classes",
-        predict=_values_of_pairs(model, parts),
-        output_names=pair_names(model.classes_),
-        not_explained="only the decision values of pairs of classes are sums over features, one "
-        "output for each pair, named 'a vs b'; votes and class labels, one for each class, are "
-        "made from them, also by decision_function",
-    )
-
-
-def _values_of_pairs(
-    model: OneVsOneClassifier, parts: Sequence[AdaptedModel]
-) -> Callable[[Float], Float]:
-    """Return the function from rows to the values of pairs that the model makes its votes from.
-
-    It has no method of its own for these. They are its machines' values, and what it makes of them
-    is compared with its own decision function.
-    """
-    pairs = list(itertools.combinations(range(len(model.classes_)), 2))
-    own = own_output(model, "decision_function")
-
-    def values_of_pairs(rows: Float) -> Float:
-        values = np.stack([np.asarray(part.predict(rows)) for part in parts if part.predict], -1)
-        votes = np.zeros((len(rows), len(model.classes_)))
-        sums = np.zeros_like(votes)
-        for machine, (a, b), value in zip(model.estimators_, pairs, values.T, strict=True):
-            is_for_b = np.asarray(machine.predict(rows)) == 1
-            votes[:, a] += ~is_for_b
-            votes[:, b] += is_for_b
-            sums[:, a] -= value
-            sums[:, b] += value
-        # Confidences decide between classes of as many votes: they stay below 1/3.
-        totals = votes + sums / (3.0 * (np.abs(sums) + 1.0))
-        if len(pairs) == 1:
-            totals = totals[:, 1]
-        if not np.allclose(own(rows), totals, rtol=0.0, atol=1e-9):
-            raise ValueError("decision_function does not count the votes of estimators_")
-        return values[:, 0] if len(pairs) == 1 else -values
-
-    return values_of_pairs
-
-
-def _stacked(
-    model: Any,
-    parts: Sequence[AdaptedModel],
-    method: str,
-    output_names: tuple[str, ...] | None = None,
-) -> AdaptedModel:
-    function = Stack([part.function for part in parts])
-    return replace(made_of(model, parts, function, method), output_names=output_names)

@@ -17,11 +17,9 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from pkex.adapters.attributes import changed_attribute
-from pkex.adapters.sklearn.fitted import FrozenEstimator, check_fitted, inside
-from pkex.adapters.sklearn.step import Step
-from pkex.adapters.sklearn.step_inverses import STEPS
-from pkex.adapters.sklearn.step_refusals import check_step, refused
+from pkex.adapters.fitted_attributes import changed_attribute
+from pkex.adapters.sklearn.estimators import FrozenEstimator, check_fitted, inside
+from pkex.adapters.sklearn.steps import STEPS, Step, check_step, refused
 from pkex.errors import UnsupportedModelError
 from pkex.functions.column_maps import ColumnMap, Selection, scattered
 from pkex.functions.transformed import Transformed

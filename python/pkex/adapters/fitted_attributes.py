@@ -16,6 +16,7 @@ from pkex.typing import Float
 
 __all__ = ["changed_attribute", "expansion_of", "usable"]
 
+
 # Numbers of dimensions that `fit` of scikit-learn gives its attributes; the names mean the same in
 # all models. Those without a number are neither None nor empty. They say why a model cannot be
 # read, and are not consulted where it can.
