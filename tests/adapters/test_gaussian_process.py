@@ -153,7 +153,7 @@ def test_length_scales_are_taken_over_to_the_last_bit():
 
 def test_products_of_extreme_length_scales_neither_overflow_nor_vanish():
     kernel = RBF(1e-160 * ARD) * RBF(1e160 * ARD) + RBF(ARD) + NOISE
-    read = covariances.kernel_to_training_points(kernel, D, "the model")
+    read = covariances.CovarianceReader("the model", D).read(kernel)
     scales = {term.factors[0].parameters[0, 0] for term in read.terms(D)}
     assert scales == {1e-160 * ARD[0], ARD[0]}
 

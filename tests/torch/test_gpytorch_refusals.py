@@ -37,7 +37,9 @@ def refuses(model, message, error=pkex.UnsupportedModelError):
 def test_other_kernels_are_refused_by_name(kernel):
     names = [type(part).__name__ for part in kernel.modules()]
     unknown = next(n for n in names if n.startswith(("Cosine", "Spectral", "Piecewise", "RFF")))
-    refuses(of(kernel), f"^Exact with {unknown} in its kernel is not supported.*known are ScaleKer")
+    refuses(
+        of(kernel), f"^Exact with {unknown} in its kernel is not supported.*supported are ScaleKer"
+    )
 
 
 def test_an_approximated_kernel_is_refused_with_what_to_fit_instead():

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["LOG_LINK", "advice"]
+__all__ = ["LOG_LINK", "alternative"]
 
 
-def advice(model_class: type) -> str:
+def alternative(model_class: type) -> str:
     """Return what explains a model of a class instead, "" if it may be no model."""
     if model_class is type(None):
         return "pass a fitted model, such as SVR().fit(X, y)"

@@ -14,8 +14,8 @@ import numpy as np
 from bayes_opt import BayesianOptimization
 from sklearn.exceptions import NotFittedError
 
-from pkex.adapters.mapped import in_columns
-from pkex.adapters.registry import AdaptedModel, register, unsupported
+from pkex.adapters.adapted_model import AdaptedModel, in_columns
+from pkex.adapters.registry import register, unsupported
 from pkex.adapters.search_space import Category, Number, Parameter, SearchSpace
 from pkex.adapters.sklearn.gaussian_process import adapt_relative
 from pkex.errors import UnsupportedModelError

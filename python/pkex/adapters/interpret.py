@@ -16,13 +16,8 @@ from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostin
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from pkex.adapters.registry import (
-    AdaptedModel,
-    Probabilities,
-    register,
-    register_probabilities,
-    unsupported,
-)
+from pkex.adapters.adapted_model import AdaptedModel, Probabilities
+from pkex.adapters.registry import register, register_probabilities, unsupported
 from pkex.adapters.sklearn.estimators import class_names
 from pkex.adapters.sklearn.probabilities import log_odds, of_classes
 from pkex.adapters.sklearn.probability_links import logistic, of_softmax

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from pygam import GAM
 
-from pkex.adapters.registry import AdaptedModel, register, unsupported
+from pkex.adapters.adapted_model import AdaptedModel
+from pkex.adapters.registry import register, unsupported
 from pkex.errors import UnsupportedModelError
 from pkex.functions.term_sum import TermSum
 from pkex.tables.labels import numbered

@@ -23,10 +23,10 @@ from skopt import Optimizer
 from skopt.learning import GaussianProcessRegressor
 from skopt.space import Categorical
 
-from pkex.adapters.mapped import in_columns
-from pkex.adapters.registry import AdaptedModel, adapt, register, unsupported
+from pkex.adapters.adapted_model import AdaptedModel, in_columns
+from pkex.adapters.registry import adapt, register, unsupported
 from pkex.adapters.search_space import Category, Number, Parameter, SearchSpace
-from pkex.adapters.sklearn.covariances import OTHER_PRODUCTS
+from pkex.adapters.sklearn.covariances import READERS, CovarianceReader
 from pkex.adapters.sklearn.gaussian_process import adapt_relative
 from pkex.errors import UnsupportedModelError
 from pkex.kernels.algebra import KernelPolynomial, similarities
@@ -38,45 +38,34 @@ def adapt_regressor(model: GaussianProcessRegressor) -> AdaptedModel:
     """Read the mean, which is that of scikit-learn's class; the noise is in the training alone."""
     if type(model) is not GaussianProcessRegressor:
         raise unsupported(f"{type(model).__name__}, a subclass of skopt's regressor,")
-    covariance = _in_scikit_learn(getattr(model, "kernel_", None))
+    covariance = getattr(model, "kernel_", None)
     if getattr(model, "noise_", None):
-        # Its own kernel has lost that after fitting.
-        covariance += sklearn_kernels.WhiteKernel(model.noise_)
+        # The kernel itself has lost the noise after fitting.
+        covariance += skopt_kernels.WhiteKernel(model.noise_)
     return adapt_relative(model, covariance, getattr(model, "X_train_", None))
 
 
-def _in_scikit_learn(kernel: Any) -> Any:
-    """Return a kernel with scikit-learn's classes in place of skopt's, which add gradients."""
-    kind = type(kernel)
-    if kind not in _SAME:
-        return kernel
-    options = kernel.get_params(deep=False)
-    return _SAME[kind](**{name: _in_scikit_learn(value) for name, value in options.items()})
-
-
-_SAME = {
-    getattr(skopt_kernels, name): getattr(sklearn_kernels, name)
-    for name in (
-        "ConstantKernel",
-        "DotProduct",
-        "ExpSineSquared",
-        "Exponentiation",
-        "Matern",
-        "Product",
-        "RBF",
-        "RationalQuadratic",
-        "Sum",
-        "WhiteKernel",
-    )
-}
-
-
-def _hamming(rates: tuple[float, ...]) -> KernelPolynomial:
-    """Return exp(−Σ_j rates_j [x_j ≠ y_j])."""
+def _hamming(reader: CovarianceReader, kernel: Any) -> KernelPolynomial:
+    """Read exp(−Σ_j length_scale_j [x_j ≠ y_j])."""
+    rates = reader.length_scales(kernel)
     return similarities([math.exp(-rate) for rate in rates], range(len(rates)))
 
 
-OTHER_PRODUCTS[skopt_kernels.HammingKernel] = _hamming
+# The others are subclasses of scikit-learn's that add gradients.
+READERS[skopt_kernels.HammingKernel] = _hamming
+for _name in (
+    "ConstantKernel",
+    "DotProduct",
+    "ExpSineSquared",
+    "Exponentiation",
+    "Matern",
+    "Product",
+    "RBF",
+    "RationalQuadratic",
+    "Sum",
+    "WhiteKernel",
+):
+    READERS[getattr(skopt_kernels, _name)] = READERS[getattr(sklearn_kernels, _name)]
 
 
 @register(Optimizer)

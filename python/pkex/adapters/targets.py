@@ -8,21 +8,15 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from pkex.adapters.registry import (
-    AdaptedModel,
-    Probabilities,
-    Variance,
-    adapt,
-    probabilities_of,
-    reads_probabilities,
-)
+from pkex.adapters.adapted_model import AdaptedModel, Probabilities, variance_of
+from pkex.adapters.registry import adapt, probabilities_of, reads_probabilities
 from pkex.adapters.verification import verify
 from pkex.errors import InputError, InputTypeError, Option, UnsupportedModelError
 from pkex.functions.linked import Linked, LinkedOutputs
 from pkex.inputs.choices import check_choice
 from pkex.typing import Float
 
-__all__ = ["Target", "adapted_to", "of_target", "variance_of"]
+__all__ = ["Target", "adapted_to", "of_target"]
 
 Target: TypeAlias = Literal[
     "mean", "variance", "predictive_variance", "std", "probability", "log-odds"
@@ -173,9 +167,3 @@ def of_target(adapted: AdaptedModel, target: Target | None, name: str) -> Adapte
             )
         )
     return adapted if target == "mean" else variance.adapt(target == "predictive_variance")
-
-
-def variance_of(adapted: AdaptedModel) -> Variance | None:
-    """Return how the variance of the described function is found; None if none is known."""
-    variance = adapted.variance
-    return variance if variance is not None and variance.of is adapted.function else None

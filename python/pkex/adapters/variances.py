@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from pkex.adapters.registry import AdaptedModel
+from pkex.adapters.adapted_model import AdaptedModel
+from pkex.adapters.kernels import EPSILON
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
-__all__ = ["described_variance", "evenly", "noise_of_kernel", "rounding_of_factor"]
+__all__ = ["described_variance", "noise_of_kernel", "rounding_of_factor"]
 
 # In the model's own solution, and in ours.
 _ROUNDINGS = 32.0
 # Between noise at some rows, as a share of the prior variance.
 _SAME = 1e-12
-_CHECKED_POINTS = 50
 
 
 def described_variance(
@@ -56,9 +56,7 @@ def described_variance(
     )
 
 
-def rounding_of_factor(
-    factor: Float, prior: float, resolution: float = float(np.finfo(np.float64).eps)
-) -> float:
+def rounding_of_factor(factor: Float, prior: float, resolution: float = EPSILON) -> float:
     """Return the rounding error of a variance that a triangular factor is solved for.
 
     It grows with the factor's condition, of which the largest and smallest pivots give an idea.
@@ -66,12 +64,6 @@ def rounding_of_factor(
     pivots = np.abs(np.diag(factor))
     condition = float(pivots.max() / pivots.min())
     return _ROUNDINGS * resolution * condition * prior
-
-
-def evenly(points: Float) -> Float:
-    """Return some of the points, from the first to the last."""
-    places = np.linspace(0, len(points) - 1, min(len(points), _CHECKED_POINTS))
-    return points[np.unique(places.astype(np.intp))]
 
 
 def noise_of_kernel(kernel: Kernel | None, priors: Float, rows: Float, name: str) -> float:

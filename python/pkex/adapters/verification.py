@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.fitted_attributes import changed_attribute
-from pkex.adapters.registry import AdaptedModel
 from pkex.errors import UnsupportedModelError
 from pkex.execution.memory import memory_errors
 from pkex.typing import Float

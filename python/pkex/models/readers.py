@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pkex.adapters.registry import AdaptedModel, Probabilities, register, register_probabilities
+from pkex.adapters.adapted_model import AdaptedModel, Probabilities
+from pkex.adapters.registry import register, register_probabilities
 from pkex.adapters.sklearn.estimators import check_fitted, class_names, feature_names, without_names
 from pkex.adapters.sklearn.probabilities import log_odds, of_classes
 from pkex.adapters.sklearn.probability_links import logistic, of_logistics

@@ -16,7 +16,8 @@ from sklearn.ensemble import (
     VotingRegressor,
 )
 
-from pkex.adapters.registry import AdaptedModel, register, unsupported
+from pkex.adapters.adapted_model import AdaptedModel
+from pkex.adapters.registry import register, unsupported
 from pkex.adapters.sklearn.estimators import check_fitted, class_names, pair_names
 from pkex.adapters.sklearn.linear import LINEAR_MODELS, linear_function, linear_method
 from pkex.adapters.sklearn.meta_estimators import made_of, parts_of

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from pkex.adapters.registry import AdaptedModel, unsupported
+from pkex.adapters.adapted_model import AdaptedModel
+from pkex.adapters.registry import unsupported
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.typing import Float

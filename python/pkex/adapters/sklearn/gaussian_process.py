@@ -18,7 +18,9 @@ from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessR
 from sklearn.multiclass import OneVsOneClassifier
 from sklearn.utils.validation import check_is_fitted
 
-from pkex.adapters.registry import AdaptedModel, Variance, register
+from pkex.adapters.adapted_model import AdaptedModel, Variance
+from pkex.adapters.kernels import evenly
+from pkex.adapters.registry import register
 from pkex.adapters.sklearn.covariances import covariance_expansion
 from pkex.adapters.sklearn.estimators import (
     by_method,
@@ -37,7 +39,6 @@ from pkex.typing import Float
 
 # A solution of many equations has the rounding errors of all of them.
 _RELATIVE_TOLERANCE = 1e-8
-_CHECKED_POINTS = 50
 # A latent mean has a sign if it is larger than this share of the sizes of its terms.
 _CLEAR = 1e-6
 
@@ -72,7 +73,7 @@ def _check_solution(model: GaussianProcessRegressor, rounding: float) -> None:
     between a new row and an equal training row.
     """
     points, factor = model.X_train_, model.L_
-    chosen = np.unique(np.linspace(0, len(points) - 1, _CHECKED_POINTS).astype(np.intp))
+    chosen = evenly(len(points))
     alpha, targets = (np.reshape(a, (len(a), -1)) for a in (model.alpha_, model.y_train_))
     if {alpha.shape, (*factor.shape[:1], alpha.shape[1])} != {targets.shape}:
         raise _not_solved(model)
@@ -158,7 +159,7 @@ def _check_factor(model: GaussianProcessClassifier, machine: Any, rounding: floa
     points, factor, roots, pi = machine.X_train_, machine.L_, machine.W_sr_, machine.pi_
     if {np.shape(points)[:1], factor.shape[:1], roots.shape} != {pi.shape}:
         raise _not_of_fit(model)
-    chosen = np.unique(np.linspace(0, len(points) - 1, _CHECKED_POINTS).astype(np.intp))
+    chosen = evenly(len(points))
     places = np.arange(len(chosen)), chosen
     kernel = machine.kernel_(points[chosen], points)
     # A new row that is equal to a training row is without the noise.

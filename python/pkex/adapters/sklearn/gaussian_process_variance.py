@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from pkex.adapters.registry import AdaptedModel, unsupported
-from pkex.adapters.sklearn.covariances import kernel_to_training_points
+from pkex.adapters.adapted_model import AdaptedModel
+from pkex.adapters.kernels import evenly
+from pkex.adapters.registry import unsupported
+from pkex.adapters.sklearn.covariances import CovarianceReader
 from pkex.adapters.sklearn.estimators import without_names
-from pkex.adapters.variances import described_variance, evenly, noise_of_kernel, rounding_of_factor
+from pkex.adapters.variances import described_variance, noise_of_kernel, rounding_of_factor
 from pkex.errors import Option
 from pkex.functions.base import Function
 from pkex.functions.gaussian_process.variance import PosteriorVariance
@@ -147,7 +149,7 @@ def _kernel_and_noise(model: Any, covariance: Any, points: Float) -> tuple[Kerne
     That is the noise of a WhiteKernel, alone or multiplied.
     """
     name = type(model).__name__
-    kernel = kernel_to_training_points(covariance, points.shape[1], name)
-    rows = evenly(points)
+    kernel = CovarianceReader(name, points.shape[1]).read(covariance)
+    rows = points[evenly(len(points))]
     priors = np.asarray(covariance.diag(rows), dtype=np.float64)
     return kernel, noise_of_kernel(kernel, priors, rows, name)

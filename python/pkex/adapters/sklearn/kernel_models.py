@@ -10,9 +10,10 @@ from sklearn.gaussian_process.kernels import Kernel as Covariance
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.neighbors import KernelDensity
 
+from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.fitted_attributes import expansion_of
 from pkex.adapters.kernels import square_rounding
-from pkex.adapters.registry import AdaptedModel, register, unsupported
+from pkex.adapters.registry import register, unsupported
 from pkex.adapters.sklearn.covariances import covariance_expansion
 from pkex.adapters.sklearn.estimators import (
     by_method,

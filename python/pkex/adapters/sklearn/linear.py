@@ -11,9 +11,10 @@ from sklearn.cross_decomposition import CCA, PLSCanonical, PLSRegression
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.svm import LinearSVC, LinearSVR
 
+from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.alternatives import LOG_LINK
 from pkex.adapters.fitted_attributes import usable
-from pkex.adapters.registry import AdaptedModel, register, unsupported
+from pkex.adapters.registry import register, unsupported
 from pkex.adapters.sklearn.estimators import by_method, check_fitted, class_names, dense
 from pkex.errors import UnsupportedModelError
 from pkex.functions.linear import LinearFunction

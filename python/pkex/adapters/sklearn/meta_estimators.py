@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
+from pkex.adapters.adapted_model import AdaptedModel, Probabilities, changed_variance
 from pkex.adapters.registry import (
-    AdaptedModel,
-    Probabilities,
-    Variance,
     adapt,
     probabilities_of,
     register,
@@ -173,7 +172,7 @@ def _probabilities_passed_on(attribute: str) -> Callable[[Any], Probabilities]:
     def read(wrapper: Any) -> Probabilities:
         check_is_fitted(wrapper)
         own = probabilities_of(getattr(wrapper, attribute))
-        return own.passed_on(lambda adapted: _as_whole(wrapper, attribute, adapted))
+        return own.changed(lambda adapted: _as_whole(wrapper, attribute, adapted))
 
     return read
 
@@ -198,36 +197,27 @@ def adapt_transformed_target(model: TransformedTargetRegressor) -> AdaptedModel:
         scale, offset = np.broadcast_to(scale, shape), np.broadcast_to(offset, shape)
     else:
         scale, offset = np.squeeze(scale), np.squeeze(offset)
-    whole = made_of(model, [part], Combination([function], [scale], offset), "predict")
-    return replace(whole, variance=_variance_in_units(whole.function, part, np.square(scale)))
+    whole = Combination([function], [scale], offset)
+    variance = changed_variance(part, whole, partial(_in_units, whole, np.square(scale)))
+    return replace(made_of(model, [part], whole, "predict"), variance=variance)
 
 
-def _variance_in_units(whole: Function, part: AdaptedModel, squares: Any) -> Variance | None:
-    """Return how the variance of a part is found in the units of a function made of it."""
-    variance = part.variance
-    if variance is None or variance.of is not part.function:
-        return None
-    adapt_variance, n_factored = variance.adapt, variance.n_factored
+def _in_units(whole: Function, squares: Any, own: AdaptedModel) -> AdaptedModel:
+    """Describe the variance of a regressor in squared units of the target."""
+    predict, has_axis, function = own.predict, whole.has_output_axis, own.function
+    if has_axis and not function.has_output_axis:
+        function = Stack([function])
 
-    def adapted(predictive: bool) -> AdaptedModel:
-        own = adapt_variance(predictive)
-        predict, has_axis = own.predict, whole.has_output_axis
-        function = own.function
-        if has_axis and not function.has_output_axis:
-            function = Stack([function])
+    def variance(rows: Float) -> Any:
+        values = np.reshape(np.asarray(predict and predict(rows)), (len(rows), -1)) * squares
+        return values if has_axis else values[:, 0]
 
-        def own_variance(rows: Float) -> Any:
-            values = np.reshape(np.asarray(predict and predict(rows)), (len(rows), -1)) * squares
-            return values if has_axis else values[:, 0]
-
-        return replace(
-            own,
-            expansion=Combination([function], [squares]),
-            predict=predict and own_variance,
-            absolute_rounding=own.absolute_rounding * squares,
-        )
-
-    return Variance(whole, adapted, n_factored)
+    return replace(
+        own,
+        expansion=Combination([function], [squares]),
+        predict=predict and variance,
+        absolute_rounding=own.absolute_rounding * squares,
+    )
 
 
 def _inverse_of_target(model: Any, function: Function) -> tuple[Any, Any]:

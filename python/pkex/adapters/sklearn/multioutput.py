@@ -11,11 +11,8 @@ import numpy as np
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.multioutput import MultiOutputRegressor, RegressorChain
 
-from pkex.adapters.registry import (
-    AdaptedModel,
-    register,
-    unsupported,
-)
+from pkex.adapters.adapted_model import AdaptedModel
+from pkex.adapters.registry import register, unsupported
 from pkex.adapters.sklearn.estimators import (
     check_fitted,
     own_output,

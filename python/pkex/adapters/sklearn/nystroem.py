@@ -11,8 +11,9 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.kernel_approximation import Nystroem
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
+from pkex.adapters.adapted_model import AdaptedModel, Probabilities
 from pkex.adapters.kernels import square_rounding
-from pkex.adapters.registry import AdaptedModel, Probabilities, adapt, unsupported
+from pkex.adapters.registry import adapt, unsupported
 from pkex.adapters.sklearn.estimators import check_fitted, dense, feature_names, without_names
 from pkex.adapters.sklearn.kernel_functions import (
     Options,

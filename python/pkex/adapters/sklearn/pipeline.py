@@ -8,10 +8,8 @@ from typing import Any
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import Pipeline
 
-from pkex.adapters.mapped import in_columns
+from pkex.adapters.adapted_model import AdaptedModel, Probabilities, in_columns
 from pkex.adapters.registry import (
-    AdaptedModel,
-    Probabilities,
     adapt,
     probabilities_of,
     register,
@@ -47,7 +45,7 @@ def probabilities_of_pipeline(pipeline: Pipeline) -> Probabilities:
     """Read those of the last step, likewise."""
     before, last = _parted(pipeline)
     own = nystroem_probabilities(*last) if len(last) > 1 else probabilities_of(last[0])
-    return own.passed_on(lambda model: _whole(pipeline, before, last, model))
+    return own.changed(lambda model: _whole(pipeline, before, last, model))
 
 
 def _parted(pipeline: Pipeline) -> tuple[list[Any], list[Any]]:

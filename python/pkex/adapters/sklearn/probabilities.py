@@ -20,14 +20,8 @@ from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, SGDCl
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.svm import SVC, NuSVC
 
-from pkex.adapters.registry import (
-    AdaptedModel,
-    Probabilities,
-    adapt,
-    probabilities_of,
-    register_probabilities,
-    unsupported,
-)
+from pkex.adapters.adapted_model import AdaptedModel, Probabilities
+from pkex.adapters.registry import adapt, probabilities_of, register_probabilities, unsupported
 from pkex.adapters.sklearn.estimators import (
     FrozenEstimator,
     check_fitted,

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
+from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.fitted_attributes import expansion_of
 from pkex.adapters.kernels import square_rounding
-from pkex.adapters.registry import AdaptedModel, register, unsupported
+from pkex.adapters.registry import register, unsupported
 from pkex.adapters.sklearn.estimators import (
     by_method,
     check_fitted,

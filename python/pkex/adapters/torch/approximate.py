@@ -22,8 +22,9 @@ from linear_operator.utils.cholesky import psd_safe_cholesky
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
-from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
-from pkex.adapters.torch.kernels import KernelReader
+from pkex.adapters.adapted_model import AdaptedModel, Variance
+from pkex.adapters.registry import register, unsupported
+from pkex.adapters.torch.kernels import TorchKernelReader
 from pkex.adapters.torch.process import (
     Latent,
     LinearMean,
@@ -241,8 +242,8 @@ def _processes(model: Any, base: Any) -> tuple[list[_Process], bool]:
     given = of_outputs(inputs, 2), of_outputs(own.mean, 1), of_outputs(matrix, 2)
     processes = []
     for output, (points, values, spread) in enumerate(zip(*given, strict=True)):
-        reader = KernelReader(type(model).__name__, d, batch_shape, output)
-        kernel = reader.read(model.covar_module)
+        reader = TorchKernelReader(type(model).__name__, d, batch_shape, output)
+        kernel = reader.read_call(model.covar_module)
         rounding = checked_rounding(kernel, points, OutputCovariance(model, inputs, output))
         mean = LinearMean.of_module(model.mean_module, reader)
         known, jitter = (factors[output], values, spread), base.jitter_val

@@ -26,7 +26,8 @@ from botorch.utils.transforms import is_ensemble
 from gpytorch.models import ExactGP
 from sklearn.exceptions import NotFittedError
 
-from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
+from pkex.adapters.adapted_model import AdaptedModel, Variance
+from pkex.adapters.registry import register, unsupported
 from pkex.adapters.torch.approximate import inducing_points, variational_mean, variational_variance
 from pkex.adapters.torch.botorch_transforms import InputReader, outcome_units
 from pkex.adapters.torch.exact import (
@@ -36,7 +37,7 @@ from pkex.adapters.torch.exact import (
     n_factored,
     training_points,
 )
-from pkex.adapters.torch.kernels import READERS, KernelReader
+from pkex.adapters.torch.kernels import READERS, TorchKernelReader
 from pkex.adapters.torch.process import (
     Latent,
     LinearMean,
@@ -55,7 +56,7 @@ from pkex.functions.gaussian_process.mixture import variance_of_mixture
 from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.stack import Stack
 from pkex.functions.transformed import Transformed
-from pkex.kernels.algebra import Columns, KernelPolynomial, similarities
+from pkex.kernels.algebra import KernelPolynomial, similarities
 from pkex.typing import Float
 
 # Functions of transformed columns and outcomes, of outputs or samples; whether they are a batch of
@@ -236,11 +237,12 @@ def _in_units(function: Function, scale: Any, shift: Any) -> Function:
     return Combination([function], np.asarray(scale)[None], shift)
 
 
-def _categorical(reader: KernelReader, kernel: Any, columns: Columns) -> KernelPolynomial:
+def _categorical(reader: TorchKernelReader, kernel: Any) -> KernelPolynomial:
     """Read exp(−mean_j [x_j ≠ y_j] / ℓ_j), the product of exp(−1/(d ℓ_j)) where they differ."""
     if reader.only is not None:
-        raise reader.refused(kernel)
-    scales = np.broadcast_to(reader.numbers(kernel.lengthscale, columns), len(columns))
+        raise reader.unsupported(kernel, reader.reason(kernel))
+    columns = reader.columns
+    scales = np.broadcast_to(reader.numbers(kernel.lengthscale), len(columns))
     return similarities(np.exp(-1.0 / (len(columns) * scales)).tolist(), columns)
 
 
@@ -263,8 +265,8 @@ def adapt_pairwise(model: Any) -> AdaptedModel:
         residuals = model.utility - model.mean_module(inputs)
         weights = torch.cholesky_solve(residuals.unsqueeze(-1), model.covar_chol)
         points, coefficients = array_of(inputs), array_of(weights)[:, 0]
-        reader = KernelReader(name, points.shape[1])
-        kernel = reader.read(model.covar_module)
+        reader = TorchKernelReader(name, points.shape[1])
+        kernel = reader.read_call(model.covar_module)
         rounding = checked_rounding(kernel, points, _Covariance(model, inputs, 0))
     mean = LinearMean.of_module(model.mean_module, reader)
     function = function_of(model, [Latent(kernel, points, coefficients)], mean)

@@ -23,13 +23,14 @@ from gpytorch.models.exact_prediction_strategies import (
 from gpytorch.settings import skip_posterior_variances
 from sklearn.exceptions import NotFittedError
 
-from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
+from pkex.adapters.adapted_model import AdaptedModel, Variance
+from pkex.adapters.registry import register, unsupported
 from pkex.adapters.torch.exact_variances import (
     coupled_variances,
     independent_variances,
     noise_of_rows,
 )
-from pkex.adapters.torch.kernels import KernelReader, active_columns
+from pkex.adapters.torch.kernels import TorchKernelReader
 from pkex.adapters.torch.process import (
     Latent,
     LinearMean,
@@ -96,8 +97,8 @@ def exact_variances(
     if kernels.MultitaskKernel not in {type(part) for part in model.covar_module.modules()}:
         return independent_variances(model, strategies, noise)
     (inputs,) = model.train_inputs
-    reader = KernelReader(type(model).__name__, inputs.shape[-1])
-    parts = _parts(reader, model.covar_module, tuple(range(inputs.shape[-1])))
+    reader = TorchKernelReader(type(model).__name__, inputs.shape[-1])
+    parts = _parts(reader, model.covar_module)
     return coupled_variances(model, strategies, parts, noise)
 
 
@@ -184,7 +185,7 @@ def _alpha(model: Any) -> Float:
         return np.asarray(np.linalg.solve(matrix, residuals[..., None])[..., 0], dtype=np.float64)
     name = type(model).__name__
     # The kernel is the reason, unless all of it is known.
-    KernelReader(name, model.train_inputs[0].shape[-1]).read(model.covar_module)
+    TorchKernelReader(name, model.train_inputs[0].shape[-1]).read_call(model.covar_module)
     raise unsupported(f"{name} that predicts with {type(strategy).__name__}")
 
 
@@ -198,8 +199,8 @@ def _independent(
     coefficients = np.broadcast_to(alpha, (*batch_shape, n)).reshape(-1, n)
     functions, rounding = [], 0.0
     for output, (own_points, own) in enumerate(zip(points, coefficients, strict=True)):
-        reader = KernelReader(type(model).__name__, d, batch_shape, output)
-        kernel = reader.read(model.covar_module)
+        reader = TorchKernelReader(type(model).__name__, d, batch_shape, output)
+        kernel = reader.read_call(model.covar_module)
         checked = checked_rounding(kernel, own_points, OutputCovariance(model, inputs, output))
         rounding = max(rounding, checked)
         mean = LinearMean.of_module(model.mean_module, reader)
@@ -212,38 +213,40 @@ def _coupled(model: Any, alpha: Float) -> tuple[Function, float]:
     (inputs,) = model.train_inputs
     points = array_of(inputs)
     n_tasks, d = alpha.shape[1], points.shape[1]
-    reader = KernelReader(type(model).__name__, d)
-    parts = _parts(reader, model.covar_module, tuple(range(d)))
+    reader = TorchKernelReader(type(model).__name__, d)
+    parts = _parts(reader, model.covar_module)
     rounding = 0.0
     for task in range(n_tasks):
         own = [matrix[task, task] * kernel for matrix, kernel in parts]
         kernel = sum(own[1:], start=own[0])
         checked = checked_rounding(kernel, points, OutputCovariance(model, inputs, task))
         rounding = max(rounding, checked)
-    readers = [KernelReader(reader.model_name, d, (n_tasks,), task) for task in range(n_tasks)]
+    readers = [TorchKernelReader(reader.model_name, d, (n_tasks,), task) for task in range(n_tasks)]
     means = [LinearMean.of_module(model.mean_module, own) for own in readers]
     latents = [Latent(kernel, points, alpha @ matrix) for matrix, kernel in parts]
     return function_of(model, latents, LinearMean.of_all(means)), rounding
 
 
-def _parts(reader: KernelReader, kernel: Any, columns: Any) -> list[tuple[Float, Kernel]]:
-    """Return the covariances of tasks, and the kernels that each of them is multiplied with."""
-    return _parts_within(reader, kernel, active_columns(kernel, columns))
+def _parts(reader: TorchKernelReader, kernel: Any) -> list[tuple[Float, Kernel]]:
+    """Return covariances of tasks, each with the kernel that it is multiplied by.
+
+    The kernel is called with the columns of the reader.
+    """
+    return _parts_within(reader.in_columns_of(kernel), kernel)
 
 
-def _parts_within(reader: KernelReader, kernel: Any, columns: Any) -> list[tuple[Float, Kernel]]:
+def _parts_within(reader: TorchKernelReader, kernel: Any) -> list[tuple[Float, Kernel]]:
+    """Return the parts of a kernel of which `forward` is called; see `_parts`."""
     kind = type(kernel)
     if kind is kernels.MultitaskKernel:
         matrix = array_of(kernel.task_covar_module.covar_matrix.to_dense())
-        return [(matrix, reader.read_within(kernel.data_covar_module, columns))]
+        return [(matrix, reader.read(kernel.data_covar_module))]
     if kind is kernels.LCMKernel:
-        inner = [_parts_within(reader, part, columns) for part in kernel.covar_module_list]
-    elif kind is kernels.AdditiveKernel:
-        inner = [_parts(reader, part, columns) for part in kernel.kernels]
-    elif kind is kernels.ScaleKernel:
+        return [part for own in kernel.covar_module_list for part in _parts_within(reader, own)]
+    if kind is kernels.AdditiveKernel:
+        return [part for own in kernel.kernels for part in _parts(reader, own)]
+    if kind is kernels.ScaleKernel:
         scale = reader.number(kernel.outputscale)
-        own = _parts_within(reader, kernel.base_kernel, columns)
-        inner = [[(scale * matrix, part) for matrix, part in own]]
-    else:
-        raise reader.refused(kernel)
-    return [part for of_one in inner for part in of_one]
+        inner = _parts_within(reader, kernel.base_kernel)
+        return [(scale * matrix, part) for matrix, part in inner]
+    raise reader.unsupported(kernel, reader.reason(kernel))

@@ -20,7 +20,7 @@ from gpytorch.likelihoods import (
 )
 
 from pkex.adapters.registry import unsupported
-from pkex.adapters.torch.kernels import KernelReader
+from pkex.adapters.torch.kernels import TorchKernelReader
 from pkex.adapters.torch.tensors import array_of, predicting, resolution_of
 from pkex.adapters.variances import rounding_of_factor
 from pkex.errors import Option, UnsupportedModelError
@@ -88,7 +88,9 @@ def independent_variances(model: Any, strategies: dict[Any, Any], noise: Float) 
     functions, roundings = [], []
     for output, own in enumerate(zip(points, covariances, noises, strict=True)):
         own_points, own_covariance, own_noise = own
-        kernel = KernelReader(type(model).__name__, d, shape, output).read(model.covar_module)
+        kernel = TorchKernelReader(type(model).__name__, d, shape, output).read_call(
+            model.covar_module
+        )
         matrix = kernel(own_points, own_points)
         factor = _factor(matrix + own_covariance, model)
         roundings.append(_rounding(factor, matrix, inputs))

@@ -17,7 +17,7 @@ import torch
 from pkex.adapters.fitted_attributes import expansion_of
 from pkex.adapters.kernels import OwnKernel, check_kernel, distance_rounding, scaling_rounding
 from pkex.adapters.registry import unsupported
-from pkex.adapters.torch.kernels import KernelReader
+from pkex.adapters.torch.kernels import TorchKernelReader
 from pkex.adapters.torch.tensors import array_of, resolution_of, tensor_like
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
@@ -59,7 +59,7 @@ class LinearMean:
     slopes: Float
 
     @classmethod
-    def of_module(cls, module: Any, reader: KernelReader) -> LinearMean:
+    def of_module(cls, module: Any, reader: TorchKernelReader) -> LinearMean:
         """Read the mean of one output.
 
         Raises
