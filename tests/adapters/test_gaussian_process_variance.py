@@ -330,7 +330,7 @@ def test_variances_that_are_no_sum_over_pairs_ask_for_a_background(kernel, messa
 
 def test_classes_have_no_noise_to_predict():
     model = classifier().fit(X, TWO)
-    with pytest.raises(pkex.UnsupportedModelError, match="a class has no noise"):
+    with pytest.raises(pkex.UnsupportedModelError, match="of a classifier has no noise"):
         pkex.Explainer(model, target="predictive_variance")
 
 

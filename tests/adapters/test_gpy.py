@@ -128,7 +128,7 @@ def test_values_of_a_sparse_model_equal_brute_force_and_its_points_are_the_induc
         ),
         (
             lambda: GPy.models.GPClassification(X, (Y > 5.0).astype(float)),
-            "^GPClassification is not supported: of GPy's models GPRegression and SparseGPReg",
+            "^GPClassification is not supported: the supported models of GPy are GPRegr",
         ),
     ],
 )

@@ -238,7 +238,7 @@ def test_other_options_are_refused_by_name(options, message):
 
 
 def test_other_kriging_models_are_refused_by_name():
-    with pytest.raises(pkex.UnsupportedModelError, match=r"^MGP is not supported: of SMT's krig"):
+    with pytest.raises(pkex.UnsupportedModelError, match=r"^MGP is not supported: the supported"):
         pkex.Explainer(surrogates.MGP(print_global=False))
 
 

@@ -1,6 +1,6 @@
-"""The adapter for the regressions of GPy, by Gaussian processes, exact or sparse.
+"""The adapter for Gaussian process regression of GPy, exact or sparse.
 
-They predict k(x, Z) w in units of the normalised targets, where Z are the training rows, or the
+The models predict k(x, Z) w in units of the normalized targets. Z are the training rows, or the
 inducing inputs of a sparse model, and w is the Woodbury vector of the posterior.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial, reduce
 from operator import add, mul
 from typing import Any
@@ -17,8 +16,7 @@ import GPy
 import numpy as np
 from GPy.util.normalizer import Standardize
 
-from pkex.adapters.adapted_model import AdaptedModel, Variance
-from pkex.adapters.fitted_attributes import expansion_of
+from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.kernels import (
     EPSILON,
     KernelReader,
@@ -29,8 +27,14 @@ from pkex.adapters.kernels import (
     scaling_rounding,
 )
 from pkex.adapters.registry import register, unsupported
-from pkex.adapters.variances import described_variance, noise_of_kernel, rounding_of_factor
+from pkex.adapters.variances import (
+    described_variance,
+    noise_of_kernel,
+    rounding_of_factor,
+    with_variance,
+)
 from pkex.functions.gaussian_process.variance import PosteriorVariance
+from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import (
     RBF,
     Constant,
@@ -49,11 +53,11 @@ _REGRESSIONS = (GPy.models.GPRegression, GPy.models.SparseGPRegression)
 
 @register(GPy.core.GP)
 def adapt_process(model: Any) -> AdaptedModel:
-    """Read the mean of the latent function, of one or several outputs that share a kernel."""
+    """Read the mean of the latent function, for one or several outputs with a common kernel."""
     name = type(model).__name__
     if type(model) not in _REGRESSIONS:
         known = " and ".join(kind.__name__ for kind in _REGRESSIONS)
-        raise unsupported(name, f": of GPy's models {known} are")
+        raise unsupported(name, f": the supported models of GPy are {known}")
     if model.mean_function is not None:
         raise unsupported(f"{name} with a mean_function", ": subtract it from the targets")
     points = np.array(model._predictive_variable, dtype=np.float64)
@@ -64,8 +68,7 @@ def adapt_process(model: Any) -> AdaptedModel:
     scale, shift = (np.zeros(weights.shape[1]) + unit for unit in _units(model, name))
     single = weights.shape[1] == 1
     coefficients, intercept = weights * scale, shift
-    expansion = expansion_of(
-        model,
+    expansion = KernelSum(
         points,
         coefficients[:, 0] if single else coefficients,
         kernel,
@@ -81,16 +84,16 @@ def adapt_process(model: Any) -> AdaptedModel:
     mean = AdaptedModel(
         expansion, title="posterior mean", predict=own_mean, kernel_rounding=rounding
     )
-    variance = partial(_variance_of, model, mean, kernel, np.square(scale[0] if single else scale))
-    return replace(mean, variance=Variance(expansion, variance))
+    scales = np.square(scale[0] if single else scale)
+    return with_variance(mean, partial(_variance_of, model, kernel, scales))
 
 
 def _variance_of(
-    model: Any, mean: AdaptedModel, kernel: Kernel, scales: Any, predictive: bool
+    model: Any, kernel: Kernel, scales: Any, mean: AdaptedModel, predictive: bool
 ) -> AdaptedModel:
-    """Describe the variance, which is k(x, x) − k(x, Z) W k(Z, x) of the Woodbury matrix W.
+    """Describe the variance k(x, x) − k(x, Z) W k(Z, x) with the Woodbury matrix W.
 
-    Of an exact model W is (L Lᵀ)⁻¹. Noise is that of a White kernel, and of the likelihood.
+    An exact model has W = (L Lᵀ)⁻¹. Noise comes from a White kernel and from the likelihood.
     """
     name, posterior = type(model).__name__, model.posterior
     points = np.array(model._predictive_variable, dtype=np.float64)
@@ -105,7 +108,7 @@ def _variance_of(
     else:
         factor, middle = np.eye(len(points)), np.array(posterior.woodbury_inv, dtype=np.float64)
         options["middle"] = (middle + middle.T) / 2.0
-        # Of the products with it, of which GPy's is made.
+        # Of GPy's products with the matrix.
         rounding = EPSILON * float(np.abs(middle).sum() * priors.max() ** 2)
     function = PosteriorVariance(points, factor, kernel, **options)
 
@@ -115,11 +118,11 @@ def _variance_of(
         return own if function.has_output_axis else own[:, 0]
 
     title = "predictive variance" if predictive else "variance"
-    return described_variance(mean, function, variance, rounding * scales, title=title)
+    return described_variance(mean, function, variance, rounding * scales, title)
 
 
 def _units(model: Any, name: str) -> tuple[Float, Float]:
-    """Return the scale of the targets, and what they are shifted by."""
+    """Return the scale and the shift of the targets."""
     normalizer = model.normalizer
     if normalizer is None:
         return np.ones(1), np.zeros(1)

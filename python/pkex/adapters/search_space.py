@@ -1,4 +1,7 @@
-"""Search spaces of Bayesian optimisation: what a model is given of each parameter."""
+"""Search spaces of Bayesian optimization, and the columns that they make for a model.
+
+Their objects need no library, since an explainer is pickled with them.
+"""
 
 from __future__ import annotations
 
@@ -29,24 +32,24 @@ __all__ = [
 
 
 class Parameter(ABC):
-    """A parameter of a search, which makes one or several columns of the model's."""
+    """A parameter of a search, which makes one or several columns for the model."""
 
     width: int
-    """The number of columns that are made."""
+    """Number of columns."""
 
     categories: tuple[object, ...] = ()
-    """All entries that it may have, unless it is a number in a range."""
+    """All values of a categorical parameter; empty for a number in a range."""
 
     is_numeric: bool = True
-    """Whether all entries are numbers."""
+    """Whether all values are numbers."""
 
     @abstractmethod
     def made(self, entries: NDArray[Any]) -> Float:
-        """Return the columns (n, width) of entries (n,)."""
+        """Return the columns (n, width) for values (n,)."""
 
     @abstractmethod
     def origin(self, made: Float) -> Float:
-        """Return entries (n,) that make `made` or near; of what is no number, the places."""
+        """Return values (n,) that make about these columns, for non-numeric values their places."""
 
 
 class Number(Parameter):
@@ -55,7 +58,7 @@ class Number(Parameter):
     Parameters
     ----------
     forward, backward : callable
-        From an array of entries to their column, and back.
+        From an array of values to their column, and back.
     """
 
     width = 1
@@ -71,7 +74,7 @@ class Number(Parameter):
 
 
 class Category(Parameter):
-    """A choice, which makes the columns of a row of a table.
+    """A choice among categories, each of which makes a row of a table.
 
     Parameters
     ----------
@@ -97,7 +100,7 @@ class Category(Parameter):
     def _place(self, entry: object) -> int:
         if entry not in self.categories:
             known = ", ".join(map(repr, self.categories))
-            raise ValueError(f"it is none of the categories {known}")
+            raise ValueError(f"it is not one of the categories {known}")
         return self.categories.index(entry)
 
 
@@ -133,19 +136,19 @@ class SearchSpace(ColumnMap):
 
 
 _Function = Callable[[Float], Float]
-# What is done, and what undoes it.
+# A function and its inverse.
 Step = tuple[_Function, _Function]
 
 
 def number_of(steps: Sequence[Step]) -> Number:
-    """Return the parameter that steps make a column of, one after the other."""
+    """Return the parameter that several steps turn into a column."""
     forward = [step[0] for step in steps]
     backward = [step[1] for step in reversed(steps)]
     return Number(partial(_in_turn, forward), partial(_in_turn, backward))
 
 
 def reversed_step(step: Step) -> Step:
-    """Return what undoes a step, as one."""
+    """Return the inverse of a step."""
     forward, backward = step
     return backward, forward
 
@@ -161,20 +164,20 @@ def logarithm() -> Step:
 
 
 def rounding() -> Step:
-    """Return the nearest integer, of two the even one."""
+    """Return the nearest integer, halves to even."""
     return np.rint, np.asarray
 
 
 def kumaraswamy(c0: float, c1: float, eps: float) -> Step:
     """Return Kumaraswamy's distribution function, 1 − (1 − u^c1)^c0 of u = eps + (1 − 2 eps) x.
 
-    Beyond eps and 1 − eps, u is taken as these.
+    u is clipped to [eps, 1 − eps].
     """
     return partial(_warped, c0, c1, eps), partial(_unwarped, c0, c1, eps)
 
 
 def _in_turn(functions: Sequence[_Function], entries: Float) -> Float:
-    # What has no value, such as the logarithm of 0, is refused where it comes to the model.
+    # Values that are not finite, such as the logarithm of 0, raise an error later.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         for function in functions:
             entries = function(entries)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -24,22 +24,26 @@ from sklearn.exceptions import NotFittedError
 from smt.surrogate_models import GEKPLS, KPLS, KPLSK, KRG
 from smt.surrogate_models.krg_based import KrgBased
 
-from pkex.adapters.adapted_model import AdaptedModel, Variance
-from pkex.adapters.fitted_attributes import expansion_of
+from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.kernels import KernelReader, OwnKernel, check_kernel, scaling_rounding
 from pkex.adapters.registry import register, unsupported
-from pkex.adapters.variances import described_variance, rounding_of_factor
-from pkex.errors import Option
+from pkex.adapters.variances import (
+    described_variance,
+    rounding_of_factor,
+    unsupported_noise,
+    with_variance,
+)
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
 from pkex.functions.gaussian_process.kriging import KrigingVariance
+from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.linear import LinearFunction
 from pkex.functions.quadratic import quadratic_form
 from pkex.kernels import RBF, Kernel, Laplacian, Periodic, ProductMatern
 from pkex.kernels.algebra import ONE, KernelPolynomial
 from pkex.typing import Float
 
-# The classes that predict as above, and whether their θ belong to components.
+# Classes that predict as above, and whether their θ belong to components.
 _HAS_COMPONENTS: dict[type, bool] = {KRG: False, KPLS: True, KPLSK: False, GEKPLS: True}
 
 
@@ -50,12 +54,12 @@ def adapt_kriging(model: Any) -> AdaptedModel:
     _check_known(model, name)
     kernel = _kernel(model, name)
     points = np.asarray(model.X_norma) * model.X_scale + model.X_offset
-    # Of a single target they may be vectors, and have no output axis here.
+    # A single target, whose numbers may be vectors, has no output axis here.
     shape = () if model.ny == 1 else (model.ny,)
     coefficients = np.reshape(model.optimal_par["gamma"] * model.y_std, (len(points), *shape))
     regression = np.reshape(model.optimal_par["beta"] * model.y_std, (-1, *shape))
     intercept = regression[0] + np.reshape(model.y_mean, shape)
-    expansion = expansion_of(model, points, coefficients, kernel, intercept)
+    expansion = KernelSum(points, coefficients, kernel, intercept)
     rounding = scaling_rounding(kernel, points)
     check_kernel(kernel, _own_kernel(model), points, rounding, name)
     function: Function = expansion
@@ -67,26 +71,22 @@ def adapt_kriging(model: Any) -> AdaptedModel:
         predict=_own_output(model, function.has_output_axis),
         kernel_rounding=rounding,
     )
-    variance = partial(_variance, model, mean, kernel)
-    return replace(mean, variance=Variance(function, variance))
+    return with_variance(mean, partial(_variance, model, kernel))
 
 
-def _variance(model: Any, mean: AdaptedModel, kernel: Kernel, predictive: bool) -> AdaptedModel:
-    """Describe predict_variances, of models with a constant regression."""
+def _variance(model: Any, kernel: Kernel, mean: AdaptedModel, predictive: bool) -> AdaptedModel:
+    """Describe predict_variances of a model with a constant regression."""
     name = type(model).__name__
     if predictive:
-        raise unsupported(
-            (Option("target", "predictive_variance"), f" of {name}"),
-            (": predict_variances has no noise; take ", Option("target", "variance")),
-        )
+        raise unsupported_noise(name, "predict_variances has no noise")
     if model.options["poly"] != "constant":
         raise unsupported(
             f"the variance of {name} with poly={model.options['poly']!r}",
-            ", and how sure its values are: with poly='constant' it is",
+            ", nor is uncertainty of its values. Use poly='constant'",
         )
     points = np.asarray(mean.function.own_points())
     factor = np.asarray(model.optimal_par["C"])
-    # Of one target without an output axis.
+    # A single target has no output axis.
     shape = () if model.ny == 1 else (model.ny,)
     scales = np.reshape(model.optimal_par["sigma2"], shape)
     function = KrigingVariance.of(points, factor, kernel, scales)
@@ -101,10 +101,10 @@ def _variance(model: Any, mean: AdaptedModel, kernel: Kernel, predictive: bool) 
 
 
 def _check_known(model: Any, name: str) -> None:
-    """Refuse models that are not trained, or predict otherwise than this module says."""
+    """Raise an error if a model is not trained, or predicts by another formula than here."""
     if type(model) not in _HAS_COMPONENTS:
         known = ", ".join(kind.__name__ for kind in _HAS_COMPONENTS)
-        raise unsupported(name, f": of SMT's kriging models {known} are")
+        raise unsupported(name, f": the supported kriging models of SMT are {known}")
     if "gamma" not in getattr(model, "optimal_par", {}):
         raise NotFittedError(f"{name} is not trained: call set_training_values and train first")
     if not model.is_continuous:
@@ -114,9 +114,9 @@ def _check_known(model: Any, name: str) -> None:
 
 
 def _trend(model: Any, regression: Float, points: Float) -> Iterator[Function]:
-    """Yield the linear and the quadratic part of the regression, of coefficients after the first.
+    """Yield the linear and the quadratic part of the regression, without its constant.
 
-    Those of z_j come first, and then those of z_j z_k with j ≤ k, row by row.
+    Coefficients of z_j come first, then coefficients of z_j z_k with j ≤ k, row by row.
     """
     centre, scale = model.X_offset, model.X_scale
     n_columns = len(scale)
@@ -129,7 +129,7 @@ def _trend(model: Any, regression: Float, points: Float) -> Iterator[Function]:
 
 
 def _quiet(model: Any) -> Any:
-    """Return a copy that prints nothing, and leaves the clock of the model alone."""
+    """Return a copy that prints nothing, and does not change the model's timer."""
     own = copy.copy(model)
     own.options = model.options.clone()
     own.options["print_global"] = False

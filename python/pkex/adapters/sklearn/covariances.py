@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process import kernels as sklearn_kernels
 
-from pkex.adapters.fitted_attributes import expansion_of
 from pkex.adapters.kernels import (
     KernelReader,
     OwnKernel,
@@ -201,8 +200,8 @@ def covariance_expansion(
     kernel = CovarianceReader(name, points.shape[1]).read(covariance)
     if kernel is None:
         # Neither the training rows nor the features of a new row matter.
-        return expansion_of(model, points[:0], coefficients[:0], Constant(), intercept), 0.0
-    expansion = expansion_of(model, points, coefficients, kernel, intercept)
+        return KernelSum(points[:0], coefficients[:0], Constant(), intercept), 0.0
+    expansion = KernelSum(points, coefficients, kernel, intercept)
     # NumPy before version 2 divides float32 by a float64 number in float32.
     given = np.asarray(rows)
     quotient = np.result_type(given, np.float64(1.0)) if given.dtype.kind == "f" else np.float64

@@ -17,8 +17,8 @@ from sklearn.ensemble import (
 )
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.registry import register, unsupported
-from pkex.adapters.sklearn.estimators import check_fitted, class_names, pair_names
+from pkex.adapters.registry import unsupported
+from pkex.adapters.sklearn.estimators import class_names, pair_names, reads
 from pkex.adapters.sklearn.linear import LINEAR_MODELS, linear_function, linear_method
 from pkex.adapters.sklearn.meta_estimators import made_of, parts_of
 from pkex.errors import UnsupportedModelError
@@ -30,25 +30,23 @@ from pkex.functions.stack import Stack
 from pkex.functions.transformed import Transformed
 
 
-@register(BaggingRegressor)
+@reads(BaggingRegressor)
 def adapt_bagging(model: BaggingRegressor) -> AdaptedModel:
-    """Read the average of regressors, each of which may know some of the columns only."""
-    check_fitted(model)
+    """Read the average of regressors, each of which may see some of the columns only."""
     return _average(model, parts_of(model, model.estimators_, "predict"), "predict")
 
 
-@register(BaggingClassifier)
+@reads(BaggingClassifier)
 def adapt_bagging_of_classifiers(model: BaggingClassifier) -> AdaptedModel:
     """Read the average of decision functions."""
-    check_fitted(model)
     parts = parts_of(model, model.estimators_, "decision_function")
     names = _names(model, parts)
     return replace(
         _average(model, parts, "decision_function"),
         output_names=names,
-        not_explained="only the decision function is the average of those of its estimators, which "
-        "are sums to which values of features can add up; its labels and probabilities are made "
-        "of their votes or probabilities, and are not supported",
+        not_explained="only the decision function is the average of those of its estimators, to "
+        "which Shapley values can add up; its class labels and probabilities come from votes or "
+        "probabilities of its estimators, and are not supported",
     )
 
 
@@ -63,7 +61,7 @@ def _average(model: Any, parts: Sequence[AdaptedModel], method: str) -> AdaptedM
 
 
 def _names(model: BaggingClassifier, parts: Sequence[AdaptedModel]) -> tuple[str, ...]:
-    """Return the names of outputs by the labels of classes, which the estimators know by number."""
+    """Return the names of outputs by class labels, which the estimators number."""
     numbers = range(len(model.classes_))
     known = {
         pair_names(numbers): pair_names(model.classes_),
@@ -73,18 +71,16 @@ def _names(model: BaggingClassifier, parts: Sequence[AdaptedModel]) -> tuple[str
     names = known.get(parts[0].output_names or ())
     if names is None or len(found) > 1:
         raise unsupported(
-            "BaggingClassifier of estimators that know different classes",
-            ": a class is missing in some of the samples that they were fitted on, and what is "
-            "averaged are then values of different classes; fit it with more rows in each sample "
-            "(max_samples)",
+            "BaggingClassifier of estimators with different classes",
+            ": some of the samples that they were fitted on lack a class. Fit it with more rows in "
+            "each sample (max_samples)",
         )
     return names
 
 
-@register(VotingRegressor)
+@reads(VotingRegressor)
 def adapt_voting(model: VotingRegressor) -> AdaptedModel:
     """Read the weighted average of regressors."""
-    check_fitted(model)
     parts = parts_of(model, model.estimators_, "predict")
     weights = np.ones(len(parts))
     if model.weights is not None:
@@ -94,31 +90,29 @@ def adapt_voting(model: VotingRegressor) -> AdaptedModel:
     return made_of(model, parts, Combination(functions, weights / weights.sum()), "predict")
 
 
-@register(StackingRegressor)
-@register(StackingClassifier)
+@reads(StackingRegressor, StackingClassifier)
 def adapt_stacking(model: Any) -> AdaptedModel:
-    """Read the linear combination that the final estimator makes of the others' outputs."""
-    check_fitted(model)
+    """Read the final estimator's linear combination of the outputs of the other estimators."""
     name, final = type(model).__name__, model.final_estimator_
     if not isinstance(final, LINEAR_MODELS):
         raise unsupported(
             f"{name} with the final estimator {type(final).__name__}",
-            ": what it makes of the outputs of others is no sum of these, unless it is a linear "
-            "model; fit it with such a one, as RidgeCV, the default of StackingRegressor",
+            ": only a linear model returns a sum of the outputs of the other estimators. Fit it "
+            "with a linear model such as RidgeCV, the default of StackingRegressor",
         )
     n_classes = len(getattr(model, "classes_", ()))
     if n_classes > 2:
         raise unsupported(
             f"{name} of {n_classes} classes",
-            ": each of its estimators has several outputs then, and one of each is read; fit a "
-            "OneVsRestClassifier of it, which is explained with one output for each class",
+            ": each of its estimators has several outputs, and pkex reads estimators with one "
+            "output. Fit a OneVsRestClassifier of it, which has one output per class",
         )
     method = linear_method(final)
     if any(name != method for name in model.stack_method_):
         raise unsupported(
             f"{name} with stack_method={model.stack_method!r}",
-            ": it combines the probabilities or labels of its estimators, which is not supported; "
-            "fit it with stack_method='decision_function'",
+            ": it combines probabilities or class labels of its estimators. Fit it with "
+            "stack_method='decision_function'",
         )
     parts = parts_of(model, model.estimators_, method)
     for part, estimator in zip(parts, model.estimators_, strict=True):
@@ -128,8 +122,8 @@ def adapt_stacking(model: Any) -> AdaptedModel:
     n_columns = len(parts) + (model.n_features_in_ if model.passthrough else 0)
     if last.n_features != n_columns:
         raise UnsupportedModelError(
-            f"{name} gives its final estimator {n_columns} columns, which was fitted on "
-            f"{last.n_features}: one of its attributes was changed after fitting; fit it again"
+            f"{name} gives {n_columns} columns to its final estimator, which was fitted on "
+            f"{last.n_features}: one of its attributes was changed after fitting. Fit it again"
         )
     adapted = made_of(model, parts, _combined(model, parts, last), method)
     is_classifier = isinstance(model, StackingClassifier)
@@ -138,7 +132,7 @@ def adapt_stacking(model: Any) -> AdaptedModel:
 
 
 def _combined(model: Any, parts: Sequence[AdaptedModel], final: LinearFunction) -> Function:
-    """Return the final estimator's function of the parts, and of the columns if they are passed."""
+    """Return the final estimator's function of the parts, and of the columns with passthrough."""
     functions = [part.function for part in parts]
     coefficients = final.coefficients.reshape(final.n_features, -1)
     outputs = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import importlib
 import importlib.util
 import itertools
@@ -18,43 +19,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.registry import unsupported
+from pkex.adapters.registry import register, unsupported
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.typing import Float
-
-
-def feature_names(model: Any) -> tuple[str, ...] | None:
-    """Return the column names that a model was fitted on, if it was fitted on a DataFrame."""
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else tuple(map(str, names))
-
-
-def pair_names(classes: Iterable[Any]) -> tuple[str, ...]:
-    """Return the names "a vs b" of the outputs of pairs of classes, which are positive for a.
-
-    Those of several classes are positive for the first of a pair, that of two for the second: its
-    name is "b vs a". Labels are quoted if the word "vs" stands in one of them: "'a' vs 'b vs c'"
-    and "'a vs b' vs 'c'" are not the same pair.
-    """
-    # str() of the labels: NumPy's own repr would say np.str_('a').
-    labels = [str(label) for label in classes]
-    if any("vs" in label.split() for label in labels):
-        labels = [repr(label) for label in labels]
-    if len(labels) == 2:
-        labels.reverse()
-    return tuple(f"{a} vs {b}" for a, b in itertools.combinations(labels, 2))
-
-
-def class_names(classes: Iterable[Any], function: Function) -> tuple[str, ...]:
-    """Return the names of outputs of a classifier: its classes, or "b vs a" of two."""
-    return tuple(map(str, classes)) if function.has_output_axis else pair_names(classes)
-
-
-def dense(array: Any) -> Float:
-    """Return a float64 array of what may be a sparse matrix."""
-    return np.asarray(array.toarray() if hasattr(array, "toarray") else array, dtype=np.float64)
-
 
 try:
     from sklearn.frozen import FrozenEstimator as FrozenEstimator
@@ -64,20 +32,46 @@ except ImportError:  # scikit-learn < 1.6
         """Has no instances."""
 
 
-def check_fitted(model: Any) -> None:
-    """Raise scikit-learn's NotFittedError, or refuse a model that computes by methods of its own.
+_Adapter = Callable[[Any], AdaptedModel]
 
-    A subclass that clips predictions, say, could agree with its parent on every row of the check
-    that follows.
+
+# --- fitted by scikit-learn's own methods ---
+
+
+def reads(*classes: Any) -> Callable[[_Adapter], _Adapter]:
+    """Register an adapter for classes of estimators, which `check_fitted` checks first."""
+
+    def registered(adapter: _Adapter) -> _Adapter:
+        @functools.wraps(adapter)
+        def checked(model: Any) -> AdaptedModel:
+            check_fitted(model)
+            return adapter(model)
+
+        for model_class in classes:
+            register(model_class)(checked)
+        return checked
+
+    return registered
+
+
+def check_fitted(model: Any) -> None:
+    """Raise an error unless a model is fitted and computes by scikit-learn's own methods.
+
+    A subclass that, say, clips predictions may agree with its parent at every row of the check
+    against the model's own output.
+
+    Raises
+    ------
+    sklearn.exceptions.NotFittedError, UnsupportedModelError
     """
     check_is_fitted(model)
     check_own(model)
 
 
 def check_own(model: Any) -> None:
-    """Refuse a model that replaces a method of scikit-learn's, but for those that fit or describe.
+    """Raise an error if a model replaces a method of scikit-learn that computes predictions.
 
-    What scikit-learn leaves to subclasses, its abstract methods, is theirs to define.
+    Abstract methods of scikit-learn may be defined by subclasses.
     """
     owners = (model, *type(model).__mro__)
     for place, owner in enumerate(owners[:-1]):
@@ -87,20 +81,20 @@ def check_own(model: Any) -> None:
             is_method = callable(item) or (owner is not model and hasattr(item, "__get__"))
             if is_method and not _HARMLESS.fullmatch(name) and _is_replaced(name, owners[place:]):
                 raise UnsupportedModelError(
-                    f"{type(model).__name__} replaces scikit-learn's {name} by its own, and is not "
-                    "supported; register an adapter with pkex.adapters.register, or describe its "
+                    f"{type(model).__name__} replaces scikit-learn's {name} and is therefore not "
+                    "supported. Register an adapter with pkex.adapters.register, or describe its "
                     "function as a pkex.KernelExpansion"
                 )
 
 
 def inside(frozen: Any) -> Any:
-    """Return the estimator that is frozen; a subclass could answer before it is asked."""
+    """Return the estimator that is frozen, unless a subclass of FrozenEstimator holds it."""
     if type(frozen) is not FrozenEstimator:
         raise unsupported(f"{type(frozen).__name__}, a subclass of FrozenEstimator,")
     return frozen.estimator
 
 
-# Methods that fit, describe or judge a model, and what scikit-learn itself adds to each subclass.
+# Methods that fit, describe or score a model, and those that scikit-learn adds to each subclass.
 _HARMLESS = re.compile(
     r"__\w+__|fit(_\w+)?|partial_fit|score|[gs]et_params|set_\w+_request|get_metadata_routing|"
     r"_more_tags|_get_tags|_run_search|_check_refit_for_multimetric"
@@ -112,32 +106,59 @@ def _is_of_scikit_learn(owner: type) -> bool:
 
 
 def _is_replaced(name: str, owners: Sequence[Any]) -> bool:
-    """Whether scikit-learn defines a method that the first of the owners would come before."""
+    """Return whether the first owner overrides a method that scikit-learn defines."""
     later = (owner for owner in owners[1:] if _is_of_scikit_learn(owner) and name in vars(owner))
     theirs = next(later, None)
     return theirs is not None and not getattr(vars(theirs)[name], "__isabstractmethod__", False)
 
 
-def by_method(
-    model: Any,
-    function: Function,
-    method: str,
-    *,
-    kernel_rounding: float = 0.0,
-    absolute_rounding: float | Float = 0.0,
-    output_names: tuple[str, ...] | None = None,
-    not_explained: str = "",
-) -> AdaptedModel:
-    """Describe a model whose method of this name is the function; see `AdaptedModel`."""
+# --- names and arrays ---
+
+
+def feature_names(model: Any) -> tuple[str, ...] | None:
+    """Return the column names of the DataFrame that a model was fitted on, None without one."""
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else tuple(map(str, names))
+
+
+def pair_names(classes: Iterable[Any]) -> tuple[str, ...]:
+    """Return the names "a vs b" of outputs for pairs of classes, which are positive for a.
+
+    An output for two classes is positive for the second, so its name is "b vs a". Names of classes
+    that contain the word "vs" are quoted, since 'a' vs 'b vs c' is not 'a vs b' vs 'c'.
+    """
+    # str() of the class labels, since NumPy's own repr would say np.str_('a').
+    labels = [str(label) for label in classes]
+    if any("vs" in label.split() for label in labels):
+        labels = [repr(label) for label in labels]
+    if len(labels) == 2:
+        labels.reverse()
+    return tuple(f"{a} vs {b}" for a, b in itertools.combinations(labels, 2))
+
+
+def class_names(classes: Iterable[Any], function: Function) -> tuple[str, ...]:
+    """Return the names of a classifier's outputs: its classes, or "b vs a" for a single output."""
+    return tuple(map(str, classes)) if function.has_output_axis else pair_names(classes)
+
+
+def dense(array: Any) -> Float:
+    """Return an array or a sparse matrix as a float64 array."""
+    return np.asarray(array.toarray() if hasattr(array, "toarray") else array, dtype=np.float64)
+
+
+# --- a model's own output ---
+
+ONLY_DECISIONS = (
+    "only the decision function is a sum to which Shapley values can add up; class labels follow "
+    "from it"
+)
+
+
+def by_method(model: Any, function: Function, method: str, **others: Any) -> AdaptedModel:
+    """Describe a model whose method of this name is the function; `others` as in `AdaptedModel`."""
+    predict = getattr(without_names(model), method)
     return AdaptedModel(
-        function,
-        method=method,
-        predict=getattr(without_names(model), method),
-        feature_names=feature_names(model),
-        output_names=output_names,
-        kernel_rounding=kernel_rounding,
-        absolute_rounding=absolute_rounding,
-        not_explained=not_explained,
+        function, predict=predict, method=method, feature_names=feature_names(model), **others
     )
 
 
@@ -147,15 +168,15 @@ def own_output(
     non_numeric: Collection[int] = (),
     names: tuple[str, ...] | None = None,
 ) -> Callable[[Float], Any]:
-    """Return a function from arrays to the output of a method, computed in this thread.
+    """Return a function from arrays to the output of a method, computed in the calling thread.
 
-    The `names` of columns are those that the model says, unless given.
+    `names` are the names of columns, by default those that the model was fitted on.
     """
     own, names = quiet(model), names or feature_names(model)
 
     def output(rows: Float) -> Any:
         with warnings.catch_warnings():
-            # Of steps that were fitted apart, or that hand on other tables than they did.
+            # Steps that were fitted separately, or return another kind of table, warn.
             warnings.filterwarnings("ignore", "X (has|does not have valid) feature names")
             return getattr(own, method)(as_fitted_on(rows, names, non_numeric))
 
@@ -168,11 +189,11 @@ def passed_on(
     put: Callable[[Any, Any], None],
     names: tuple[str, ...] | None = None,
 ) -> AdaptedModel:
-    """Describe a model that passes another on: compared by its own method, not by the part's.
+    """Describe an estimator with the same function as a part of it.
 
-    If the part has a stand-in, a copy is compared that has this one `put` in the part's place.
-    Where there is no such method, as for a density, the part's output is all there is; that covers
-    the part, though not the way there.
+    The function is compared with the estimator's own method, not with the part's. If the part has a
+    stand-in, a copy of the estimator is compared, in which `put` has replaced the part. Functions
+    without a method, such as a density, are compared with the part's output.
     """
     if part.predict is None:
         return part
@@ -189,7 +210,7 @@ def passed_on(
 
 
 def quiet(model: Any) -> Any:
-    """Return a shallow copy that computes in the thread it is called in, without a word."""
+    """Return a shallow copy that computes in the calling thread and prints nothing."""
     own = _copied(model)
     for option, value in (("n_jobs", None), ("verbose", 0)):
         if option in vars(own):
@@ -205,7 +226,7 @@ def without_names(model: Any) -> Any:
 
 
 def _copied(model: Any) -> Any:
-    """Return a shallow copy; that a class is on its way out was said when it was made."""
+    """Return a shallow copy without a second warning that the class is deprecated."""
     with warnings.catch_warnings(action="ignore", category=FutureWarning):
         return copy.copy(model)
 
@@ -215,7 +236,7 @@ def as_fitted_on(
 ) -> Any:
     """Return rows as the kind of table that a model with these column names was fitted on.
 
-    Columns that are `non_numeric`, or hold others than floats, stay objects in rows of objects.
+    In rows of objects, columns that are `non_numeric` or do not hold floats remain objects.
     """
     if names is None:
         return rows.copy()
@@ -223,14 +244,14 @@ def as_fitted_on(
         name: column if place in non_numeric or not _are_floats(column) else column.astype(float)
         for place, (name, column) in enumerate(zip(names, rows.T, strict=True))
     }
-    # Whichever is there: it was when the model was fitted, and no step minds the kind of DataFrame.
+    # Either library: one was there when the model was fitted, and steps accept both.
     for library in ("pandas", "polars"):
         if library in sys.modules or importlib.util.find_spec(library):
-            if library == "polars":  # which finds the kind of a list, not that of objects
+            if library == "polars":  # finds the type of a list, not that of an array of objects
                 columns = {name: column.tolist() for name, column in columns.items()}
             return importlib.import_module(library).DataFrame(columns)
     raise ImportError(
-        "the model was fitted on a DataFrame, and one is needed to compare it with: "
+        "the model was fitted on a DataFrame, and pkex needs one to compare with the model: "
         "pip install pandas"
     )
 

@@ -11,60 +11,47 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.neighbors import KernelDensity
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.fitted_attributes import expansion_of
-from pkex.adapters.kernels import square_rounding
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.kernels import EPSILON, square_rounding
+from pkex.adapters.registry import unsupported
 from pkex.adapters.sklearn.covariances import covariance_expansion
-from pkex.adapters.sklearn.estimators import (
-    by_method,
-    check_fitted,
-    dense,
-    feature_names,
-    without_names,
-)
+from pkex.adapters.sklearn.estimators import by_method, dense, feature_names, reads, without_names
 from pkex.adapters.sklearn.kernel_functions import FEW, Options, default_gamma, named_kernel
 from pkex.errors import UnsupportedModelError
+from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import RBF
 from pkex.typing import Float
 
 
-@register(KernelRidge)
+@reads(KernelRidge)
 def adapt_kernel_ridge(model: KernelRidge) -> AdaptedModel:
     """Read f(x) = Σ_i dual_coef_i k(x, x_i), for one or several targets."""
-    check_fitted(model)
     if isinstance(model.kernel, Covariance):
-        return _adapt_covariance(model)
+        if model.kernel_params:
+            raise unsupported(f"KernelRidge with kernel_params={model.kernel_params!r}")
+        expansion, rounding = covariance_expansion(
+            model, model.kernel, model.X_fit_, model.dual_coef_, 0.0
+        )
+        return by_method(model, expansion, "predict", kernel_rounding=rounding)
     points = dense(model.X_fit_)
     gamma = default_gamma(model.kernel, points.shape[1]) if model.gamma is None else model.gamma
     kernel = named_kernel(model, Options(gamma, model.degree, model.coef0))
-    expansion = expansion_of(model, points, model.dual_coef_, kernel, 0.0)
     rounding = square_rounding(points, gamma) if model.kernel == "rbf" else 0.0
+    expansion = KernelSum(points, model.dual_coef_, kernel, 0.0)
     return by_method(model, expansion, "predict", kernel_rounding=rounding)
 
 
-def _adapt_covariance(model: KernelRidge) -> AdaptedModel:
-    """Read a kernel ridge regression whose kernel is one of those of Gaussian processes."""
-    if model.kernel_params:
-        raise unsupported(f"KernelRidge with kernel_params={model.kernel_params!r}")
-    expansion, rounding = covariance_expansion(
-        model, model.kernel, model.X_fit_, model.dual_coef_, 0.0
-    )
-    return by_method(model, expansion, "predict", kernel_rounding=rounding)
-
-
-@register(KernelPCA)
+@reads(KernelPCA)
 def adapt_kernel_pca(model: KernelPCA) -> AdaptedModel:
     """Read the components, each Σ_i a_i (k(x, x_i) − r_i − mean_l k(x, x_l) + r̄).
 
-    Here a is an eigenvector over the root of its eigenvalue, r_i the mean of row i of the training
-    rows' kernel matrix, and r̄ that of all of it. So x_i has the coefficient a_i − mean_l a_l, and
-    the intercept is −Σ_i a_i (r_i − r̄).
+    Here a is an eigenvector over the root of its eigenvalue, r_i is the mean of row i of the kernel
+    matrix of the training rows, and r̄ the mean of the whole matrix. So x_i has the coefficient
+    a_i − mean_l a_l, and the intercept is −Σ_i a_i (r_i − r̄).
     """
-    check_fitted(model)
     points = dense(model.X_fit_)
     kernel = named_kernel(model, Options(model.gamma_, model.degree, model.coef0), FEW)
-    # Divided in the precision of the fitted arrays, as scikit-learn does. It sets eigenvalues that
-    # are 0 but for rounding to 0; their components are 0.
+    # Divided in the precision of the fitted arrays, as in scikit-learn. Eigenvalues that are 0
+    # except for rounding are set to 0 there, and so are their components.
     scales = np.sqrt(model.eigenvalues_)
     weights = dense(
         np.divide(
@@ -75,12 +62,12 @@ def adapt_kernel_pca(model: KernelPCA) -> AdaptedModel:
     intercept = [-math.fsum((row_means - mean) * column) for column in weights.T]
     return by_method(
         model,
-        expansion_of(model, points, weights - weights.mean(axis=0), kernel, intercept),
+        KernelSum(points, weights - weights.mean(axis=0), kernel, intercept),
         "transform",
         output_names=tuple(map(str, model.get_feature_names_out())),
         kernel_rounding=square_rounding(points, model.gamma_) if model.kernel == "rbf" else 0.0,
-        # scikit-learn takes the means off each kernel value.
-        absolute_rounding=32.0 * np.finfo(np.float64).eps * ((row_means + mean) @ np.abs(weights)),
+        # scikit-learn subtracts the means from each kernel value.
+        absolute_rounding=32.0 * EPSILON * ((row_means + mean) @ np.abs(weights)),
     )
 
 
@@ -88,13 +75,12 @@ def adapt_kernel_pca(model: KernelPCA) -> AdaptedModel:
 _LARGEST_LOGARITHM = 600.0
 
 
-@register(KernelDensity)
+@reads(KernelDensity)
 def adapt_kernel_density(model: KernelDensity) -> AdaptedModel:
     """Read the density Σ_i w_i exp(−‖x − x_i‖² / 2h²) / ((2π)^{d/2} h^d Σ_i w_i).
 
-    It is explained as it is defined, not as `rtol` and `atol` allow scikit-learn to approximate it.
+    pkex explains this definition, without the approximation that `rtol` and `atol` allow.
     """
-    check_fitted(model)
     if model.kernel != "gaussian":
         raise unsupported(f"KernelDensity with kernel {model.kernel!r}")
     if model.metric != "euclidean":
@@ -105,17 +91,17 @@ def adapt_kernel_density(model: KernelDensity) -> AdaptedModel:
     own.rtol = own.atol = 0.0
 
     def density(X: Float) -> Float:
-        # scikit-learn takes the logarithm of weights of 0, too.
+        # scikit-learn also takes the logarithm of weights of 0.
         with np.errstate(divide="ignore"):
             return np.asarray(np.exp(own.score_samples(X)))
 
     return AdaptedModel(
-        expansion_of(model, points, _coefficients(model, points, width), RBF(width), 0.0),
+        KernelSum(points, _coefficients(model, points, width), RBF(width), 0.0),
         title="exp(score_samples)",
         predict=density,
         feature_names=feature_names(model),
-        not_explained="the density itself is a sum over the training rows, to which values of "
-        "features can add up; score_samples is its logarithm",
+        not_explained="only the density is a sum to which Shapley values can add up; score_samples "
+        "is its logarithm",
     )
 
 
@@ -124,9 +110,9 @@ def _coefficients(model: KernelDensity, points: Float, width: float) -> Float:
     logarithm = -d * (0.5 * math.log(2.0 * math.pi) + math.log(width))
     if abs(logarithm) > _LARGEST_LOGARITHM:
         raise UnsupportedModelError(
-            f"KernelDensity with bandwidth {width:.3g} for {d} features is not supported: its "
-            f"densities are of the order of exp({logarithm:.0f}), too "
-            f"{'large' if logarithm > 0.0 else 'small'} for a float; rescale the features"
+            f"KernelDensity with bandwidth {width:.3g} for {d} features has densities of the order "
+            f"of exp({logarithm:.0f}), too {'large' if logarithm > 0.0 else 'small'} for a float. "
+            "Rescale the features, and fit it again"
         )
     given = model.tree_.sample_weight
     weights = np.full(n, 1.0) if given is None else np.asarray(given, dtype=np.float64)

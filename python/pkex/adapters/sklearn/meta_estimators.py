@@ -25,13 +25,13 @@ from pkex.adapters.registry import (
 )
 from pkex.adapters.sklearn.estimators import (
     FrozenEstimator,
-    check_fitted,
     check_own,
     feature_names,
     inside,
     own_output,
     passed_on,
     quiet,
+    reads,
 )
 from pkex.adapters.sklearn.steps import affine_inverse
 from pkex.errors import Option, UnsupportedModelError
@@ -40,17 +40,27 @@ from pkex.functions.combination import Combination
 from pkex.functions.stack import Stack
 from pkex.typing import Float
 
+try:
+    from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+except ImportError:  # scikit-learn < 1.5
+    _THRESHOLD_CLASSIFIERS: tuple[Any, ...] = ()
+else:
+    _THRESHOLD_CLASSIFIERS = (FixedThresholdClassifier, TunedThresholdClassifierCV)
+
+# The common base of all searches, also of scikit-learn's experimental ones.
+_BaseSearch = GridSearchCV.__base__
+
 
 def parts_of(model: Any, estimators: Iterable[Any], method: str) -> list[AdaptedModel]:
-    """Read the models that a model is made of; it uses that method."""
+    """Read the estimators whose method of this name a model uses."""
     estimators = list(estimators)
     parts = [adapt(estimator) for estimator in estimators]
     for estimator, part in zip(estimators, parts, strict=True):
         if part.method != method or part.no_method:
             kind = type(estimator).__name__
-            why = f"it uses their {method}, and of {kind} the {part.title} is explained"
+            why = f"it uses their {method}, and pkex explains the {part.title} of {kind}"
             if part.no_method:
-                # What follows is for those who have that model alone.
+                # The rest is for users who have the estimator itself.
                 why = f"{kind}.{method} cannot be explained: {part.no_method.partition('. ')[0]}"
             raise unsupported(f"{type(model).__name__} of {kind}", f": {why}")
     return parts
@@ -64,7 +74,7 @@ def made_of(
     *,
     of_columns: bool = False,
 ) -> AdaptedModel:
-    """Describe a model made of others; `of_columns` if these have columns of their own."""
+    """Describe a model made of others; `of_columns` if each of them sees some of the columns."""
     return AdaptedModel(
         function,
         method=method,
@@ -77,15 +87,7 @@ def made_of(
     )
 
 
-try:
-    from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
-except ImportError:  # scikit-learn < 1.5
-    _THRESHOLD_CLASSIFIERS: tuple[Any, ...] = ()
-else:
-    _THRESHOLD_CLASSIFIERS = (FixedThresholdClassifier, TunedThresholdClassifierCV)
-
-# The common base of all searches, those of scikit-learn that are still experimental too.
-_BaseSearch = GridSearchCV.__base__
+# --- estimators with the function of the estimator inside ---
 
 
 @register(_BaseSearch)
@@ -93,45 +95,39 @@ def adapt_search(search: Any) -> AdaptedModel:
     """Read the best estimator, fitted again on all the data."""
     check_is_fitted(search)
     if not hasattr(search, "best_estimator_"):
-        name = type(search).__name__
         raise UnsupportedModelError(
-            f"{name} with refit=False has compared models but kept none; fit it with refit=True, "
-            "or fit a model with its best_params_ and pass that"
+            f"{type(search).__name__} with refit=False has compared models but kept none. Fit it "
+            "with refit=True, or fit a model with its best_params_ and pass that"
         )
     return _passed_on(search, "best_estimator_")
 
 
-@register(RANSACRegressor)
+@reads(RANSACRegressor)
 def adapt_consensus(model: RANSACRegressor) -> AdaptedModel:
-    """Read the regressor that was fitted on the rows found to be inliers."""
-    check_is_fitted(model)
+    """Read the regressor that was fitted on the inliers."""
     return _passed_on(model, "estimator_")
 
 
 @register(FrozenEstimator)
 def adapt_frozen(frozen: Any) -> AdaptedModel:
-    """Read the model that is frozen."""
+    """Read the frozen model."""
     inside(frozen)
     return _passed_on(frozen, "estimator")
 
 
+@reads(*_THRESHOLD_CLASSIFIERS)
 def adapt_threshold_classifier(classifier: Any) -> AdaptedModel:
     """Read the classifier whose decision is compared with a threshold."""
-    check_is_fitted(classifier)
     return replace(
         _passed_on(classifier, "estimator_"),
         not_explained="the threshold turns the decision function of its estimator into class "
-        "labels, which are no sums over features",
+        "labels, which are not sums over features",
     )
-
-
-for _classifier in _THRESHOLD_CLASSIFIERS:
-    register(_classifier)(adapt_threshold_classifier)
 
 
 @register(CalibratedClassifierCV)
 def adapt_calibrated(classifier: CalibratedClassifierCV) -> AdaptedModel:
-    """Read the decision function that a single calibrated classifier has before calibration."""
+    """Read the decision function of a single calibrated classifier, before calibration."""
     check_is_fitted(classifier)
     number = len(classifier.calibrated_classifiers_)
     if number > 1:
@@ -144,8 +140,8 @@ def adapt_calibrated(classifier: CalibratedClassifierCV) -> AdaptedModel:
                 "function",
             ),
         )
-    # Compared with that classifier: the method of the whole has probabilities only, in which
-    # digits are lost that are not to be found again.
+    # Compared with that classifier: the whole has a method for probabilities only, which have lost
+    # digits of the decision function.
     model = adapt(classifier.calibrated_classifiers_[0].estimator)
     return replace(
         model,
@@ -153,7 +149,7 @@ def adapt_calibrated(classifier: CalibratedClassifierCV) -> AdaptedModel:
         title=f"{model.title} before calibration",
         feature_names=feature_names(classifier) or model.feature_names,
         not_explained="only the decision function of its estimator, before calibration, is a sum "
-        "to which values of features can add up; class labels are made from it",
+        "to which Shapley values can add up; class labels follow from it",
     )
 
 
@@ -167,7 +163,7 @@ def _as_whole(wrapper: Any, attribute: str, adapted: AdaptedModel) -> AdaptedMod
 
 
 def _probabilities_passed_on(attribute: str) -> Callable[[Any], Probabilities]:
-    """Return what reads the probabilities of the classifier that a model keeps as an attribute."""
+    """Return a reader of the probabilities of the classifier in an attribute."""
 
     def read(wrapper: Any) -> Probabilities:
         check_is_fitted(wrapper)
@@ -182,13 +178,15 @@ for _classifier in _THRESHOLD_CLASSIFIERS:
     register_probabilities(_classifier)(_probabilities_passed_on("estimator_"))
 
 
-@register(TransformedTargetRegressor)
+# --- a regressor of a transformed target ---
+
+
+@reads(TransformedTargetRegressor)
 def adapt_transformed_target(model: TransformedTargetRegressor) -> AdaptedModel:
-    """Read the regressor, in the units of the target."""
-    check_fitted(model)
+    """Read the regressor, in units of the target."""
     (part,) = parts_of(model, [model.regressor_], "predict")
     function = part.function
-    # A column as target is predicted as a column, though the regressor has seen a vector.
+    # A target that is a column is predicted as a column, although the regressor has seen a vector.
     if model._training_dim == 2 and not function.has_output_axis:
         function = Stack([function])
     scale, offset = _inverse_of_target(model, function)
@@ -198,11 +196,11 @@ def adapt_transformed_target(model: TransformedTargetRegressor) -> AdaptedModel:
     else:
         scale, offset = np.squeeze(scale), np.squeeze(offset)
     whole = Combination([function], [scale], offset)
-    variance = changed_variance(part, whole, partial(_in_units, whole, np.square(scale)))
+    variance = changed_variance(part, whole, partial(_in_squared_units, whole, np.square(scale)))
     return replace(made_of(model, [part], whole, "predict"), variance=variance)
 
 
-def _in_units(whole: Function, squares: Any, own: AdaptedModel) -> AdaptedModel:
+def _in_squared_units(whole: Function, squares: Any, own: AdaptedModel) -> AdaptedModel:
     """Describe the variance of a regressor in squared units of the target."""
     predict, has_axis, function = own.predict, whole.has_output_axis, own.function
     if has_axis and not function.has_output_axis:
@@ -221,13 +219,9 @@ def _in_units(whole: Function, squares: Any, own: AdaptedModel) -> AdaptedModel:
 
 
 def _inverse_of_target(model: Any, function: Function) -> tuple[Any, Any]:
-    """Return a and b of the inverse z ↦ a z + b of the transformer of the target.
+    """Return a and b of the inverse z ↦ a z + b of the target's transformer.
 
-    Parameters
-    ----------
-    model : TransformedTargetRegressor
-    function : Function
-        Of its regressor.
+    `function` is that of the regressor.
     """
     transformer = model.transformer_
     check_own(transformer)

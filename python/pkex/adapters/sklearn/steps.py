@@ -34,12 +34,12 @@ from pkex.errors import UnsupportedModelError
 from pkex.functions.column_maps import ColumnMap, decoded, scattered
 from pkex.typing import Float
 
-INEXACT = "floats do not tell such numbers apart, integers from 2**53 on"
-STRINGS = "strings of them, such as X['id'].astype(str)"
+INEXACT = "floats cannot represent such numbers, integers from 2**53 on"
+STRINGS = "strings instead, such as X['id'].astype(str)"
 
 
 def any_inexact(entries: NDArray[Any]) -> bool:
-    """Whether some are numbers that no float is equal to, or may have been rounded from such."""
+    """Return whether some values are numbers that floats cannot represent, or rounded from such."""
     if entries.dtype.kind in "fiub":
         return bool(np.any(np.abs(entries.astype(np.float64)) >= 2.0**53))
     return any(isinstance(entry, Real | Decimal) and _is_inexact(entry) for entry in entries.flat)
@@ -50,9 +50,9 @@ def _is_inexact(number: Any) -> bool:
 
 
 def affine_inverse(scaler: Any) -> tuple[Any, Any] | None:
-    """Return a and b of the inverse z ↦ a z + b of a fitted scaler, None if it is none.
+    """Return a and b of the inverse z ↦ a z + b of a fitted scaler, None for other steps.
 
-    They are numbers, or arrays with one for each column.
+    They are numbers, or arrays with one number per column.
     """
     if isinstance(scaler, StandardScaler):
         return (
@@ -75,7 +75,14 @@ ENCODERS = (OneHotEncoder, OrdinalEncoder, TargetEncoder)
 
 
 class Step(ColumnMap):
-    """A single fitted transformer."""
+    """A fitted transformer as a map of columns.
+
+    Parameters
+    ----------
+    transformer : estimator
+    inverse : callable
+        From the step and its output to rows that it maps there, or near; see `ColumnMap`.
+    """
 
     def __init__(self, transformer: Any, inverse: Callable[[Step, Float], Float]) -> None:
         self.n_columns = int(transformer.n_features_in_)
@@ -83,7 +90,7 @@ class Step(ColumnMap):
         self._inverse = inverse
         self.sources = np.arange(self.n_columns)
         if isinstance(transformer, (SimpleImputer, SplineTransformer, *ENCODERS)):
-            # From which columns is said by the names: "2", "2_red" or "missingindicator_2".
+            # The names say the source of each column: "2", "2_red" or "missingindicator_2".
             numbers = np.arange(self.n_columns).astype(str).astype(object)
             names = self.transformer.get_feature_names_out(numbers)
             names = [name.removeprefix("missingindicator_").partition("_")[0] for name in names]
@@ -92,8 +99,8 @@ class Step(ColumnMap):
             self.sources = np.array(transformer.features_, dtype=np.intp)
             self.non_numeric = frozenset(range(self.n_columns))
             if not isinstance(transformer.missing_values, Real):
-                # It does not take columns of numbers. Rows to try a model out have the number 1
-                # where `inverse` knows none, and so the second of these.
+                # It does not accept columns of numbers. Where `inverse` returns NaN, probing rows
+                # have the number 1, and so the second of these values.
                 entries = (transformer.missing_values, "present")
                 self.categories = dict.fromkeys(range(self.n_columns), entries)
         if isinstance(transformer, ENCODERS):
@@ -124,8 +131,8 @@ class Step(ColumnMap):
             return self.transformer.transform(self._own(rows))
         except (TypeError, ValueError) as error:
             raise ValueError(
-                f"it is none of the categories that {type(self.transformer).__name__} was fitted "
-                "on; remove the row, or fit the encoder with handle_unknown for such entries"
+                f"it is not among the categories that {type(self.transformer).__name__} was fitted "
+                "on. Remove the row, or fit the encoder with handle_unknown"
             ) from error
 
     def inverse(self, rows: Float) -> Float:
@@ -134,9 +141,9 @@ class Step(ColumnMap):
 
 
 def _for_arrays(transformer: Any) -> Any:
-    """Return a copy that takes plain arrays, leaves them as they are, and returns such.
+    """Return a copy that accepts and returns plain arrays, and does not change them.
 
-    It shares nothing with the transformer: edits of that must not reach what is explained.
+    It is a deep copy, so that later changes of the transformer do not change the explainer.
     """
     own = copy.copy(transformer)
     vars(own).pop("feature_names_in_", None)
@@ -147,13 +154,13 @@ def _for_arrays(transformer: Any) -> Any:
 
 
 def _own_inverse(step: Step, rows: Float) -> Float:
-    # Where there is none, as a warning would say, other rows help out.
+    # A warning says where there is no inverse; other probing rows are used there.
     with warnings.catch_warnings(action="ignore"):
         return np.asarray(step.transformer.inverse_transform(rows), dtype=np.float64)
 
 
 def _complete(step: Step, rows: Float) -> Float:
-    """Return entries that an imputer keeps: its own columns stand before the indicators."""
+    """Return values that an imputer keeps: its own columns come before the indicators."""
     places, first = np.unique(step.sources, return_index=True)
     return scattered(rows[:, first], places, step.n_columns)
 
@@ -171,7 +178,7 @@ def _around_threshold(step: Step, rows: Float) -> Float:
 
 
 def _between_knots(step: Step, rows: Float) -> Float:
-    """Return entries within the knots, which may be all that a spline is defined for."""
+    """Return values within the knots, beyond which a spline may be undefined."""
     result = np.empty((len(rows), step.n_columns))
     for column, spline in enumerate(step.transformer.bsplines_):
         low, high = spline.t[spline.k], spline.t[-spline.k - 1]
@@ -181,7 +188,7 @@ def _between_knots(step: Step, rows: Float) -> Float:
 
 
 def _nearest_category(step: Step, rows: Float) -> Float:
-    """Return for each column the category whose encoding is nearest: itself, or its number."""
+    """Return the category with the nearest encoding for each column, or its number."""
     known = [
         np.arange(len(categories)) if column in step.categories else categories
         for column, categories in enumerate(step.transformer.categories_)
@@ -215,7 +222,7 @@ def _inverse_of_function(step: Step, rows: Float) -> Float:
     return rows if inverse is None else np.asarray(inverse(rows))
 
 
-# The classes of steps, each with a function for `ColumnMap.inverse`.
+# Supported classes, each with its inverse.
 STEPS: dict[type, Callable[[Step, Float], Float]] = {
     StandardScaler: _own_inverse,
     MinMaxScaler: _own_inverse,
@@ -236,52 +243,52 @@ STEPS: dict[type, Callable[[Step, Float], Float]] = {
 
 
 def check_step(step: Any) -> None:
-    """Refuse the variants of supported steps that are not understood, or not fitted."""
+    """Raise an error for an unsupported variant of a step, or one that is not fitted."""
     name = type(step).__name__
     if isinstance(step, ENCODERS):
         _check_encoder(step)
     if isinstance(step, KBinsDiscretizer) and step.encode != "ordinal":
-        raise refused(f"{name} with encode={step.encode!r}", _SEVERAL, "encode='ordinal'")
+        raise unsupported_step(f"{name} with encode={step.encode!r}", _SEVERAL, "encode='ordinal'")
     if isinstance(step, FunctionTransformer) and not _is_elementwise(step):
         function = getattr(step.func, "__name__", repr(step.func))
-        raise refused(
+        raise unsupported_step(
             f"{name} with the function {function}",
-            "it is not known to act on each entry alone",
+            "it may not act on each value separately",
             "a NumPy function of one number without kw_args, such as func=np.log1p or, for any "
             "function f of one number, func=np.frompyfunc(f, 1, 1)",
         )
     check_fitted(step)
-    check_is_fitted(step, "n_features_in_")  # some steps have nothing else to learn
+    check_is_fitted(step, "n_features_in_")  # some steps learn nothing else
 
 
 def _check_encoder(step: Any) -> None:
     name = type(step).__name__
     check_fitted(step)
     if callable(getattr(step, "feature_name_combiner", None)):
-        raise refused(
-            f"{name} with a feature_name_combiner of its own",
-            "columns are told apart by their names",
+        raise unsupported_step(
+            f"{name} with a custom feature_name_combiner",
+            "pkex reads the source of a column from its name",
             "feature_name_combiner='concat'",
         )
     names = feature_names(step) or range(step.n_features_in_)
     for column, categories in zip(names, step.categories_, strict=True):
         if categories.dtype.kind in "mM":
-            raise refused(f"{name} of the dates in column {column!r}", _DATES, STRINGS)
+            raise unsupported_step(f"{name} of the dates in column {column!r}", _DATES, STRINGS)
         if any_inexact(categories):
-            raise refused(f"{name} of the numbers in column {column!r}", INEXACT, STRINGS)
+            raise unsupported_step(f"{name} of the numbers in column {column!r}", INEXACT, STRINGS)
 
 
-_DATES = "it is not known what they are compared as"
+_DATES = "dates are not supported as categories"
 
 
 def _is_elementwise(step: FunctionTransformer) -> bool:
-    """Whether the function maps entry by entry, as NumPy's ufuncs of one argument do."""
+    """Return whether a function is a NumPy ufunc of one argument."""
     func = step.func
     is_ufunc = isinstance(func, np.ufunc) and func.signature is None
     return is_ufunc and (func.nin, func.nout) == (1, 1) and not step.kw_args
 
 
-_SEVERAL = "it makes several columns of one, and is none of those that are known to do so"
+_SEVERAL = "it makes several columns from one"
 
 
 _NAMES = ", feature_names=model[:-1].get_feature_names_out()"
@@ -290,30 +297,28 @@ _DOCUMENTS = (
     f"rows = model[:-1].transform(documents); pkex.Explainer(model[-1], rows{_NAMES})(rows)"
 )
 
-# Why steps are refused whose input has no columns, such as documents.
+# Reasons for steps whose input has no columns, such as documents.
 _WITHOUT_COLUMNS = {
     **dict.fromkeys(("CountVectorizer", "DictVectorizer", "TfidfVectorizer"), _DOCUMENTS),
     **dict.fromkeys(("FeatureHasher", "HashingVectorizer"), _DOCUMENTS.replace(_NAMES, "")),
 }
-# Why others are refused, of those that do more than to mix columns.
+# Reasons for other steps.
 _WHY = {
     "PolynomialFeatures": "it multiplies columns, which is supported before a linear model such as "
-    "Ridge, with no other steps between the two than scalers and selectors, which stand beside it "
-    "and not in a Pipeline of their own with the model",
+    "Ridge, in the same Pipeline, with only scalers and selectors between the two",
 }
 
 
-def refused(what: str, why: str = "", instead: str = "") -> UnsupportedModelError:
-    """Return the error that a step is not supported, why, and what may be taken instead."""
+def unsupported_step(what: str, why: str = "", instead: str = "") -> UnsupportedModelError:
+    """Return the error that a step is not supported, with the reason and an alternative."""
     found = f"a Pipeline with the step {what} is not supported"
     if what in _WITHOUT_COLUMNS:
         return UnsupportedModelError(f"{found}: {_WITHOUT_COLUMNS[what]}")
-    why = why or _WHY.get(what, "it mixes columns, or is not known to act on each column alone")
+    why = why or _WHY.get(what, "it mixes columns, or may not act on each column separately")
     names = ", ".join(step.__name__ for step in STEPS)
     return UnsupportedModelError(
         f"{found}: {why}{f'; supported with {instead}' if instead else ''}. Supported steps: "
         f"{names}, "
         "feature selectors, ColumnTransformer, FeatureUnion and Pipeline of these, 'passthrough'. "
-        "Or transform the data first, and explain the last step in terms of the columns that it "
-        "sees"
+        "Or transform the data first, and explain the last step in its own columns"
     )

@@ -85,7 +85,7 @@ class TorchKernelReader(KernelReader):
             yield replace(own, only=place).polynomial(kernel)
 
     def reason(self, kernel: Any) -> str:
-        """Return why a kernel is unsupported."""
+        """Return why a kernel without a reader is unsupported."""
         why = _REASONS.get(type(kernel).__name__, "")
         others = ", and MultitaskKernel and LCMKernel of these"
         return f"{why and ': '}{why}{super().reason(kernel)}{others}"
@@ -166,19 +166,19 @@ READERS = TorchKernelReader.readers = {
     ),
 }
 
-_APPROXIMATION = "it stands for another kernel, which it approximates; fit an ApproximateGP with a "
+_APPROXIMATION = "it approximates another kernel. Fit an ApproximateGP with a "
 _COLUMN_OF_TASKS = (
-    "tasks that are a column are not known; take a MultitaskKernel, of BoTorch a "
-    "KroneckerMultiTaskGP, or a model for each task"
+    "a column of tasks is not supported; use a MultitaskKernel, BoTorch's KroneckerMultiTaskGP, or "
+    "one model per task"
 )
 _REASONS = {
-    "CosineKernel": "a cosine of the distance of rows is no sum of products of what pkex knows",
-    "SpectralMixtureKernel": "its cosines are no products of what pkex knows",
+    "CosineKernel": "a cosine of the distance of rows is not a sum of products over features",
+    "SpectralMixtureKernel": "its cosines are not products over features",
     "InducingPointKernel": _APPROXIMATION + "VariationalStrategy of the same points",
     "GridInterpolationKernel": _APPROXIMATION + "VariationalStrategy",
     "RFFKernel": _APPROXIMATION + "VariationalStrategy",
     "IndexKernel": _COLUMN_OF_TASKS,
     "PositiveIndexKernel": _COLUMN_OF_TASKS,
-    "MultitaskKernel": "within other kernels it is known in sums only",
-    "LCMKernel": "within other kernels it is known in sums only",
+    "MultitaskKernel": "it is supported alone and in sums only",
+    "LCMKernel": "it is supported alone and in sums only",
 }
