@@ -216,7 +216,7 @@ def adapt_variant(model: Any, covariance: Any, points: Any) -> AdaptedModel:
     Parameters
     ----------
     model : GaussianProcessRegressor
-        Of a class derived from scikit-learn's.
+        Its class derives from the class of scikit-learn.
     covariance : sklearn.gaussian_process.kernels.Kernel or None
         Its kernel, in classes that `CovarianceReader` reads. Unused if the model is not fitted.
     points : array-like of shape (n, d)

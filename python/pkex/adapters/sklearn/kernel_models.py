@@ -111,7 +111,7 @@ def _coefficients(model: KernelDensity, points: Float, width: float) -> Float:
     if abs(logarithm) > _LARGEST_LOGARITHM:
         raise UnsupportedModelError(
             f"KernelDensity with bandwidth {width:.3g} for {d} features has densities of the order "
-            f"of exp({logarithm:.0f}), too {'large' if logarithm > 0.0 else 'small'} for a float. "
+            f"of exp({logarithm:.0f}), which {'over' if logarithm > 0.0 else 'under'}flow. "
             "Rescale the features, and fit it again"
         )
     given = model.tree_.sample_weight
