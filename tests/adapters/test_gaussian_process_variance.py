@@ -265,7 +265,7 @@ def test_an_unknown_target_is_refused_by_name():
 
 @pytest.mark.parametrize("target", [Y, Y.tolist(), pd.Series(Y), 1.0])
 def test_a_target_that_is_no_word_is_refused_with_the_reason(target):
-    with pytest.raises(TypeError, match=r"one of 'mean', .*was fitted to are not needed"):
+    with pytest.raises(TypeError, match=r"one of 'mean', .*does not need the targets"):
         pkex.Explainer(fitted(KERNELS["ard"], alpha=0.1), BACKGROUND, target=target)
 
 

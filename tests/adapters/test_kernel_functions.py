@@ -125,7 +125,7 @@ def test_rows_that_are_edited_later_change_no_explainer():
 def test_machines_that_do_not_keep_their_rows_are_refused():
     model = SVR(kernel=rbf_kernel).fit(X, Y)
     del model._BaseLibSVM__Xfit
-    with pytest.raises(pkex.UnsupportedModelError, match="does not keep the rows"):
+    with pytest.raises(pkex.UnsupportedModelError, match="does not keep the training rows"):
         pkex.Explainer(model)
 
 

@@ -198,7 +198,7 @@ def test_an_explainer_of_probabilities_can_be_pickled(model):
         (RidgeClassifier().fit(X, TWO), "does not support the probabilities of RidgeClassifier"),
         (SGDClassifier(loss="modified_huber").fit(X, TWO), "probability of SGDClassifier"),
         (BaggingClassifier(SVC(), 2).fit(X, TWO), "does not support the probabilities of Bagging"),
-        (process(multi_class="one_vs_one").fit(X, THREE), "fit it with multi_class='one_vs_rest'"),
+        (process(multi_class="one_vs_one").fit(X, THREE), "Fit it with multi_class='one_vs_rest'"),
         (CalibratedClassifierCV(BaggingClassifier(), cv=2).fit(X, TWO), "of BaggingClassifier"),
     ],
     ids=["regressor", "ridge", "huber", "bagging", "pairs", "trees"],

@@ -103,4 +103,4 @@ def test_models_that_are_not_fitted_are_refused():
 def test_single_precision_that_is_too_coarse_for_the_columns_is_refused_with_a_remedy():
     model = SingleTaskGP(10000.0 + X.float(), Y.float(), input_transform=Normalize(3))
     model.covar_module.lengthscale = 0.3
-    refuses(model, "far from the origin.*centre and scale the features, and fit again")
+    refuses(model, "far from the origin.*Center and scale the features, and fit it")
