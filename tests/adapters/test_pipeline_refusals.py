@@ -1,4 +1,4 @@
-"""Steps that do not act on each column separately are refused, and so is what computes otherwise."""
+"""Steps that do not act on each column separately are refused, and models of their own methods."""
 
 import re
 
