@@ -39,7 +39,7 @@ STRINGS = "strings instead, such as X['id'].astype(str)"
 
 
 def any_inexact(entries: NDArray[Any]) -> bool:
-    """Return whether some values are numbers that floats cannot represent, or rounded from such."""
+    """Return whether some values are numbers that floats cannot represent exactly."""
     if entries.dtype.kind in "fiub":
         return bool(np.any(np.abs(entries.astype(np.float64)) >= 2.0**53))
     return any(isinstance(entry, Real | Decimal) and _is_inexact(entry) for entry in entries.flat)
@@ -121,7 +121,7 @@ class Step(ColumnMap):
         return table if table.dtype == object else dense(table)
 
     def _own(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Return rows as objects if the step was fitted on such, else as numbers."""
+        """Return rows as objects if the step was fitted on objects, else as numbers."""
         return rows.astype(object if self.non_numeric else np.float64, copy=False)
 
     def _encoded(self, rows: NDArray[Any]) -> Any:

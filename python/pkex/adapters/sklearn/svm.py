@@ -162,8 +162,8 @@ def _check_attributes(model: Any, n_vectors: int) -> None:
         ours, own = dense(getattr(model, public)), dense(getattr(model, f"_{public}"))
         if not np.array_equal(ours, sign * own):
             raise UnsupportedModelError(
-                f"{type(model).__name__}.{public} is not what scikit-learn predicts with, which is "
-                f"{'minus ' if sign < 0.0 else ''}its _{public}: one of them was changed after "
+                f"{type(model).__name__}.{public} is not {'minus ' if sign < 0.0 else ''}its "
+                f"_{public}, with which scikit-learn predicts: one of them was changed after "
                 "fitting. Fit the model again"
             )
     n_coefficients = model.dual_coef_.shape[1]
