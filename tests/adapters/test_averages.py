@@ -143,7 +143,7 @@ REFUSED = {
         BaggingClassifier(scaled(SVC()), n_estimators=2),
         THREE,
     ),
-    "that know different classes is not supported: a class is missing in some": (
+    "with different classes is not supported: some of the samples that they": (
         # Which takes no weights of rows, so that each is fitted on its own sample alone.
         BaggingClassifier(scaled(LogisticRegression()), 4, max_samples=6, random_state=2),
         THREE,

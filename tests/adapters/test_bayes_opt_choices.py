@@ -78,7 +78,7 @@ def test_integers_are_rounded_as_the_kernel_rounds_them():
 
 def test_the_process_alone_is_refused_with_a_word_on_the_optimizer():
     process = optimizers.fitted(BOUNDS)._gp
-    with pytest.raises(pkex.UnsupportedModelError, match="Pass the BayesianOptimization itself"):
+    with pytest.raises(pkex.UnsupportedModelError, match="Pass the BayesianOptimization that it"):
         pkex.Explainer(process)
 
 
@@ -92,7 +92,7 @@ def test_an_explainer_is_pickled():
 
 def test_an_unknown_choice_is_refused():
     explainer = pkex.Explainer(optimizers.fitted(BOUNDS))
-    with pytest.raises(ValueError, match=r"column 'activation': it is none of the categories"):
+    with pytest.raises(ValueError, match=r"column 'activation': it is not one of the cat"):
         explainer(np.array([[1.0, 0.0, 2.0, 3, "selu"]], dtype=object))
 
 

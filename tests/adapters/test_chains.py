@@ -46,7 +46,7 @@ def test_names_are_those_of_the_frame():
         (
             LogisticRegression(),
             np.column_stack([X[:, 0] > 0.0, X[:, 1] > 0.0]).astype(int),
-            "it uses their predict, and of LogisticRegression the decision_function is explained",
+            "it uses their predict, and pkex explains the decision_function of LogisticRegression",
         ),
         (TweedieRegressor(power=1), np.exp(X[:, :2]), "TweedieRegressor with the link 'log'"),
     ],

@@ -93,7 +93,7 @@ def test_a_changed_attribute_is_named(name):
             {"intercept_": np.zeros(0), "_intercept_": np.zeros(0)},
             r"SVR._?intercept_ is an array of shape \(0,\), but fit makes",
         ),
-        ({"_gamma": None}, "SVR._gamma is None, but fit makes it a number.*fit the model again"),
+        ({"_gamma": None}, "SVR._gamma is None, but fit makes it a number.*Fit the model again"),
     ],
 )
 def test_what_became_of_an_attribute_is_said(change, message):

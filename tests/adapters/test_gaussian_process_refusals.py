@@ -38,7 +38,7 @@ from sklearn.gaussian_process.kernels import (
 
 import pkex
 from pkex.adapters import adapt, verify
-from pkex.adapters.sklearn import kernel_trees
+from pkex.adapters.sklearn.covariances import READERS
 from pkex.kernels.algebra import ONE
 
 # --- the check at construction ---
@@ -70,35 +70,33 @@ def test_data_far_from_the_origin_are_no_reason_to_refuse(offset):
     assert pkex.Explainer(model)
 
 
-def wider_by_one_percent(self, kernel, original=kernel_trees.TreeReader._length_scales):
-    first, *others = original(self, kernel)
-    return 1.01 * first, *others
+def wider_by_one_percent(reader, kernel):
+    first, *others = reader.length_scales(kernel)
+    return reader.on_features(pkex.kernels.RBF([1.01 * first, *others]))
 
 
-def noise_as_constant(self, kernel, original=kernel_trees.TreeReader.read):
-    if isinstance(kernel, WhiteKernel):
-        return kernel.noise_level * ONE
-    return original(self, kernel)
+def noise_as_constant(reader, kernel):
+    return kernel.noise_level * ONE
 
 
-def amplitude_forgotten(self, kernel, original=kernel_trees.TreeReader._constant):
-    return 1.0001 * original(self, kernel)
+def amplitude_forgotten(reader, kernel, original=READERS[ConstantKernel]):
+    return 1.0001 * original(reader, kernel)
 
 
 @pytest.mark.parametrize(
     ("part", "misread"),
     [
-        ("_length_scales", wider_by_one_percent),
-        ("read", noise_as_constant),
-        ("_constant", amplitude_forgotten),
+        (RBF, wider_by_one_percent),
+        (WhiteKernel, noise_as_constant),
+        (ConstantKernel, amplitude_forgotten),
     ],
 )
 def test_a_misread_kernel_is_noticed_however_ill_conditioned(
     noise_free, part, misread, monkeypatch
 ):
-    if part == "read":  # a noise that can be seen
+    if part is WhiteKernel:  # a noise that can be seen
         noise_free = fitted(KERNELS["the usual"])
-    monkeypatch.setattr(kernel_trees.TreeReader, part, misread)
+    monkeypatch.setitem(READERS, part, misread)
     with pytest.raises(pkex.UnsupportedModelError, match="kernel has other values than its parts"):
         pkex.Explainer(noise_free)
 
@@ -140,7 +138,10 @@ class MyRBF(RBF):
 @pytest.mark.parametrize(
     ("kernel", "named"),
     [
-        (Matern(nu=0.1), r"Matern\(length_scale=1, nu=0.1\) is not .*at least 0.2; got 0.1"),
+        (
+            Matern(nu=0.1),
+            r"Matern\(length_scale=1, nu=0.1\) in its kernel is not .*at least 0.2; got 0.1",
+        ),
         (RBF(ARD) + RationalQuadratic(alpha=1e8), r".*alpha must be a number, at .*got 100000000"),
         (
             RBF(ARD) * Matern() ** 0.5,
@@ -211,7 +212,7 @@ def test_subclasses_that_compute_something_else_are_refused():
 def test_processes_of_other_things_than_numbers_are_refused():
     kernel = ConstantKernel(1.0) + WhiteKernel(1.0)
     model = GaussianProcessRegressor(kernel, optimizer=None).fit(["a", "b", "c"], [1.0, 2.0, 3.0])
-    with pytest.raises(pkex.UnsupportedModelError, match="rows of numbers"):
+    with pytest.raises(pkex.UnsupportedModelError, match="not a numeric array"):
         pkex.Explainer(model)
 
 

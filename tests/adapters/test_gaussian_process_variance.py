@@ -265,7 +265,7 @@ def test_an_unknown_target_is_refused_by_name():
 
 @pytest.mark.parametrize("target", [Y, Y.tolist(), pd.Series(Y), 1.0])
 def test_a_target_that_is_no_word_is_refused_with_the_reason(target):
-    with pytest.raises(TypeError, match=r"one of 'mean', .*was fitted to are not needed"):
+    with pytest.raises(TypeError, match=r"one of 'mean', .*does not need the targets"):
         pkex.Explainer(fitted(KERNELS["ard"], alpha=0.1), BACKGROUND, target=target)
 
 
@@ -330,7 +330,7 @@ def test_variances_that_are_no_sum_over_pairs_ask_for_a_background(kernel, messa
 
 def test_classes_have_no_noise_to_predict():
     model = classifier().fit(X, TWO)
-    with pytest.raises(pkex.UnsupportedModelError, match="a class has no noise"):
+    with pytest.raises(pkex.UnsupportedModelError, match="of a classifier has no noise"):
         pkex.Explainer(model, target="predictive_variance")
 
 

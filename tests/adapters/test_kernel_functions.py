@@ -37,7 +37,7 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 import pkex
 from pkex import kernels
 from pkex.adapters import adapt
-from pkex.adapters.sklearn.gp_kernels import kernel_to_training_points
+from pkex.adapters.sklearn.covariances import CovarianceReader
 
 RNG = np.random.default_rng(0)
 D = 4
@@ -125,7 +125,7 @@ def test_rows_that_are_edited_later_change_no_explainer():
 def test_machines_that_do_not_keep_their_rows_are_refused():
     model = SVR(kernel=rbf_kernel).fit(X, Y)
     del model._BaseLibSVM__Xfit
-    with pytest.raises(pkex.UnsupportedModelError, match="does not keep the rows"):
+    with pytest.raises(pkex.UnsupportedModelError, match="does not keep the training rows"):
         pkex.Explainer(model)
 
 
@@ -275,7 +275,7 @@ COVARIANCES = {
 @pytest.mark.parametrize("name", COVARIANCES)
 def test_kernels_of_gaussian_processes_are_read_as_what_they_are(name):
     covariance, kernel = COVARIANCES[name]
-    read = kernel_to_training_points(covariance, D, "the model")
+    read = CovarianceReader("the model", D).read(covariance)
     assert read == kernel
     np.testing.assert_allclose(read(X[:9], X), covariance(X[:9], X), rtol=1e-12)
     model = GaussianProcessRegressor(covariance, alpha=0.1, optimizer=None).fit(X, Y)
@@ -315,7 +315,7 @@ OF_ONE_COLUMN = {
 def test_kernels_of_one_column_are_read_as_what_they_are(name):
     covariance, kernel = OF_ONE_COLUMN[name]
     column = X[:, :1]
-    read = kernel_to_training_points(covariance, 1, "the model")
+    read = CovarianceReader("the model", 1).read(covariance)
     assert read == kernel
     np.testing.assert_allclose(read(column[:9], column), covariance(column[:9], column), rtol=1e-12)
     models = [
@@ -348,12 +348,12 @@ def test_what_kernels_of_one_column_may_not_have_is_refused():
         (ExpSineSquared(1.0, np.nan), "length_scale and periodicity must be positive"),
     ]:
         with pytest.raises(pkex.UnsupportedModelError, match=why):
-            kernel_to_training_points(covariance, 1, "A model")
+            CovarianceReader("A model", 1).read(covariance)
     half = {"pairwise_kernels_kwargs": {"degree": 2.5}}
     with pytest.raises(pkex.UnsupportedModelError, match="degree must be an integer from 1 to 128"):
-        kernel_to_training_points(PairwiseKernel(metric="poly", **half), 1, "A model")
-    with pytest.raises(pkex.UnsupportedModelError, match="Of several columns it is no sum"):
-        kernel_to_training_points(ExpSineSquared(), 2, "A model")
+        CovarianceReader("A model", 1).read(PairwiseKernel(metric="poly", **half))
+    with pytest.raises(pkex.UnsupportedModelError, match="a sum of products for one column only"):
+        CovarianceReader("A model", 2).read(ExpSineSquared())
 
 
 def test_hyperparameters_of_pairwise_kernels_are_those_that_were_fitted():
@@ -385,7 +385,7 @@ GP_OF_DOT_PRODUCTS = [
 @pytest.mark.parametrize("covariance", GP_OF_DOT_PRODUCTS, ids=repr)
 def test_gaussian_processes_of_dot_products_are_explained(covariance):
     model = GaussianProcessRegressor(covariance, alpha=0.1, optimizer=None).fit(X, Y)
-    found = kernel_to_training_points(covariance, D, "A model")
+    found = CovarianceReader("A model", D).read(covariance)
     np.testing.assert_allclose(found(ROWS, X), covariance(ROWS, X), rtol=1e-11, atol=1e-12)
     assert_values(model, model.predict)
 
@@ -404,10 +404,10 @@ class MyMatern(Matern):
 
 
 REFUSED = {
-    "MyMatern": (MyMatern(nu=np.inf), "with a kernel of these"),
-    "ExpSineSquared": (ExpSineSquared(), "with a kernel of these"),
-    "metric=cosine": (PairwiseKernel(metric="cosine"), "with a kernel of these"),
-    "metric=sigmoid": (PairwiseKernel(metric="sigmoid"), "with a kernel of these"),
+    "MyMatern": (MyMatern(nu=np.inf), "with one of these kernels"),
+    "ExpSineSquared": (ExpSineSquared(), "with one of these kernels"),
+    "metric=cosine": (PairwiseKernel(metric="cosine"), "with one of these kernels"),
+    "metric=sigmoid": (PairwiseKernel(metric="sigmoid"), "with one of these kernels"),
 }
 
 
@@ -415,7 +415,7 @@ REFUSED = {
 def test_refused_parts_of_kernels_say_what_works_instead(name):
     covariance, instead = REFUSED[name]
     with pytest.raises(pkex.UnsupportedModelError) as raised:
-        kernel_to_training_points(RBF() * covariance, D, "A model")
+        CovarianceReader("A model", D).read(RBF() * covariance)
     message = str(raised.value)
     assert name in message
     assert instead in message

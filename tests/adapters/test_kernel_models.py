@@ -394,10 +394,10 @@ def test_other_metrics_of_a_density_are_named(metric):
         pkex.Explainer(model)
 
 
-@pytest.mark.parametrize(("width", "size"), [(1e-80, "large"), (1e80, "small")])
+@pytest.mark.parametrize(("width", "size"), [(1e-80, "over"), (1e80, "under")])
 def test_densities_beyond_the_range_of_a_float_are_refused_with_the_remedy(width, size):
     model = KernelDensity(bandwidth=width).fit(X)
-    with pytest.raises(pkex.UnsupportedModelError, match=f"too {size} for a float; rescale the f"):
+    with pytest.raises(pkex.UnsupportedModelError, match=f"which {size}flow. Rescale the f"):
         pkex.Explainer(model)
 
 

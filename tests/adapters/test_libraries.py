@@ -5,8 +5,8 @@ import sys
 
 # What adapters of other libraries, and what they share, are called.
 OTHERS = (
-    *("bayes_opt", "botorch", "GPy", "gpytorch", "interpret", "pygam"),
-    *("scipy", "search_space", "skopt", "smt"),
+    *("bayes_opt", "GPy", "interpret", "pygam"),
+    *("scipy", "search_space", "skopt", "smt", "torch"),
 )
 
 EXPLAINED = """

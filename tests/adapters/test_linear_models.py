@@ -228,7 +228,7 @@ def test_attributes_that_cannot_be_used_are_named():
     model = Ridge().fit(X, Y)
     model.coef_ = model.coef_[:3]
     with pytest.raises(
-        pkex.UnsupportedModelError, match=r"Ridge.coef_ is of 3 .* n_features_in_ is 5"
+        pkex.UnsupportedModelError, match=r"Ridge.coef_ has 3 .* n_features_in_ is 5"
     ):
         pkex.Explainer(model, X)
     model.coef_ = np.full(D, np.nan)

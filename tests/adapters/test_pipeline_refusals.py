@@ -1,4 +1,4 @@
-"""Steps that do not act on each column alone are refused, and so is what computes otherwise."""
+"""Steps that do not act on each column separately are refused, and models of their own methods."""
 
 import re
 
@@ -25,7 +25,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVR
 
 import pkex
-from pkex.adapters.sklearn.columns import check_columns
+from pkex.adapters.sklearn.step_maps import check_columns
 from pkex.functions.column_maps import ColumnMap, Selection
 from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.transformed import Transformed
@@ -174,7 +174,7 @@ class Mixing(Swapped):
 @pytest.mark.parametrize("columns", [Swapped(), Mixing()])
 def test_maps_that_mix_or_mistake_columns_are_found_out(columns):
     expansion = KernelSum(BASE[:, :3], Y, pkex.kernels.RBF())
-    with pytest.raises(pkex.UnsupportedModelError, match="do not act on each column alone"):
+    with pytest.raises(pkex.UnsupportedModelError, match="do not act on each column separately"):
         check_columns(Transformed(columns, expansion), columns)
     same = Selection(3, [0, 1, 2])
     check_columns(Transformed(same, expansion), same)

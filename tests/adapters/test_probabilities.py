@@ -194,11 +194,11 @@ def test_an_explainer_of_probabilities_can_be_pickled(model):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (SVR().fit(X, THREE), "knows no probabilities of SVR"),
-        (RidgeClassifier().fit(X, TWO), "knows no probabilities of RidgeClassifier"),
+        (SVR().fit(X, THREE), "does not support the probabilities of SVR"),
+        (RidgeClassifier().fit(X, TWO), "does not support the probabilities of RidgeClassifier"),
         (SGDClassifier(loss="modified_huber").fit(X, TWO), "probability of SGDClassifier"),
-        (BaggingClassifier(SVC(), 2).fit(X, TWO), "knows no probabilities of Bagging"),
-        (process(multi_class="one_vs_one").fit(X, THREE), "fit it with multi_class='one_vs_rest'"),
+        (BaggingClassifier(SVC(), 2).fit(X, TWO), "does not support the probabilities of Bagging"),
+        (process(multi_class="one_vs_one").fit(X, THREE), "Fit it with multi_class='one_vs_rest'"),
         (CalibratedClassifierCV(BaggingClassifier(), cv=2).fit(X, TWO), "of BaggingClassifier"),
     ],
     ids=["regressor", "ridge", "huber", "bagging", "pairs", "trees"],
@@ -275,7 +275,7 @@ def test_an_ensemble_without_predict_proba_is_told_of_it():
     with pytest.raises(pkex.UnsupportedModelError, match=r"pass model\.predict_proba or target="):
         pkex.Explainer(ensemble, Z)
     machine = fitted("SVC")
-    with pytest.raises(pkex.UnsupportedModelError, match="its predict_proba is, too"):
+    with pytest.raises(pkex.UnsupportedModelError, match="its predict_proba is also supported"):
         pkex.Explainer(machine.predict, Z)
     with pytest.raises(pkex.UnsupportedModelError, match="predict_proba with outputs=1"):
         pkex.Explainer(lambda rows: machine.predict_proba(rows)[:, 1], Z)

@@ -235,7 +235,7 @@ def test_data_far_from_the_origin_is_no_reason_to_refuse():
 
 def test_models_whose_output_is_rounding_noise_are_refused_with_the_remedy():
     model = KernelRidge(kernel="rbf", alpha=1.0).fit(X + 1e7, Y)
-    with pytest.raises(pkex.UnsupportedModelError, match="centre and scale the features"):
+    with pytest.raises(pkex.UnsupportedModelError, match="Center and scale the features"):
         pkex.Explainer(model)
 
 

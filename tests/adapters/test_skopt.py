@@ -265,8 +265,8 @@ def test_unnamed_dimensions_take_the_names_of_the_rows():
 @pytest.mark.parametrize(
     ("name", "entry", "message"),
     [
-        ("activation", "selu", r"column 'activation': it is none of the categories 'relu'"),
-        ("batch", 48, r"column 'batch': it is none of the categories 16, 32, 64$"),
+        ("activation", "selu", r"column 'activation': it is not one of the categories 'relu'"),
+        ("batch", 48, r"column 'batch': it is not one of the categories 16, 32, 64$"),
         ("momentum", 1.5, r"column 'momentum': its dimension goes from -0\.5 to 1$"),
         ("depth", 21, r"column 'depth': its dimension goes from 1 to 20$"),
         ("rate", np.nan, r"X has a missing value \(NaN\) in row 1, column 'rate'"),
@@ -297,12 +297,12 @@ def test_a_search_without_a_model_is_refused():
 def test_a_model_of_other_rows_than_those_tried_is_refused():
     optimizer = tried()
     optimizer.tell(optimizer.Xi[0], 1.0, fit=False)
-    with pytest.raises(pkex.UnsupportedModelError, match="told of some with fit=False"):
+    with pytest.raises(pkex.UnsupportedModelError, match="called with fit=False"):
         pkex.Explainer(optimizer)
     result = tried().get_result()
     # What happens where the dimensions are used in another search.
     result.space.set_transformer_by_type("identity", space.Real)
-    with pytest.raises(pkex.UnsupportedModelError, match="its dimensions were changed since"):
+    with pytest.raises(pkex.UnsupportedModelError, match="or the dimensions were changed"):
         pkex.Explainer(result)
 
 

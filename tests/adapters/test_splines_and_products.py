@@ -26,7 +26,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVR
 
 import pkex
-from pkex.adapters.sklearn.affine import affine_inverse
+from pkex.adapters.sklearn.steps import affine_inverse
 
 RNG = np.random.default_rng(3)
 NAMES = list("abcde")

@@ -80,7 +80,7 @@ def test_names_are_those_of_the_frame():
 
 # what the message says: (unfitted model, target)
 REFUSED = {
-    "with the final estimator RandomForestRegressor is not.*no sum": (
+    "with the final estimator RandomForestRegressor is not.*linear model": (
         StackingRegressor(REGRESSORS, RandomForestRegressor(n_estimators=2), cv=2),
         Y,
     ),

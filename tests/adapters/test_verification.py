@@ -108,7 +108,7 @@ def test_labels_of_a_gaussian_process_are_compared_with_its_latent_mean(monkeypa
     model = GaussianProcessClassifier(optimizer=None).fit(X, TWO)
     assert pkex.Explainer(model)
     monkeypatch.setattr(GaussianProcessClassifier, "predict", lambda self, rows: rows[:, 0] > 0.0)
-    with pytest.raises(pkex.UnsupportedModelError, match="predict returns a class that"):
+    with pytest.raises(pkex.UnsupportedModelError, match="predict returns another class"):
         pkex.Explainer(model)
 
 

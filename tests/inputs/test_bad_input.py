@@ -332,7 +332,7 @@ def test_a_class_is_answered_with_what_to_pass_instead():
 @pytest.mark.parametrize("rows", [X, X.tolist(), pd.DataFrame(X), sparse.csr_array(X)], ids=type)
 @pytest.mark.parametrize("options", [{}, {"value_function": "neutral"}, {"method": "none"}])
 def test_arguments_in_the_wrong_order_are_answered_with_the_right_one(rows, options):
-    message = r"it is no model, which comes first: pkex.Explainer\(model, background\)"
+    message = r"it is not a model. Pass the model first: pkex.Explainer\(model, background\)"
     with pytest.raises(pkex.UnsupportedModelError, match=message):
         pkex.Explainer(rows, SVR().fit(X, Y), **options)
 
@@ -342,12 +342,12 @@ def test_arguments_in_the_wrong_order_are_answered_with_the_right_one(rows, opti
     [
         (None, "None is not supported: pass a fitted model"),
         (PoissonRegressor(), "PoissonRegressor is not supported: .*exponential.*transform=np.exp"),
-        (ExtraTreesClassifier(), "ExtraTreesClassifier is not supported: shap.TreeExplainer"),
+        (ExtraTreesClassifier(), "ExtraTreesClassifier is not supported: use shap.TreeExplainer"),
         (HistGradientBoostingRegressor(), "shap.TreeExplainer"),
         (DecisionTreeRegressor(), "shap.TreeExplainer"),
-        (VotingClassifier([]), "probabilities; explain each of its estimators_.*predict_proba"),
+        (VotingClassifier([]), "probabilities. Explain each of its estimators_.*predict_proba"),
         (MLPRegressor(), "MLPRegressor is not supported: shap.KernelExplainer estimates.* SVR and"),
-        (RandomForestRegressor, "RandomForestRegressor is not supported: shap.TreeExplainer"),
+        (RandomForestRegressor, "RandomForestRegressor is not supported: use shap.Tree"),
     ],
     ids=str,
 )
@@ -367,7 +367,7 @@ def test_models_that_something_else_explains_are_answered_with_that(model, inste
         ("baybe.surrogates.gaussian_process.core.GP", "pkex.Explainer(surrogate.to_botorch())"),
         ("ax.service.ax_client.AxClient", "strategy = client.generation_strategy"),
         ("ax.api.client.Client", "strategy = client._generation_strategy"),
-        ("gpflow.models.gpr.GPR", "optimizer=None predicts the same"),
+        ("gpflow.models.gpr.GPR", "optimizer=None, which predicts the same"),
         ("optuna.study.study.Study", "GaussianProcessRegressor().fit(X, y)"),
         ("optuna.samplers._gp.sampler.GPSampler", "GaussianProcessRegressor().fit(X, y)"),
         ("sksurv.svm.survival_svm.FastKernelSurvivalSVM", "(model.fit_X_, -model.coef_,"),

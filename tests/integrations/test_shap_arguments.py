@@ -153,7 +153,7 @@ def test_neither_a_refusal_nor_the_question_whether_a_model_fits_prepares_an_exp
 
 
 def test_functions_that_hide_the_model_are_answered_with_what_to_pass():
-    with pytest.raises(pkex.UnsupportedModelError, match="pass the fitted model itself"):
+    with pytest.raises(pkex.UnsupportedModelError, match="Pass the fitted model, or"):
         KernelMachineExplainer(lambda rows: MODEL.predict(rows), Z)
     with pytest.raises(pkex.UnsupportedModelError, match=r"SVC.predict cannot be explained"):
         KernelMachineExplainer(PAIRS.predict, Z)

@@ -20,6 +20,7 @@ SCRIPTS = [
     *sorted((ROOT / "tools").glob("*.py")),
 ]
 ROOMS = (
+    "adapters",
     "compare",
     "execution",
     "explain",

@@ -164,7 +164,7 @@ def test_a_model_without_points_does_not_vary():
 
 
 def test_functions_that_are_no_sums_of_products_are_refused():
-    of_variance = pkex.adapters.registry.AdaptedModel(
+    of_variance = pkex.adapters.AdaptedModel(
         PosteriorVariance([[0.0]], [[1.0]], RBF()), method="predict", predict=None
     )
 

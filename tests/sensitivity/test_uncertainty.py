@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 import pkex
+from pkex.adapters.adapted_model import variance_of
 from pkex.adapters.registry import adapt
-from pkex.adapters.targets import variance_of
 from pkex.functions.draws import draws
 from pkex.functions.gaussian_process.kriging import KrigingVariance
 

@@ -165,10 +165,10 @@ def test_values_are_as_sure_as_the_covariance_of_the_function_says(name):
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: given_noise(torch.float64), "the noise of new rows is not known"),
+        (lambda: given_noise(torch.float64), "the noise of new rows is unknown"),
         (
             lambda: approximate(torch.float64, variational.VariationalStrategy),
-            "its likelihood is not part of it",
+            "the model does not include its likelihood",
         ),
         (
             lambda: coupled(

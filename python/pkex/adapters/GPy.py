@@ -1,6 +1,6 @@
-"""The adapter for the regressions of GPy, by Gaussian processes, exact or sparse.
+"""The adapter for Gaussian process regression of GPy, exact or sparse.
 
-They predict k(x, Z) w in units of the normalised targets, where Z are the training rows, or the
+The models predict k(x, Z) w in units of the normalized targets. Z are the training rows, or the
 inducing inputs of a sparse model, and w is the Woodbury vector of the posterior.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial, reduce
 from operator import add, mul
 from typing import Any
@@ -17,17 +16,25 @@ import GPy
 import numpy as np
 from GPy.util.normalizer import Standardize
 
-from pkex.adapters.attributes import expansion_of
-from pkex.adapters.kernel_check import OwnKernel, check_kernel
-from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
-from pkex.adapters.rounding import distance_rounding, scaling_rounding
+from pkex.adapters.adapted_model import AdaptedModel
+from pkex.adapters.kernels import (
+    EPSILON,
+    KernelReader,
+    OwnKernel,
+    check_kernel,
+    distance_rounding,
+    evenly,
+    scaling_rounding,
+)
+from pkex.adapters.registry import register, unsupported
 from pkex.adapters.variances import (
     described_variance,
-    evenly,
     noise_of_kernel,
     rounding_of_factor,
+    with_variance,
 )
 from pkex.functions.gaussian_process.variance import PosteriorVariance
+from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import (
     RBF,
     Constant,
@@ -41,41 +48,33 @@ from pkex.kernels import (
 from pkex.kernels.algebra import ZERO, KernelPolynomial
 from pkex.typing import Float
 
-_ROUNDING = float(np.finfo(np.float64).eps)
 _REGRESSIONS = (GPy.models.GPRegression, GPy.models.SparseGPRegression)
 
 
 @register(GPy.core.GP)
 def adapt_process(model: Any) -> AdaptedModel:
-    """Read the mean of the latent function, of one or several outputs that share a kernel."""
+    """Read the mean of the latent function, for one or several outputs with a common kernel."""
     name = type(model).__name__
     if type(model) not in _REGRESSIONS:
         known = " and ".join(kind.__name__ for kind in _REGRESSIONS)
-        raise unsupported(name, f": of GPy's models {known} are")
+        raise unsupported(name, f": the supported models of GPy are {known}")
     if model.mean_function is not None:
         raise unsupported(f"{name} with a mean_function", ": subtract it from the targets")
     points = np.array(model._predictive_variable, dtype=np.float64)
-    polynomial = _read(model.kern, name)
-    if not polynomial:
+    kernel = _Reader(name, points.shape[1]).read(model.kern)
+    if kernel is None:
         raise unsupported(f"{name} with a kernel of noise alone")
-    try:
-        kernel = polynomial.kernel(points.shape[1])
-    except ValueError as error:
-        raise unsupported(f"{name} with such a kernel", f" ({error})") from None
     weights = np.array(model.posterior.woodbury_vector, dtype=np.float64)
     scale, shift = (np.zeros(weights.shape[1]) + unit for unit in _units(model, name))
     single = weights.shape[1] == 1
     coefficients, intercept = weights * scale, shift
-    expansion = expansion_of(
-        model,
+    expansion = KernelSum(
         points,
         coefficients[:, 0] if single else coefficients,
         kernel,
         intercept[0] if single else intercept,
     )
-    resolution = float(np.finfo(np.float64).eps)
-    rounding = distance_rounding(kernel, points, resolution)
-    rounding += scaling_rounding(kernel, points, resolution)
+    rounding = distance_rounding(kernel, points) + scaling_rounding(kernel, points)
     check_kernel(kernel, OwnKernel(model.kern.K, model.kern.name), points, rounding, name)
 
     def own_mean(rows: Float) -> Float:
@@ -85,20 +84,20 @@ def adapt_process(model: Any) -> AdaptedModel:
     mean = AdaptedModel(
         expansion, title="posterior mean", predict=own_mean, kernel_rounding=rounding
     )
-    variance = partial(_variance_of, model, mean, kernel, np.square(scale[0] if single else scale))
-    return replace(mean, variance=Variance(expansion, variance))
+    scales = np.square(scale[0] if single else scale)
+    return with_variance(mean, partial(_variance_of, model, kernel, scales))
 
 
 def _variance_of(
-    model: Any, mean: AdaptedModel, kernel: Kernel, scales: Any, predictive: bool
+    model: Any, kernel: Kernel, scales: Any, mean: AdaptedModel, predictive: bool
 ) -> AdaptedModel:
-    """Describe the variance, which is k(x, x) − k(x, Z) W k(Z, x) of the Woodbury matrix W.
+    """Describe the variance k(x, x) − k(x, Z) W k(Z, x) with the Woodbury matrix W.
 
-    Of an exact model W is (L Lᵀ)⁻¹. Noise is that of a White kernel, and of the likelihood.
+    An exact model has W = (L Lᵀ)⁻¹. Noise comes from a White kernel and from the likelihood.
     """
     name, posterior = type(model).__name__, model.posterior
     points = np.array(model._predictive_variable, dtype=np.float64)
-    rows = evenly(points)
+    rows = points[evenly(len(points))]
     priors = np.array(model.kern.Kdiag(rows), dtype=np.float64)
     in_kernel = noise_of_kernel(kernel, priors, rows, name)
     noise = (in_kernel + float(model.likelihood.variance[0])) * predictive
@@ -109,8 +108,8 @@ def _variance_of(
     else:
         factor, middle = np.eye(len(points)), np.array(posterior.woodbury_inv, dtype=np.float64)
         options["middle"] = (middle + middle.T) / 2.0
-        # Of the products with it, of which GPy's is made.
-        rounding = _ROUNDING * float(np.abs(middle).sum() * priors.max() ** 2)
+        # Of GPy's products with the matrix.
+        rounding = EPSILON * float(np.abs(middle).sum() * priors.max() ** 2)
     function = PosteriorVariance(points, factor, kernel, **options)
 
     def variance(rows: Float) -> Float:
@@ -119,11 +118,11 @@ def _variance_of(
         return own if function.has_output_axis else own[:, 0]
 
     title = "predictive variance" if predictive else "variance"
-    return described_variance(mean, function, variance, rounding * scales, title=title)
+    return described_variance(mean, function, variance, rounding * scales, title)
 
 
 def _units(model: Any, name: str) -> tuple[Float, Float]:
-    """Return the scale of the targets, and what they are shifted by."""
+    """Return the scale and the shift of the targets."""
     normalizer = model.normalizer
     if normalizer is None:
         return np.ones(1), np.zeros(1)
@@ -132,23 +131,16 @@ def _units(model: Any, name: str) -> tuple[Float, Float]:
     return np.array(normalizer.std), np.array(normalizer.mean)
 
 
-def _read(kernel: Any, name: str) -> KernelPolynomial:
-    """Return a kernel between new rows and points."""
-    # By exact type: subclasses are other functions.
-    kind = type(kernel)
-    if kind is GPy.kern.White:
-        return ZERO
-    if kind in _COMBINATIONS:
-        return reduce(_COMBINATIONS[kind], [_read(part, name) for part in kernel.parts])
-    if kind not in _KERNELS:
-        names = ", ".join(other.__name__ for other in (*_KERNELS, *_COMBINATIONS, GPy.kern.White))
-        raise unsupported(f"{name} with {kind.__name__} in its kernel", f"; known are {names}")
-    try:
-        own = KernelPolynomial.of(_KERNELS[kind](kernel), kernel.active_dims.tolist())
-        # The variances of Linear are those of its columns.
-        return own if kind is GPy.kern.Linear else float(_numbers(kernel.variance)) * own
-    except ValueError as error:
-        raise unsupported(f"{name} with such a {kind.__name__}", f" ({error})") from None
+class _Reader(KernelReader):
+    """Reads kernels of GPy."""
+
+    def scaled(self, kernel: Any, own: Kernel) -> KernelPolynomial:
+        """Return a kernel of the active columns, times its variance."""
+        return float(_numbers(kernel.variance)) * self.on_columns(kernel, own)
+
+    def on_columns(self, kernel: Any, own: Kernel) -> KernelPolynomial:
+        """Return a kernel of the active columns."""
+        return KernelPolynomial.of(own, kernel.active_dims.tolist())
 
 
 def _numbers(parameter: Any) -> Any:
@@ -157,40 +149,40 @@ def _numbers(parameter: Any) -> Any:
     return float(values[0]) if len(values) == 1 else values
 
 
-def _matern(nu: float) -> Callable[[Any], Kernel]:
-    return lambda kernel: Matern(_numbers(kernel.lengthscale), nu=nu)
+def _gaussian(reader: _Reader, kernel: Any) -> KernelPolynomial:
+    return reader.scaled(kernel, RBF(_numbers(kernel.lengthscale)))
 
 
-def _gaussian(kernel: Any) -> Kernel:
-    return RBF(_numbers(kernel.lengthscale))
+def _matern(nu: float) -> Callable[[_Reader, Any], KernelPolynomial]:
+    return lambda reader, kernel: reader.scaled(kernel, Matern(_numbers(kernel.lengthscale), nu=nu))
 
 
-def _rational_quadratic(kernel: Any) -> Kernel:
+def _rational_quadratic(reader: _Reader, kernel: Any) -> KernelPolynomial:
     # (1 + r²/2)^(−power), with α = power and r²/2 = (r√α)²/(2α)
     alpha = float(_numbers(kernel.power))
     scale = np.divide(_numbers(kernel.lengthscale), math.sqrt(alpha))
-    return RationalQuadratic(scale, alpha=alpha)
+    return reader.scaled(kernel, RationalQuadratic(scale, alpha=alpha))
 
 
-def _periodic(kernel: Any) -> Kernel:
-    # exp(−sin²(π r/p) / (2 ℓ²)), which for pkex has the length-scale 2 ℓ
+def _periodic(reader: _Reader, kernel: Any) -> KernelPolynomial:
+    # exp(−sin²(π r/p) / (2 ℓ²)) has the length-scale 2 ℓ in pkex
     scale = np.multiply(2.0, _numbers(kernel.lengthscale))
-    return Periodic(scale, _numbers(kernel.period))
+    return reader.scaled(kernel, Periodic(scale, _numbers(kernel.period)))
 
 
-def _polynomial(kernel: Any) -> Kernel:
+def _linear(reader: _Reader, kernel: Any) -> KernelPolynomial:
+    return reader.on_columns(kernel, Linear(_numbers(kernel.variances)))
+
+
+def _polynomial(reader: _Reader, kernel: Any) -> KernelPolynomial:
     order = float(_numbers(kernel.order))
     if not order.is_integer():
-        raise ValueError(f"its order {order:g} is no integer")
+        raise ValueError(f"its order {order:g} is not an integer")
     gamma, offset = (float(_numbers(own)) for own in (kernel.scale, kernel.bias))
-    return Polynomial(int(order), gamma=gamma, coef0=offset)
+    return reader.scaled(kernel, Polynomial(int(order), gamma=gamma, coef0=offset))
 
 
-_COMBINATIONS: dict[type, Callable[[KernelPolynomial, KernelPolynomial], KernelPolynomial]] = {
-    GPy.kern.Add: add,
-    GPy.kern.Prod: mul,
-}
-_KERNELS: dict[type, Callable[[Any], Kernel]] = {
+_Reader.readers = {
     GPy.kern.RBF: _gaussian,
     GPy.kern.ExpQuad: _gaussian,
     GPy.kern.Exponential: _matern(0.5),
@@ -198,7 +190,10 @@ _KERNELS: dict[type, Callable[[Any], Kernel]] = {
     GPy.kern.Matern52: _matern(2.5),
     GPy.kern.RatQuad: _rational_quadratic,
     GPy.kern.StdPeriodic: _periodic,
-    GPy.kern.Linear: lambda kernel: Linear(_numbers(kernel.variances)),
+    GPy.kern.Linear: _linear,
     GPy.kern.Poly: _polynomial,
-    GPy.kern.Bias: lambda kernel: Constant(),
+    GPy.kern.Bias: lambda reader, kernel: reader.scaled(kernel, Constant()),
+    GPy.kern.Add: lambda reader, kernel: reduce(add, map(reader.polynomial, kernel.parts)),
+    GPy.kern.Prod: lambda reader, kernel: reduce(mul, map(reader.polynomial, kernel.parts)),
+    GPy.kern.White: lambda reader, kernel: ZERO,
 }

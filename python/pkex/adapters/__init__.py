@@ -24,7 +24,8 @@ array([[0.23769472]])
 
 from __future__ import annotations
 
-from pkex.adapters.registry import AdaptedModel, Variance, adapt, register
+from pkex.adapters.adapted_model import AdaptedModel, Variance
+from pkex.adapters.registry import adapt, register
 from pkex.adapters.verification import verify
 
 __all__ = ["AdaptedModel", "Variance", "adapt", "register", "verify"]

@@ -1,8 +1,8 @@
 """The adapter for bayes_opt: the posterior mean of an optimizer, in the parameters that it varies.
 
-Its Gaussian process is scikit-learn's. Since version 3 its kernel takes rows through the function
-`kernel_transform` first, which rounds integers. A choice has a column for each category there; here
-it is one column of categories.
+Its Gaussian process is scikit-learn's. Since version 3 its kernel passes rows through the function
+`kernel_transform`, which rounds integers. A choice, with one column per category there, is one
+column of categories here.
 """
 
 from __future__ import annotations
@@ -14,15 +14,13 @@ import numpy as np
 from bayes_opt import BayesianOptimization
 from sklearn.exceptions import NotFittedError
 
-from pkex.adapters.mapped import in_columns
-from pkex.adapters.registry import AdaptedModel, register, unsupported
+from pkex.adapters.adapted_model import AdaptedModel, in_columns
+from pkex.adapters.registry import register, unsupported
 from pkex.adapters.search_space import Category, Number, Parameter, SearchSpace
-from pkex.adapters.sklearn.gp_relatives import adapt_relative
+from pkex.adapters.sklearn.gaussian_process import adapt_variant
 from pkex.errors import UnsupportedModelError
 from pkex.functions.column_maps import ColumnMap, Selection
 from pkex.typing import Float
-
-_REMEDY = "suggest(), or predict() of any point, fits it to all that are registered"
 
 
 @register(BayesianOptimization)
@@ -30,17 +28,21 @@ def adapt_optimizer(optimizer: BayesianOptimization) -> AdaptedModel:
     """Read the mean of an optimizer's Gaussian process, in units of the target."""
     name, process, space = type(optimizer).__name__, optimizer._gp, optimizer.space
     if not hasattr(process, "X_train_"):
-        raise NotFittedError(f"the Gaussian process of {name} is not fitted yet: {_REMEDY}")
+        raise NotFittedError(
+            f"the Gaussian process of {name} is not fitted yet. Call its suggest(), or its "
+            "predict() for any point"
+        )
     rows = process.X_train_
     if not np.array_equal(rows, space.params):
         raise UnsupportedModelError(
-            f"the Gaussian process of {name} was fitted to {len(rows)} points, which are not the "
-            f"{len(space.params)} that are registered: {_REMEDY}"
+            f"{name} has {len(space.params)} registered points, but its Gaussian process was last "
+            f"fitted on {len(rows)}. Call its suggest(), or its predict() for any point, to refit "
+            "it"
         )
     names = tuple(space.keys)
     parameters = [_parameter(space, key) for key in names]
     covariance, is_wrapped = _unwrapped(process.kernel_)
-    part = adapt_relative(process, covariance, space.kernel_transform(rows) if is_wrapped else rows)
+    part = adapt_variant(process, covariance, space.kernel_transform(rows) if is_wrapped else rows)
     columns: ColumnMap = Selection(len(names), range(len(names)))
     if any(parameter is not _NUMBER for parameter in parameters):
         if not is_wrapped:
@@ -64,19 +66,19 @@ def adapt_optimizer(optimizer: BayesianOptimization) -> AdaptedModel:
 
 
 def _unwrapped(kernel: Any) -> tuple[Any, bool]:
-    """Return what `wrap_kernel` wrapped, if it did, and whether."""
+    """Return a kernel without the wrapper of `wrap_kernel`, and whether it had one."""
     kind = type(kernel)
     if kind.__module__ != "bayes_opt.parameter":
         return kernel, False
     return kind.__mro__[1](**kernel.get_params(deep=False)), True
 
 
-# A number that the kernel takes as it is.
+# A number that the kernel uses unchanged.
 _NUMBER = Number(np.asarray, np.asarray)
 
 
 def _parameter(space: Any, key: str) -> Parameter:
-    # Before version 3 all are numbers.
+    # Before version 3 all parameters are numbers.
     known = getattr(space, "params_config", {}).get(key)
     if known is None or known.is_continuous:
         return _NUMBER

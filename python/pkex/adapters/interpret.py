@@ -1,7 +1,7 @@
 """The adapter for interpret's explainable boosting machines.
 
-Such a machine is an intercept and a sum of tables over bins of one column, or of some: each column
-is cut into bins, more finely for the tables of it alone than for those of several columns.
+Such a machine is an intercept plus a sum of tables over the bins of one or several columns. The
+bins of a column are finer in tables of this column alone than in tables of several columns.
 """
 
 from __future__ import annotations
@@ -16,15 +16,10 @@ from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostin
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from pkex.adapters.registry import (
-    AdaptedModel,
-    Probabilities,
-    register,
-    register_probabilities,
-    unsupported,
-)
-from pkex.adapters.sklearn.description import class_names
-from pkex.adapters.sklearn.probabilities import log_odds, of_classes
+from pkex.adapters.adapted_model import AdaptedModel, Probabilities
+from pkex.adapters.registry import register, register_probabilities, unsupported
+from pkex.adapters.sklearn.estimators import class_names
+from pkex.adapters.sklearn.probabilities import probabilities_by_link
 from pkex.adapters.sklearn.probability_links import logistic, of_softmax
 from pkex.functions.column_maps import ColumnMap, scattered
 from pkex.functions.term_sum import TermSum
@@ -36,7 +31,7 @@ from pkex.typing import Float
 
 @register(ExplainableBoostingRegressor)
 def adapt_regressor(model: ExplainableBoostingRegressor) -> AdaptedModel:
-    """Read the sum, which is predicted, or the logarithm of what is predicted."""
+    """Read the sum, which is the prediction or its logarithm."""
     function = _function_of(model)
     if model.link_ == "identity":
         return _described(model, function, model.predict, method="predict")
@@ -51,8 +46,8 @@ def adapt_regressor(model: ExplainableBoostingRegressor) -> AdaptedModel:
         model,
         function,
         own_sum,
-        f"with objective={model.objective!r} it predicts the exponential of a sum, to which values "
-        "of features do not add up",
+        f"with objective={model.objective!r} it predicts the exponential of a sum, to which "
+        "Shapley values do not add up",
         title="logarithm of predict",
     )
 
@@ -64,8 +59,8 @@ def adapt_classifier(model: ExplainableBoostingClassifier) -> AdaptedModel:
         model,
         _function_of(model),
         model.decision_function,
-        "only the decision function, the log-odds, is a sum to which values of features can add "
-        "up; class labels are made from it",
+        "only the decision function, the log-odds, is a sum to which Shapley values can add up; "
+        "class labels follow from it",
         method="decision_function",
     )
 
@@ -76,10 +71,10 @@ def probabilities_of_classifier(model: ExplainableBoostingClassifier) -> Probabi
     adapted, predict, classes = adapt_classifier(model), model.predict_proba, model.classes_
     if model.link_ not in _LINKS:
         raise unsupported(f"the probability of a classifier with the link {model.link_!r}")
-    described = of_classes(adapted, [adapted.function], _LINKS[model.link_], predict, classes)
-    if len(classes) > 2:
-        return Probabilities(described)
-    return Probabilities(described, log_odds(adapted, (1.0, 0.0), predict, classes))
+    link = _LINKS[model.link_]
+    return probabilities_by_link(
+        adapted, [adapted.function], link, predict, classes, affine=(1.0, 0.0)
+    )
 
 
 _LINKS = {"logit": logistic, "mlogit": of_softmax}
@@ -95,7 +90,7 @@ def _described(
     title: str = "",
 ) -> AdaptedModel:
     names = tuple(map(str, model.feature_names_in_))
-    # Those that it makes up itself, of columns without names.
+    # interpret makes up names for columns without one.
     is_named = not all(re.fullmatch(r"feature_\d{4,}", name) for name in names)
     is_classifier = isinstance(model, ExplainableBoostingClassifier)
     return AdaptedModel(
@@ -110,14 +105,14 @@ def _described(
 
 
 def _function_of(model: Any) -> Transformed:
-    """Return the sum of tables, in terms of the columns of the training rows."""
+    """Return the sum of tables, in the columns of the training rows."""
     if type(model) not in (ExplainableBoostingClassifier, ExplainableBoostingRegressor):
         raise unsupported(f"{type(model).__name__}, a subclass of interpret's machines,")
     check_is_fitted(model, "term_scores_")
     if not np.isfinite(model.intercept_).all():
         raise unsupported(f"{type(model).__name__} of a single class")
     if not model.term_features_:
-        raise unsupported(f"{type(model).__name__} without terms", ": it is a constant")
+        raise unsupported(f"{type(model).__name__} without terms", ": it is constant")
     binned, terms = _Binned(len(model.bins_)), []
     for features, scores in zip(model.term_features_, model.term_scores_, strict=True):
         places = [binned.place_of(model.bins_[j], j, len(features)) for j in features]
@@ -136,12 +131,12 @@ def _function_of(model: Any) -> Transformed:
 
 @dataclass(frozen=True)
 class _Cuts:
-    """Bins of numbers: 0 of missing entries, then those between cuts, and one of no entries.
+    """Bins of numbers: 0 for missing values, then bins between cuts, then an unused bin.
 
     Parameters
     ----------
     cuts : ndarray
-        Ascending; an entry on a cut is above it.
+        Ascending; a value on a cut is above it.
     """
 
     cuts: Float
@@ -151,16 +146,16 @@ class _Cuts:
         return len(self.cuts) + 3
 
     def of(self, entries: NDArray[Any]) -> Float:
-        """Return the number of each entry's bin."""
+        """Return the number of the bin of each value."""
         numbers = entries.astype(np.float64)
         bins = np.searchsorted(self.cuts, numbers, side="right").astype(np.float64) + 1.0
         bins[np.isnan(numbers)] = 0.0
         return bins
 
     def inverse(self, bins: Float) -> Float:
-        """Return an entry of each bin, on the cut below it where there is one.
+        """Return a value in each bin, the cut below it if there is one.
 
-        Between two numbers of bins that is the cut between them.
+        A number between those of two bins stands for the cut between them.
         """
         if not len(self.cuts):
             return bins
@@ -172,12 +167,12 @@ class _Cuts:
 
 @dataclass(frozen=True)
 class _Codes:
-    """Bins of categories: 0 of missing entries, then those of texts, and one of all others.
+    """Bins of categories: 0 for missing values, then bins of texts, then a bin for other texts.
 
     Parameters
     ----------
     codes : mapping of str to int
-        The bin of each text; several may have one.
+        The bin of each text; texts may share a bin.
     """
 
     codes: Mapping[str, int]
@@ -187,13 +182,13 @@ class _Codes:
         return max(self.codes.values(), default=0) + 2
 
     def of(self, entries: NDArray[Any]) -> Float:
-        """Return the number of each entry's bin."""
+        """Return the number of the bin of each value."""
         other = self.n_bins - 1
         texts = map(_text, entries.tolist())
         return np.array([0.0 if t is None else float(self.codes.get(t, other)) for t in texts])
 
     def inverse(self, bins: Float) -> Float:
-        """Return the number of a text for each bin, in the order of texts."""
+        """Return the place of a text for each bin."""
         return bins % max(1, len(self.codes))
 
 
@@ -201,19 +196,19 @@ _Bins = _Cuts | _Codes
 
 
 def _text(entry: Any) -> str | None:
-    """Return an entry as the text that interpret takes it for, None if it is missing."""
+    """Return the text by which interpret represents a value, None if it is missing."""
     if is_missing(entry):
         return None
     if isinstance(entry, bool | np.bool_):
         return str(int(entry))
     if isinstance(entry, float | np.floating):
-        # Whole numbers are the same text, whether they are floats or not; and so are 0 and −0.
+        # Integers and equal floats have the same text, and so have 0 and −0.
         return repr(float(entry) + 0.0).removesuffix(".0")
     return str(entry)
 
 
 class _Binned:
-    """The columns of bins that terms need, as they are met."""
+    """The columns of bins that terms need."""
 
     def __init__(self, n_columns: int) -> None:
         self._n_columns = n_columns
@@ -221,10 +216,10 @@ class _Binned:
         self._bins: list[_Bins] = []
 
     def place_of(self, levels: Sequence[Any], column: int, n_together: int) -> int:
-        """Return the place of a column of bins, for a term of so many columns.
+        """Return the place of a column of bins for a term of `n_together` columns.
 
-        `levels` are the bins of the column in terms of one column, of two, and so on; the last
-        are those of all larger terms.
+        `levels` are the bins of the column in terms of one column, of two, and so on; larger terms
+        use the last level.
         """
         level = min(len(levels), n_together) - 1
         key = column, level
@@ -237,19 +232,19 @@ class _Binned:
         return self._places[key]
 
     def as_map(self) -> _BinMap:
-        """Return the map that makes them."""
+        """Return the map that makes the columns of bins."""
         return _BinMap(self._n_columns, [column for column, _ in self._places], self._bins)
 
 
 class _BinMap(ColumnMap):
-    """The numbers of the bins that entries are in, one or more for each column.
+    """The map from values to the numbers of their bins, one or more per column.
 
     Parameters
     ----------
     n_columns : int
     sources : sequence of int
     bins : sequence of bins
-        Of each column that is made.
+        The bins of each column that the map makes.
     """
 
     def __init__(self, n_columns: int, sources: Sequence[int], bins: Sequence[_Bins]) -> None:
@@ -276,7 +271,7 @@ class _BinMap(ColumnMap):
         return wide
 
     def probing_bins(self) -> Float:
-        """Return rows of bins, of entries that are there, spread over all of them."""
+        """Return rows of bins of present values, spread over all bins."""
         shares = np.abs(np.cos(np.arange(1.0, 1.0 + 12 * len(self._bins)))).reshape(12, -1)
         n_bins = np.array([own.n_bins for own in self._bins])
         bins: Float = 1.0 + np.floor(shares * (n_bins - 2))

@@ -1,4 +1,4 @@
-"""The adapter for pyGAM's generalised additive models, on the scale of their link."""
+"""The adapter for pyGAM's generalized additive models, on the scale of their link."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from pygam import GAM
 
-from pkex.adapters.registry import AdaptedModel, register, unsupported
+from pkex.adapters.adapted_model import AdaptedModel
+from pkex.adapters.registry import register, unsupported
 from pkex.errors import UnsupportedModelError
 from pkex.functions.term_sum import TermSum
 from pkex.tables.labels import numbered
@@ -19,12 +20,12 @@ from pkex.typing import Float
 
 @register(GAM)
 def adapt_gam(model: GAM) -> AdaptedModel:
-    """Read the sum of terms, which is predicted, or of which a link makes what is predicted."""
+    """Read the sum of terms, which a link turns into the prediction."""
     name = type(model).__name__
     if not type(model).__module__.startswith("pygam."):
         raise unsupported(f"{name}, a subclass of pyGAM's models,")
     if not hasattr(model, "coef_"):
-        raise UnsupportedModelError(f"{name} is not fitted: call fit first")
+        raise UnsupportedModelError(f"{name} is not fitted. Call fit first")
     function = _function_of(model)
     link = type(model.link).__name__
     if link == "IdentityLink":
@@ -33,8 +34,8 @@ def adapt_gam(model: GAM) -> AdaptedModel:
         function,
         title="linear predictor",
         predict=_linear_predictor(model),
-        not_explained=f"behind the {link} of pyGAM it is no sum to which values of features can "
-        "add up; the linear predictor, the sum of all terms, is",
+        not_explained=f"behind the {link} of pyGAM it is not a sum to which Shapley values can add "
+        "up; the linear predictor, the sum of all terms, is one",
     )
 
 
@@ -43,7 +44,7 @@ def _function_of(model: Any) -> TermSum:
     if len(coefficients) != model.terms.n_coefs:
         raise UnsupportedModelError(
             f"{type(model).__name__}.coef_ has {len(coefficients)} numbers, and its terms have "
-            f"{model.terms.n_coefs}: one of them was changed after fitting; fit the model again"
+            f"{model.terms.n_coefs}: one of them was changed after fitting. Fit the model again"
         )
     low, high = np.zeros(model.statistics_["m_features"]), np.ones(model.statistics_["m_features"])
     for number, term in enumerate(model.terms):
@@ -77,15 +78,15 @@ def _linear_predictor(model: Any) -> Callable[[Float], Float]:
 
 @dataclass(frozen=True, eq=False)
 class _Term:
-    """A term, as a function of its columns alone.
+    """A term as a function of its columns.
 
     Parameters
     ----------
     term : pygam.terms.Term
-        Whose columns are numbered from 0.
+        Its columns are numbered from 0.
     coefficients : ndarray
     columns : list of int
-        What messages call them.
+        Numbers of the columns in messages.
     """
 
     term: Any
@@ -105,26 +106,26 @@ class _Term:
         outside = entries[(entries < low) | (entries > high)]
         if len(outside):
             raise ValueError(
-                f"the factor of column {self.columns[part.feature]} was fitted on entries from "
-                f"{low + 0.5:g} to {high - 0.5:g}, and pyGAM has no value at {outside[0]:g}; "
-                "remove the row"
+                f"the factor of column {self.columns[part.feature]} was fitted on values from "
+                f"{low + 0.5:g} to {high - 0.5:g}, and pyGAM is undefined at {outside[0]:g}. "
+                "Remove the row"
             )
 
 
 def _parts(term: Any) -> list[Any]:
-    """Return the terms that a tensor product is of, or the term itself."""
+    """Return the factors of a tensor product, or the term itself."""
     return [term[place] for place in range(len(term))] if term.istensor else [term]
 
 
 def _columns(term: Any) -> list[int]:
-    """Return the columns that a term is a function of, with those that it is multiplied by."""
+    """Return the columns of a term, with those that it is multiplied by."""
     features = {int(part.feature) for part in _parts(term)}
     factors = {int(part.by) for part in (term, *_parts(term)) if _is_multiplied(part)}
     return sorted(features | factors)
 
 
 def _in_columns(term: Any, columns: list[int]) -> Any:
-    """Return a copy of a term in terms of its own columns alone."""
+    """Return a copy of a term whose columns are numbered from 0."""
     own = copy.deepcopy(term)
     parts = _parts(own)
     for part in parts:

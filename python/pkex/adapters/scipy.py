@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import RBFInterpolator
 
-from pkex.adapters.registry import AdaptedModel, register, unsupported
+from pkex.adapters.adapted_model import AdaptedModel
+from pkex.adapters.registry import register, unsupported
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
@@ -24,13 +25,13 @@ from pkex.kernels import RBF, Kernel, RationalQuadratic
 from pkex.kernels.polyharmonic import POLYHARMONIC, GrowingKernel
 from pkex.typing import Float
 
-# SciPy scales rows by ε before it subtracts them: of rows far from the origin few digits are left.
+# SciPy scales rows by ε before it subtracts them, so that rows far from the origin lose digits.
 _ROUNDING = 32.0 * float(np.finfo(np.float64).eps)
 
 
 @register(RBFInterpolator)
 def adapt_interpolator(model: RBFInterpolator) -> AdaptedModel:
-    """Read an interpolator of numbers, or of vectors, whose entries are outputs."""
+    """Read an interpolator of numbers, or of vectors with one output per component."""
     _check_known(model)
     points = np.asarray(model.y)
     coefficients, polynomial = np.split(
@@ -47,7 +48,7 @@ def adapt_interpolator(model: RBFInterpolator) -> AdaptedModel:
         ) from error
     parts = [function]
     if np.any(degrees == 1):
-        # Its monomials of degree 1 are in the order of the columns.
+        # Monomials of degree 1 are in the order of the columns.
         slopes = (polynomial[degrees == 1].T / model._scale).T
         parts.append(LinearFunction(slopes, centre=model._shift, points=points))
     if np.any(degrees == 2):
@@ -66,31 +67,29 @@ def adapt_interpolator(model: RBFInterpolator) -> AdaptedModel:
 
 
 def _check_known(model: RBFInterpolator) -> None:
-    """Refuse options of which no sum of products over the columns is known."""
+    """Raise an error for options whose function is not a sum of products over the columns."""
     if type(model) is not RBFInterpolator:
         raise unsupported(f"{type(model).__name__}, a subclass of RBFInterpolator,")
     if model.neighbors is not None:
         raise unsupported(
             f"RBFInterpolator with neighbors={model.neighbors}",
-            ": it is another function in each neighbourhood; without neighbors it is one",
+            ": it is another function in each neighborhood. Omit neighbors",
         )
     if model.kernel not in _KERNELS:
         known = ", ".join(map(repr, _KERNELS))
         raise unsupported(
             f"RBFInterpolator with kernel {model.kernel!r}",
-            ": as a sum of products r⁵ would lose most digits, as the difference of far larger "
-            f"numbers; known are {known}",
+            f"; supported are {known}. As a sum of products r⁵ would lose most digits",
         )
     degree = int(np.sum(model.powers, axis=1).max(initial=-1))
     if degree > 2:
         raise unsupported(
             f"RBFInterpolator with degree={degree}",
-            ": its polynomial multiplies three columns or more with each other; degree 2 and below "
-            "do not",
+            ": its polynomial multiplies three or more columns. Use degree 2 or below",
         )
     if len(model.d_shape) > 1 or np.issubdtype(model.d_dtype, np.complexfloating):
         raise unsupported(
-            "RBFInterpolator of complex values or of matrices", ": real numbers and vectors are"
+            "RBFInterpolator of complex values or of matrices", ": use real numbers or vectors"
         )
 
 

@@ -1,9 +1,13 @@
-"""Search spaces of Bayesian optimisation: what a model is given of each parameter."""
+"""Search spaces of Bayesian optimization, and the columns that they make for a model.
+
+Their objects need no library, since an explainer is pickled with them.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,28 +16,40 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.functions.column_maps import ColumnMap
 from pkex.typing import Float
 
-__all__ = ["Category", "Number", "Parameter", "SearchSpace"]
+__all__ = [
+    "Category",
+    "Number",
+    "Parameter",
+    "SearchSpace",
+    "Step",
+    "affine",
+    "kumaraswamy",
+    "logarithm",
+    "number_of",
+    "reversed_step",
+    "rounding",
+]
 
 
 class Parameter(ABC):
-    """A parameter of a search, which makes one or several columns of the model's."""
+    """A parameter of a search, which makes one or several columns for the model."""
 
     width: int
-    """The number of columns that are made."""
+    """Number of columns."""
 
     categories: tuple[object, ...] = ()
-    """All entries that it may have, unless it is a number in a range."""
+    """All values of a categorical parameter; empty for a number in a range."""
 
     is_numeric: bool = True
-    """Whether all entries are numbers."""
+    """Whether all values are numbers."""
 
     @abstractmethod
     def made(self, entries: NDArray[Any]) -> Float:
-        """Return the columns (n, width) of entries (n,)."""
+        """Return the columns (n, width) for values (n,)."""
 
     @abstractmethod
     def origin(self, made: Float) -> Float:
-        """Return entries (n,) that make `made` or near; of what is no number, the places."""
+        """Return values (n,) that make about these columns, for non-numeric values their places."""
 
 
 class Number(Parameter):
@@ -42,7 +58,7 @@ class Number(Parameter):
     Parameters
     ----------
     forward, backward : callable
-        From an array of entries to their column, and back.
+        From an array of values to their column, and back.
     """
 
     width = 1
@@ -58,7 +74,7 @@ class Number(Parameter):
 
 
 class Category(Parameter):
-    """A choice, which makes the columns of a row of a table.
+    """A choice among categories, each of which makes a row of a table.
 
     Parameters
     ----------
@@ -84,7 +100,7 @@ class Category(Parameter):
     def _place(self, entry: object) -> int:
         if entry not in self.categories:
             known = ", ".join(map(repr, self.categories))
-            raise ValueError(f"it is none of the categories {known}")
+            raise ValueError(f"it is not one of the categories {known}")
         return self.categories.index(entry)
 
 
@@ -117,3 +133,70 @@ class SearchSpace(ColumnMap):
         ends = np.cumsum([parameter.width for parameter in self._parameters])[:-1]
         parts = zip(self._parameters, np.split(rows, ends, axis=1), strict=True)
         return np.column_stack([parameter.origin(made) for parameter, made in parts])
+
+
+_Function = Callable[[Float], Float]
+# A function and its inverse.
+Step = tuple[_Function, _Function]
+
+
+def number_of(steps: Sequence[Step]) -> Number:
+    """Return the parameter that several steps turn into a column."""
+    forward = [step[0] for step in steps]
+    backward = [step[1] for step in reversed(steps)]
+    return Number(partial(_in_turn, forward), partial(_in_turn, backward))
+
+
+def reversed_step(step: Step) -> Step:
+    """Return the inverse of a step."""
+    forward, backward = step
+    return backward, forward
+
+
+def affine(offset: float, by: float) -> Step:
+    """Return (x − offset) / by."""
+    return partial(_divided, offset, by), partial(_multiplied, offset, by)
+
+
+def logarithm() -> Step:
+    """Return log₁₀ x."""
+    return np.log10, partial(np.power, 10.0)
+
+
+def rounding() -> Step:
+    """Return the nearest integer, halves to even."""
+    return np.rint, np.asarray
+
+
+def kumaraswamy(c0: float, c1: float, eps: float) -> Step:
+    """Return Kumaraswamy's distribution function, 1 − (1 − u^c1)^c0 of u = eps + (1 − 2 eps) x.
+
+    u is clipped to [eps, 1 − eps].
+    """
+    return partial(_warped, c0, c1, eps), partial(_unwarped, c0, c1, eps)
+
+
+def _in_turn(functions: Sequence[_Function], entries: Float) -> Float:
+    # Values that are not finite, such as the logarithm of 0, raise an error later.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        for function in functions:
+            entries = function(entries)
+    return entries
+
+
+def _divided(offset: float, by: float, entries: Float) -> Float:
+    return (entries - offset) / by
+
+
+def _multiplied(offset: float, by: float, entries: Float) -> Float:
+    return entries * by + offset
+
+
+def _warped(c0: float, c1: float, eps: float, entries: Float) -> Float:
+    u = np.clip(entries * (1.0 - 2.0 * eps) + eps, eps, 1.0 - eps)
+    return np.asarray(1.0 - (1.0 - u**c1) ** c0)
+
+
+def _unwarped(c0: float, c1: float, eps: float, entries: Float) -> Float:
+    u = (1.0 - (1.0 - entries) ** (1.0 / c0)) ** (1.0 / c1)
+    return np.clip((u - eps) / (1.0 - 2.0 * eps), 0.0, 1.0)

@@ -1,8 +1,8 @@
 """Adapters for scikit-optimize: its Gaussian processes, and the searches that they belong to.
 
-A search is explained in its own parameters: its space makes one or several columns of each, which
-its last model is given. gp_minimize and the like return a result of SciPy's class, with the same
-models and space.
+pkex explains a search in its own parameters. Its space makes one or several columns of each
+parameter, the input of its last model. gp_minimize and similar functions return a result of SciPy's
+class, with the same models and space.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from skopt import Optimizer
 from skopt.learning import GaussianProcessRegressor
 from skopt.space import Categorical
 
-from pkex.adapters.mapped import in_columns
-from pkex.adapters.registry import AdaptedModel, adapt, register, unsupported
+from pkex.adapters.adapted_model import AdaptedModel, in_columns
+from pkex.adapters.registry import adapt, register, unsupported
 from pkex.adapters.search_space import Category, Number, Parameter, SearchSpace
-from pkex.adapters.sklearn.gp_relatives import adapt_relative
-from pkex.adapters.sklearn.kernel_trees import OTHER_PRODUCTS
+from pkex.adapters.sklearn.covariances import READERS, CovarianceReader
+from pkex.adapters.sklearn.gaussian_process import adapt_variant
 from pkex.errors import UnsupportedModelError
 from pkex.kernels.algebra import KernelPolynomial, similarities
 from pkex.typing import Float
@@ -35,48 +35,37 @@ from pkex.typing import Float
 
 @register(GaussianProcessRegressor)
 def adapt_regressor(model: GaussianProcessRegressor) -> AdaptedModel:
-    """Read the mean, which is that of scikit-learn's class; the noise is in the training alone."""
+    """Read the mean as that of scikit-learn's class; noise enters the training only."""
     if type(model) is not GaussianProcessRegressor:
         raise unsupported(f"{type(model).__name__}, a subclass of skopt's regressor,")
-    covariance = _in_scikit_learn(getattr(model, "kernel_", None))
+    covariance = getattr(model, "kernel_", None)
     if getattr(model, "noise_", None):
-        # Its own kernel has lost that after fitting.
-        covariance += sklearn_kernels.WhiteKernel(model.noise_)
-    return adapt_relative(model, covariance, getattr(model, "X_train_", None))
+        # The kernel itself has lost the noise after fitting.
+        covariance += skopt_kernels.WhiteKernel(model.noise_)
+    return adapt_variant(model, covariance, getattr(model, "X_train_", None))
 
 
-def _in_scikit_learn(kernel: Any) -> Any:
-    """Return a kernel with scikit-learn's classes in place of skopt's, which add gradients."""
-    kind = type(kernel)
-    if kind not in _SAME:
-        return kernel
-    options = kernel.get_params(deep=False)
-    return _SAME[kind](**{name: _in_scikit_learn(value) for name, value in options.items()})
-
-
-_SAME = {
-    getattr(skopt_kernels, name): getattr(sklearn_kernels, name)
-    for name in (
-        "ConstantKernel",
-        "DotProduct",
-        "ExpSineSquared",
-        "Exponentiation",
-        "Matern",
-        "Product",
-        "RBF",
-        "RationalQuadratic",
-        "Sum",
-        "WhiteKernel",
-    )
-}
-
-
-def _hamming(rates: tuple[float, ...]) -> KernelPolynomial:
-    """Return exp(−Σ_j rates_j [x_j ≠ y_j])."""
+def _hamming(reader: CovarianceReader, kernel: Any) -> KernelPolynomial:
+    """Read exp(−Σ_j length_scale_j [x_j ≠ y_j])."""
+    rates = reader.length_scales(kernel)
     return similarities([math.exp(-rate) for rate in rates], range(len(rates)))
 
 
-OTHER_PRODUCTS[skopt_kernels.HammingKernel] = _hamming
+# The others are subclasses of scikit-learn's that add gradients.
+READERS[skopt_kernels.HammingKernel] = _hamming
+for _name in (
+    "ConstantKernel",
+    "DotProduct",
+    "ExpSineSquared",
+    "Exponentiation",
+    "Matern",
+    "Product",
+    "RBF",
+    "RationalQuadratic",
+    "Sum",
+    "WhiteKernel",
+):
+    READERS[getattr(skopt_kernels, _name)] = READERS[getattr(sklearn_kernels, _name)]
 
 
 @register(Optimizer)
@@ -89,7 +78,7 @@ def adapt_optimizer(optimizer: Optimizer) -> AdaptedModel:
 def adapt_result(result: OptimizeResult) -> AdaptedModel:
     """Read the last model of a search by gp_minimize, in the parameters that are searched."""
     if not {"models", "space", "x_iters"} <= result.keys():
-        raise unsupported("OptimizeResult", ": it has no models, as those of skopt's searches have")
+        raise unsupported("OptimizeResult", " unless a search of skopt returned it with its models")
     return _adapt_search(result, result.models, result.space, result.x_iters)
 
 
@@ -97,16 +86,16 @@ def _adapt_search(search: Any, models: Sequence[Any], space: Any, tried: Any) ->
     name = type(search).__name__
     if not models:
         raise NotFittedError(
-            f"{name} has no model yet: it fits the first after its n_initial_points"
+            f"{name} has no model yet: it fits its first model after n_initial_points evaluations"
         )
     model = models[-1]
     part = adapt(model)
     columns = SearchSpace([_parameter(dimension) for dimension in space.dimensions])
     if not _is_fitted_on(model, columns(_table(tried))):
         raise UnsupportedModelError(
-            f"the last model of {name} was fitted on other rows than those it has tried: it was "
-            "told of some with fit=False, or its dimensions were changed since. Its models[-1] "
-            "can be explained, in the columns of space.transform"
+            f"the last model of {name} was fitted on other rows than it has evaluated: tell() was "
+            "called with fit=False, or the dimensions were changed. Pass models[-1], which has the "
+            "columns of space.transform"
         )
     named = [dimension.name for dimension in space.dimensions]
     names = None if None in named else tuple(named)
@@ -119,7 +108,7 @@ def _adapt_search(search: Any, models: Sequence[Any], space: Any, tried: Any) ->
 
 
 def _parameter(dimension: Any) -> Parameter:
-    # A copy: what is done to the dimension later must not reach what is explained.
+    # A copy, so that later changes of the dimension do not change the explainer.
     transformer = copy.deepcopy(dimension.transformer)
     if not isinstance(dimension, Categorical):
         return Number(
@@ -131,7 +120,7 @@ def _parameter(dimension: Any) -> Parameter:
     except (TypeError, ValueError):
         raise unsupported(
             f"a Categorical dimension with transform={dimension.transform_!r}",
-            ": it makes no numbers of its categories; 'onehot' does",
+            ": it does not turn its categories into numbers. Use transform='onehot'",
         ) from None
 
 
@@ -147,13 +136,13 @@ def _origin(transformer: Any, bounds: tuple[float, float], made: Float) -> Any:
 
 
 def _table(rows: Any) -> Any:
-    """Return rows of parameters of any kind as objects."""
+    """Return rows of parameters as a table of objects."""
     table = np.empty((len(rows), len(rows[0])), dtype=object)
     table[:] = [[*row] for row in rows]
     return table
 
 
 def _is_fitted_on(model: Any, rows: Float) -> bool:
-    """Whether a model was fitted on rows; also where it does not say so."""
+    """Return whether a model was fitted on these rows, True if it does not keep its rows."""
     own = getattr(model, "X_train_", rows)
     return np.shape(own) == rows.shape and bool(np.allclose(own, rows, rtol=1e-9, atol=1e-12))

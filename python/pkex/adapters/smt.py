@@ -5,40 +5,45 @@ In scaled columns z = (x − X_offset) / X_scale they predict (Sacks et al. 1989
   y_mean + y_std · (β₀ + Σ_j β_j z_j + Σ_{j≤k} β_jk z_j z_k + Σ_i γ_i ∏_j k_j(z_j − z_ij)),
 
 with correlations k_j(r) = exp(−θ_j |r|^p) of power p = 1 or 2, Matérn's, or exp(−θ_j sin²(ω_j r)),
-or sums of such products. Here they are written in the columns x. KPLS has the exponents
-Σ_h θ_h |w_jh r|^p, with weights w of partial least squares: these are of single columns, too
-(Bouhlel et al. 2016, equation 11). Nugget and noise are in γ, and nowhere else.
+or sums of such products. The adapter writes them in the columns x. KPLS has the exponents
+Σ_h θ_h |w_jh r|^p with weights w of partial least squares, which also act on single columns
+(Bouhlel et al. 2016, equation 11). Nugget and noise enter γ only.
 """
 
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from smt.surrogate_models import GEKPLS, KPLS, KPLSK, KRG
 from smt.surrogate_models.krg_based import KrgBased
 
-from pkex.adapters.attributes import expansion_of
-from pkex.adapters.kernel_check import OwnKernel, check_kernel
-from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
-from pkex.adapters.rounding import scaling_rounding
-from pkex.adapters.smt_correlations import BY_NAME, kernel_of_rates
-from pkex.adapters.variances import described_variance, rounding_of_factor
-from pkex.errors import Option
+from pkex.adapters.adapted_model import AdaptedModel
+from pkex.adapters.kernels import KernelReader, OwnKernel, check_kernel, scaling_rounding
+from pkex.adapters.registry import register, unsupported
+from pkex.adapters.variances import (
+    described_variance,
+    rounding_of_factor,
+    unsupported_noise,
+    with_variance,
+)
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
 from pkex.functions.gaussian_process.kriging import KrigingVariance
+from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.linear import LinearFunction
 from pkex.functions.quadratic import quadratic_form
-from pkex.kernels import Kernel
+from pkex.kernels import RBF, Kernel, Laplacian, Periodic, ProductMatern
+from pkex.kernels.algebra import ONE, KernelPolynomial
 from pkex.typing import Float
 
-# The classes that predict as above, and whether their θ belong to components.
+# Classes that predict as above, and whether their θ belong to components.
 _HAS_COMPONENTS: dict[type, bool] = {KRG: False, KPLS: True, KPLSK: False, GEKPLS: True}
 
 
@@ -49,13 +54,13 @@ def adapt_kriging(model: Any) -> AdaptedModel:
     _check_known(model, name)
     kernel = _kernel(model, name)
     points = np.asarray(model.X_norma) * model.X_scale + model.X_offset
-    # Of a single target they may be vectors, and have no output axis here.
+    # A single target, whose numbers may be vectors, has no output axis here.
     shape = () if model.ny == 1 else (model.ny,)
     coefficients = np.reshape(model.optimal_par["gamma"] * model.y_std, (len(points), *shape))
     regression = np.reshape(model.optimal_par["beta"] * model.y_std, (-1, *shape))
     intercept = regression[0] + np.reshape(model.y_mean, shape)
-    expansion = expansion_of(model, points, coefficients, kernel, intercept)
-    rounding = scaling_rounding(kernel, points, float(np.finfo(np.float64).eps))
+    expansion = KernelSum(points, coefficients, kernel, intercept)
+    rounding = scaling_rounding(kernel, points)
     check_kernel(kernel, _own_kernel(model), points, rounding, name)
     function: Function = expansion
     if len(regression) > 1:
@@ -66,26 +71,22 @@ def adapt_kriging(model: Any) -> AdaptedModel:
         predict=_own_output(model, function.has_output_axis),
         kernel_rounding=rounding,
     )
-    variance = partial(_variance, model, mean, kernel)
-    return replace(mean, variance=Variance(function, variance))
+    return with_variance(mean, partial(_variance, model, kernel))
 
 
-def _variance(model: Any, mean: AdaptedModel, kernel: Kernel, predictive: bool) -> AdaptedModel:
-    """Describe predict_variances, of models with a constant regression."""
+def _variance(model: Any, kernel: Kernel, mean: AdaptedModel, predictive: bool) -> AdaptedModel:
+    """Describe predict_variances of a model with a constant regression."""
     name = type(model).__name__
     if predictive:
-        raise unsupported(
-            (Option("target", "predictive_variance"), f" of {name}"),
-            (": predict_variances has no noise; take ", Option("target", "variance")),
-        )
+        raise unsupported_noise(name, "predict_variances has no noise")
     if model.options["poly"] != "constant":
         raise unsupported(
             f"the variance of {name} with poly={model.options['poly']!r}",
-            ", and how sure its values are: with poly='constant' it is",
+            ", nor is uncertainty of its values. Use poly='constant'",
         )
     points = np.asarray(mean.function.own_points())
     factor = np.asarray(model.optimal_par["C"])
-    # Of one target without an output axis.
+    # A single target has no output axis.
     shape = () if model.ny == 1 else (model.ny,)
     scales = np.reshape(model.optimal_par["sigma2"], shape)
     function = KrigingVariance.of(points, factor, kernel, scales)
@@ -100,10 +101,10 @@ def _variance(model: Any, mean: AdaptedModel, kernel: Kernel, predictive: bool) 
 
 
 def _check_known(model: Any, name: str) -> None:
-    """Refuse models that are not trained, or predict otherwise than this module says."""
+    """Raise an error if a model is not trained, or predicts by another formula than here."""
     if type(model) not in _HAS_COMPONENTS:
         known = ", ".join(kind.__name__ for kind in _HAS_COMPONENTS)
-        raise unsupported(name, f": of SMT's kriging models {known} are")
+        raise unsupported(name, f": the supported kriging models of SMT are {known}")
     if "gamma" not in getattr(model, "optimal_par", {}):
         raise NotFittedError(f"{name} is not trained: call set_training_values and train first")
     if not model.is_continuous:
@@ -113,9 +114,9 @@ def _check_known(model: Any, name: str) -> None:
 
 
 def _trend(model: Any, regression: Float, points: Float) -> Iterator[Function]:
-    """Yield the linear and the quadratic part of the regression, of coefficients after the first.
+    """Yield the linear and the quadratic part of the regression, without its constant.
 
-    Those of z_j come first, and then those of z_j z_k with j ≤ k, row by row.
+    Coefficients of z_j come first, then coefficients of z_j z_k with j ≤ k, row by row.
     """
     centre, scale = model.X_offset, model.X_scale
     n_columns = len(scale)
@@ -127,43 +128,8 @@ def _trend(model: Any, regression: Float, points: Float) -> Iterator[Function]:
         yield quadratic_form(squared, centre=centre, scale=scale, points=points)
 
 
-def _kernel(model: Any, name: str) -> Kernel:
-    """Return the product of the correlations of all columns, in the columns' own units."""
-    corr, power = model.options["corr"], model.options["pow_exp_power"]
-    scales = np.asarray(model.X_scale)
-    if not isinstance(corr, str):
-        return _kernel_of_object(model, scales, f"{name} with corr={type(corr).__name__}(...)")
-    if corr == "pow_exp":
-        corr = {1.0: "abs_exp", 2.0: "squar_exp"}.get(power, corr)
-    known = {"abs_exp", "squar_exp"} if _HAS_COMPONENTS[type(model)] else BY_NAME
-    if corr not in known:
-        shown = f"{corr!r} and pow_exp_power={power!r}" if corr == "pow_exp" else repr(corr)
-        others = ", ".join(map(repr, sorted(known)))
-        raise unsupported(
-            f"{name} with corr={shown}", f": known are {others}, 'pow_exp' with the power 1 or 2"
-        )
-    rates = np.asarray(model.optimal_theta, dtype=np.float64)
-    if _HAS_COMPONENTS[type(model)]:
-        rates = np.abs(model.coeff_pls) ** (2.0 if corr == "squar_exp" else 1.0) @ rates
-    return kernel_of_rates(BY_NAME[corr], rates, scales).kernel(len(scales))
-
-
-def _kernel_of_object(model: Any, scales: Float, what: str) -> Kernel:
-    """Read a kernel that was given as an object; messages call the model `what`."""
-    if type(model) is not KRG:
-        raise unsupported(what, ": give corr by name")
-    # Older versions of SMT have no such kernels.
-    from pkex.adapters.smt_kernels import kernel_of_object
-
-    try:
-        # With the parameters found, and the constant that the model itself puts in front.
-        return kernel_of_object(model.corr, scales).kernel(len(scales))
-    except ValueError as error:
-        raise unsupported(what, f": {error}") from None
-
-
 def _quiet(model: Any) -> Any:
-    """Return a copy that prints nothing, and leaves the clock of the model alone."""
+    """Return a copy that prints nothing, and does not change the model's timer."""
     own = copy.copy(model)
     own.options = model.options.clone()
     own.options["print_global"] = False
@@ -181,11 +147,114 @@ def _own_output(model: Any, has_output_axis: bool) -> Callable[[Float], Float]:
     return output
 
 
+# --- correlations ---
+
+# From the columns' scales and θ, for a periodic one also ω.
+_OfRates: TypeAlias = Callable[..., Kernel]
+
+
+def _periodic(scale: Float, theta: Float, omega: Float) -> Kernel:
+    # θ sin²(ω r) = 2 sin²(π r/p) / ℓ²
+    return Periodic(np.sqrt(2.0 / theta), scale * math.pi / omega)
+
+
+# By the values of the option corr.
+_BY_NAME: dict[str, _OfRates] = {
+    # θ r² = (r/ℓ)² / 2
+    "squar_exp": lambda scale, theta: RBF(scale * math.sqrt(0.5) / np.sqrt(theta)),
+    "abs_exp": lambda scale, theta: Laplacian(scale / theta),
+    "matern32": lambda scale, theta: ProductMatern(scale / theta, nu=1.5),
+    "matern52": lambda scale, theta: ProductMatern(scale / theta, nu=2.5),
+    "squar_sin_exp": _periodic,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class _Reader(KernelReader):
+    """Reads correlations that are objects, in the units of the columns.
+
+    Parameters
+    ----------
+    scales : ndarray of shape (n_features,)
+        The model divides the columns by these.
+    """
+
+    scales: Float
+
+    def of_rates(self, family: _OfRates, rates: Any) -> KernelPolynomial:
+        """Return a product over the columns, given θ, or θ and then ω."""
+        parts = np.reshape(np.asarray(rates, dtype=np.float64), (-1, self.n_features))
+        # A column of rate 0, such as a constant one, does not enter the kernel.
+        used = np.flatnonzero(parts.all(axis=0))
+        if not used.size:
+            return ONE
+        return KernelPolynomial.of(family(self.scales[used], *parts[:, used]), used.tolist())
+
+
+def _family(name: str) -> Callable[[_Reader, Any], KernelPolynomial]:
+    return lambda reader, kernel: reader.of_rates(_BY_NAME[name], kernel.theta)
+
+
+try:
+    import smt.kernels
+    from smt.kernels.kernels import _Constant
+except ImportError:  # older versions
+    pass
+else:
+    _Reader.readers = {
+        # All of these take distances to the power 1.
+        smt.kernels.PowExp: _family("abs_exp"),
+        smt.kernels.Matern32: _family("matern32"),
+        smt.kernels.Matern52: _family("matern52"),
+        smt.kernels.SquarSinExp: _family("squar_sin_exp"),
+        smt.kernels.Constant: lambda reader, kernel: float(np.ravel(kernel.theta)[0]) * ONE,
+        _Constant: lambda reader, kernel: float(np.ravel(kernel.param)[0]) * ONE,
+        smt.kernels.Sum: lambda reader, kernel: (
+            reader.polynomial(kernel.corr1) + reader.polynomial(kernel.corr2)
+        ),
+        smt.kernels.Product: lambda reader, kernel: (
+            reader.polynomial(kernel.corr1) * reader.polynomial(kernel.corr2)
+        ),
+    }
+
+
+def _text(corr: Any) -> str:
+    return repr(corr) if isinstance(corr, str) else f"{type(corr).__name__}(...)"
+
+
+def _kernel(model: Any, name: str) -> Kernel:
+    """Return the product of the correlations of all columns, in the units of the columns."""
+    corr, power = model.options["corr"], model.options["pow_exp_power"]
+    scales = np.asarray(model.X_scale)
+    reader = _Reader(name, len(scales), scales)
+    if not isinstance(corr, str):
+        if type(model) is not KRG:
+            raise unsupported(f"{name} with corr={_text(corr)}", ": pass corr by name")
+        # With the fitted parameters, and the constant that the model puts in front.
+        kernel = reader.read(model.corr)
+        assert kernel is not None, "no kernel of SMT is 0"
+        return kernel
+    if corr == "pow_exp":
+        corr = {1.0: "abs_exp", 2.0: "squar_exp"}.get(power, corr)
+    known = {"abs_exp", "squar_exp"} if _HAS_COMPONENTS[type(model)] else _BY_NAME
+    if corr not in known:
+        shown = f"{corr!r} and pow_exp_power={power!r}" if corr == "pow_exp" else repr(corr)
+        others = ", ".join(map(repr, sorted(known)))
+        raise unsupported(
+            f"{name} with corr={shown}",
+            f": supported are {others}, and 'pow_exp' with power 1 or 2",
+        )
+    rates = np.asarray(model.optimal_theta, dtype=np.float64)
+    if _HAS_COMPONENTS[type(model)]:
+        rates = np.abs(model.coeff_pls) ** (2.0 if corr == "squar_exp" else 1.0) @ rates
+    return reader.of_rates(_BY_NAME[corr], rates).kernel(len(scales))
+
+
 def _own_kernel(model: Any) -> OwnKernel:
     """Return the correlation of rows and points, as a model computes it."""
 
     def sums(rows: Float, points: Float) -> Float:
-        """Return the sums over all points, in a column: predictions with β = 0 and each γ_i = 1."""
+        """Return sums over the points as a column: predictions with β = 0 and each γ_i = 1."""
         own = _quiet(model)
         own.X_norma, own.nt, own.ny = (points - model.X_offset) / model.X_scale, len(points), 1
         own.y_mean, own.y_std = 0.0, 1.0
@@ -193,5 +262,4 @@ def _own_kernel(model: Any) -> OwnKernel:
         own.optimal_par = {"beta": np.zeros((n_terms, 1)), "gamma": np.ones((len(points), 1))}
         return np.asarray(own.predict_values(rows))
 
-    corr = model.options["corr"]
-    return OwnKernel(sums, repr(corr) if isinstance(corr, str) else f"{type(corr).__name__}(...)")
+    return OwnKernel(sums, _text(model.options["corr"]))

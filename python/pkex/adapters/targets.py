@@ -1,4 +1,4 @@
-"""Which of a model's functions is explained."""
+"""Targets: the function of a model that is explained."""
 
 from __future__ import annotations
 
@@ -8,27 +8,21 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from pkex.adapters.registry import (
-    AdaptedModel,
-    Probabilities,
-    Variance,
-    adapt,
-    probabilities_of,
-    reads_probabilities,
-)
+from pkex.adapters.adapted_model import AdaptedModel, Probabilities, variance_of
+from pkex.adapters.registry import adapt, probabilities_of, reads_probabilities
 from pkex.adapters.verification import verify
 from pkex.errors import InputError, InputTypeError, Option, UnsupportedModelError
 from pkex.functions.linked import Linked, LinkedOutputs
 from pkex.inputs.choices import check_choice
 from pkex.typing import Float
 
-__all__ = ["Target", "adapted_to", "of_target", "variance_of"]
+__all__ = ["Target", "adapted_to", "of_target"]
 
 Target: TypeAlias = Literal[
     "mean", "variance", "predictive_variance", "std", "probability", "log-odds"
 ]
 _TARGETS: tuple[Target, ...] = get_args(Target)
-# What other libraries call them.
+# Names in other libraries.
 _SYNONYMS: dict[str, Target] = {
     **dict.fromkeys(("p", "prob", "proba", "probabilities", "predict_proba"), "probability"),
     **dict.fromkeys(("logit", "logits", "log_odds", "log odds"), "log-odds"),
@@ -38,14 +32,14 @@ _SYNONYMS: dict[str, Target] = {
 
 
 def adapted_to(model: Any, target: Target | None) -> AdaptedModel:
-    """Return the description of a model, or of one bound to a method, whose function is the target.
+    """Return the description of a model, or the model of a method, whose function is the target.
 
     Raises
     ------
     TypeError, ValueError
-        If there is no such target, or the method has another.
+        If `target` is unknown, or contradicts the method.
     UnsupportedModelError
-        If the model is not supported, or has no such function.
+        If the model is not supported, or does not have this function.
     """
     owner, method = model, None
     if isinstance(model, MethodType):
@@ -57,12 +51,12 @@ def adapted_to(model: Any, target: Target | None) -> AdaptedModel:
     if (is_of_model and method) or (method == "predict_proba" and _is_among(target, *_TARGETS)):
         raise InputError(
             Option("target", target),
-            f"is of a model, and {name}.{method} was given",
+            f"needs a model; got its method {name}.{method}",
             "pass the model itself",
         )
     if _is_among(target, "std"):
         variance = of_target(adapt(model), target, name)
-        # Compared with the model's own here: a root says less, of numbers near 0.
+        # Compared with the model's own variance, since a root has lost digits near 0.
         verify(variance, model)
         return _deviation(variance)
     if not is_of_model:
@@ -77,7 +71,7 @@ def _of_predict_proba(method: MethodType, owner: Any) -> AdaptedModel:
     except UnsupportedModelError:
         if reads_probabilities(type(owner)):
             raise
-    # An adapter may explain this method of its models; if not, it says why.
+    # An adapter may describe this method of its models, or says why it is not supported.
     return adapt(method)
 
 
@@ -86,9 +80,9 @@ def _log_odds(known: Probabilities, name: str) -> AdaptedModel:
         raise UnsupportedModelError(
             (
                 Option("target", "log-odds"),
-                " is for classifiers of two classes whose log-odds are a sum: of logistic "
-                "regression, and of decision values that one sigmoid or one temperature "
-                f"calibrates. For {name} take ",
+                " needs a classifier of two classes whose log-odds are a sum: logistic regression, "
+                "or decision values with one sigmoid or one temperature as calibration. For "
+                f"{name} use ",
                 Option("target", "probability"),
                 ", with ",
                 Option("link", "logit"),
@@ -103,7 +97,7 @@ def _is_among(target: object, *words: str) -> bool:
 
 
 def _deviation(variance: AdaptedModel) -> AdaptedModel:
-    """Return the description of the standard deviation, which is inside of means of rows."""
+    """Return the description of the standard deviation, given that of the variance."""
     function = variance.function
     outputs = LinkedOutputs(
         _root, function.n_outputs, function.has_output_axis, not_neutral=_NO_VARIANCE
@@ -121,12 +115,12 @@ def _deviation(variance: AdaptedModel) -> AdaptedModel:
 
 _NO_VARIANCE = (
     Option("target", "std"),
-    ": its v(S) is made of a number that is not a variance, and may be below 0",
+    ": its v(S) uses a number that is not a variance, and may be negative",
 )
 
 
 def _root(variances: Float) -> Float:
-    # Rounding alone makes them negative.
+    # Variances are negative by rounding only.
     roots: Float = np.sqrt(np.maximum(variances, 0.0))
     return roots
 
@@ -137,27 +131,27 @@ def of_target(adapted: AdaptedModel, target: Target | None, name: str) -> Adapte
     Parameters
     ----------
     adapted : AdaptedModel
-        Of the prediction, which is the target None.
+        The description of the prediction, which is the target None.
     target : {None, "mean", "variance", "predictive_variance", "std"}
-        Of "std" it is the variance.
+        For "std" the result is the variance.
     name : str
-        What messages call the model.
+        Name of the model in messages.
 
     Raises
     ------
     TypeError, ValueError
-        If there is no such target.
+        If `target` is unknown.
     UnsupportedModelError
-        If the model has no variance.
+        If the variance of the model is unknown.
     """
     if target is None:
         return adapted
     if not isinstance(target, str):
         raise InputTypeError(
             "target",
-            f"must be one of {', '.join(map(repr, _TARGETS))}: what is explained of a Gaussian "
-            f"process or a classifier; got {type(target).__name__}. The values that a model was "
-            "fitted to are not needed",
+            f"must be one of {', '.join(map(repr, _TARGETS))}, a function of a Gaussian process or "
+            f"a classifier; got {type(target).__name__}. Explainer does not need the targets that "
+            "a model was fitted on",
         )
     target = check_choice("target", target, _TARGETS, _SYNONYMS)
     variance = variance_of(adapted)
@@ -166,16 +160,10 @@ def of_target(adapted: AdaptedModel, target: Target | None, name: str) -> Adapte
         raise UnsupportedModelError(
             (
                 Option("target", target),
-                " is for Gaussian processes, alone or at the end of a Pipeline; of "
-                f"{name} no {lacks} is known. Leave ",
+                " needs a Gaussian process, alone or at the end of a Pipeline; the "
+                f"{lacks} of {name} is unknown. Omit ",
                 Option("target", python="target"),
-                f" out to explain its {adapted.title}",
+                f" to explain its {adapted.title}",
             )
         )
     return adapted if target == "mean" else variance.adapt(target == "predictive_variance")
-
-
-def variance_of(adapted: AdaptedModel) -> Variance | None:
-    """Return how the variance of the described function is found; None if none is known."""
-    variance = adapted.variance
-    return variance if variance is not None and variance.of is adapted.function else None

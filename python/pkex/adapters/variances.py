@@ -1,25 +1,50 @@
-"""What descriptions of variances have in common, whatever the library."""
+"""Variances of Gaussian processes, as the adapters of all libraries describe them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from pkex.adapters.registry import AdaptedModel
-from pkex.errors import UnsupportedModelError
+from pkex.adapters.adapted_model import AdaptedModel, Variance
+from pkex.adapters.kernels import EPSILON
+from pkex.adapters.registry import unsupported
+from pkex.errors import Option, UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
-__all__ = ["described_variance", "evenly", "noise_of_kernel", "rounding_of_factor"]
+__all__ = [
+    "described_variance",
+    "noise_of_kernel",
+    "rounding_of_factor",
+    "unsupported_noise",
+    "with_variance",
+]
 
-# In the model's own solution, and in ours.
+# In the model's own solution and in that of pkex.
 _ROUNDINGS = 32.0
-# Between noise at some rows, as a share of the prior variance.
+# Of noise at different rows, relative to the prior variance.
 _SAME = 1e-12
-_CHECKED_POINTS = 50
+
+
+def with_variance(
+    mean: AdaptedModel, adapt: Callable[[AdaptedModel, bool], AdaptedModel], n_factored: int = 0
+) -> AdaptedModel:
+    """Add a variance to the description of a mean.
+
+    Parameters
+    ----------
+    mean : AdaptedModel
+    adapt : callable
+        Describes the variance, given the mean and whether to add the noise of an observation.
+    n_factored : int, default 0
+        See `Variance`.
+    """
+    return replace(mean, variance=Variance(mean.function, partial(adapt, mean), n_factored))
 
 
 def described_variance(
@@ -27,23 +52,23 @@ def described_variance(
     function: Function,
     own: Callable[[Float], Any],
     rounding: Any,
-    *,
     title: str = "variance",
 ) -> AdaptedModel:
-    """Return the description of a variance, given that of the mean.
+    """Describe a variance.
 
     Parameters
     ----------
     mean : AdaptedModel
     function : Function
+        The variance.
     own : callable
-        The model's own variance of rows.
+        The model's own variance at rows.
     rounding : float or ndarray of shape (outputs,)
-        The rounding error of that.
+        Rounding error of the model's own variance.
     title : str
-        What explanations say that they are of.
+        Name of the variance in explanations.
     """
-    # A single output is named, so that explanations say what they are of.
+    # A single output has a name, so that explanations tell a variance from a mean.
     names = mean.output_names or (None if function.has_output_axis else (title,))
     return AdaptedModel(
         function,
@@ -56,41 +81,41 @@ def described_variance(
     )
 
 
-def rounding_of_factor(
-    factor: Float, prior: float, resolution: float = float(np.finfo(np.float64).eps)
-) -> float:
-    """Return the rounding error of a variance that a triangular factor is solved for.
+def unsupported_noise(name: str, reason: str) -> UnsupportedModelError:
+    """Return the error that a model has no predictive variance."""
+    return unsupported(
+        (Option("target", "predictive_variance"), f" of {name}"),
+        (f": {reason}; use ", Option("target", "variance")),
+    )
 
-    It grows with the factor's condition, of which the largest and smallest pivots give an idea.
+
+def rounding_of_factor(factor: Float, prior: float, resolution: float = EPSILON) -> float:
+    """Return the rounding error of a variance computed with a triangular factor.
+
+    It grows with the condition of the factor, estimated from its largest and smallest pivots.
     """
     pivots = np.abs(np.diag(factor))
     condition = float(pivots.max() / pivots.min())
     return _ROUNDINGS * resolution * condition * prior
 
 
-def evenly(points: Float) -> Float:
-    """Return some of the points, from the first to the last."""
-    places = np.linspace(0, len(points) - 1, min(len(points), _CHECKED_POINTS))
-    return points[np.unique(places.astype(np.intp))]
-
-
 def noise_of_kernel(kernel: Kernel | None, priors: Float, rows: Float, name: str) -> float:
-    """Return what a kernel that was read lacks of the prior variance at rows: the noise in it.
+    """Return the noise in a model's own kernel: its prior variance minus that of `kernel`.
 
     Parameters
     ----------
     kernel : Kernel, optional
-        None if it is all noise.
+        The kernel between new and training rows, None if that is 0.
     priors : ndarray of shape (n,)
-        The model's own, of a row with itself.
+        The model's own kernel of each row with itself.
     rows : ndarray of shape (n, d)
     name : str
-        What the message calls the model.
+        Name of the model in messages.
 
     Raises
     ------
     UnsupportedModelError
-        If it differs from row to row.
+        If the noise differs from row to row.
     """
     noises = priors.copy()
     if kernel is not None:
@@ -99,6 +124,7 @@ def noise_of_kernel(kernel: Kernel | None, priors: Float, rows: Float, name: str
     if np.ptp(noises) > _SAME * priors.max():
         raise UnsupportedModelError(
             f"the variance of {name} with white noise (a WhiteKernel) that is multiplied by a "
-            "kernel of dot products is not supported: such noise differs from row to row"
+            "kernel of dot products is not supported: such noise differs from row to row. Add the "
+            "WhiteKernel to the kernel, and fit the model again"
         )
     return float(noises[0])

@@ -1,4 +1,4 @@
-"""The check that an adapter has understood a model: both must give the same numbers."""
+"""The comparison of an adapter's description with the model's own output."""
 
 from __future__ import annotations
 
@@ -9,36 +9,57 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.adapters.attributes import changed_attribute
-from pkex.adapters.registry import AdaptedModel
+from pkex.adapters.adapted_model import AdaptedModel
+from pkex.adapters.fitted_attributes import changed_attribute
 from pkex.errors import UnsupportedModelError
 from pkex.execution.memory import memory_errors
 from pkex.typing import Float
 
 __all__ = ["verify"]
 
-# Rounding errors of the model's own sums and kernels, relative to the sum of the sizes of what
-# they add: measured at 1e-16. A model that differs by more than this differs by design. It has to
-# be strict: where coefficients are huge and cancel, as in a Gaussian process without noise, all of
-# the output may be 1e-11 of that sum.
+# Rounding errors of the model's own sums and kernels, relative to the sum of the sizes of terms:
+# 1e-16 was measured. A larger difference means another function. The tolerance must be strict:
+# where coefficients are huge and cancel, as in a Gaussian process without noise, the whole output
+# may be 1e-11 of that sum.
 _RELATIVE_TOLERANCE = 1e-12
-# The relative error of a tiny kernel value grows with its exponent. Rows where the sum is smaller
-# than this share of that at other rows are not compared that strictly.
+# The relative error of a tiny kernel value grows with its exponent. Rows whose sum is below this
+# share of the sum at other rows have a larger tolerance.
 _NEGLIGIBLE = 1e-20
-# Where rounding errors of the model's own kernel could be larger than this, they are not excused.
+# Larger rounding errors of the model's own kernel are not tolerated.
 _LARGEST_ROUNDING = 1e-4
 
 
 def verify(adapted: AdaptedModel, model: Any, *, n_threads: int = 1) -> None:
-    """Check names, and compare the expansion with the model's own output on a few rows.
+    """Compare the description of a model with the model's own output at a few rows.
 
-    The expansion is evaluated by `n_threads` threads; how many the model uses is its own matter.
+    `pkex.Explainer` calls this for every model.
+
+    Parameters
+    ----------
+    adapted : AdaptedModel
+        The description, from an adapter.
+    model : object
+        The fitted model, named in messages.
+    n_threads : int, default 1
+        Threads that evaluate the described function. The model chooses its own number of threads.
 
     Raises
     ------
     UnsupportedModelError
-        If they differ by more than rounding errors, or there are not as many names as there are
-        features or outputs, or two outputs have one name.
+        If the outputs differ by more than rounding errors, the number of names is not the number of
+        features or outputs, or two outputs have the same name.
+
+    Examples
+    --------
+    >>> import pkex
+    >>> expansion = pkex.KernelExpansion([[0.0]], [1.0], pkex.kernels.RBF())
+    >>> twice = lambda rows: 2.0 * expansion.predict(rows)
+    >>> adapted = pkex.adapters.AdaptedModel(expansion, method="predict", predict=twice)
+    >>> try:
+    ...     pkex.adapters.verify(adapted, expansion)
+    ... except pkex.UnsupportedModelError as error:
+    ...     print(str(error)[:72])
+    KernelExpansion.predict returns 2 for a row for which its fitted attribut
     """
     try:
         _check_names(adapted, model)
@@ -66,18 +87,18 @@ def _compare(
         raise
     except Exception as error:
         raise UnsupportedModelError(
-            f"{name}.{adapted.title} fails for rows like those it was fitted on ({error}): "
+            f"{name}.{adapted.title} fails for rows similar to its training rows ({error}): "
             f"{_CAUSES}"
         ) from error
     if own.shape != ours.shape:
         raise UnsupportedModelError(
-            f"{name}.{adapted.title} returns shape {own.shape} for {len(rows)} rows, its "
+            f"{name}.{adapted.title} returns shape {own.shape} for {len(rows)} rows, but its "
             f"fitted attributes say {ours.shape}: {_CAUSES}"
         )
     magnitude = np.abs(ours)
     wrong = _differ(own, ours, magnitude, adapted)
     if wrong.any():
-        # The true magnitude is at least |f|, and takes time: it is needed where terms cancel.
+        # The true magnitude, at least |f|, takes time. Only rows where terms cancel need it.
         doubtful = np.unique(np.argwhere(wrong)[:, 0])
         magnitude[doubtful] = expansion.magnitude(rows[doubtful], n_threads=n_threads)
         wrong = _differ(own, ours, magnitude, adapted)
@@ -92,7 +113,7 @@ def _compare(
 
 def _check_names(adapted: AdaptedModel, model: Any) -> None:
     function = adapted.function
-    # Without an output axis there is one output, which may have a name all the same.
+    # The single output without an output axis may also have a name.
     for argument, names, expected in (
         ("feature_names", adapted.feature_names, function.n_features),
         ("output_names", adapted.output_names, function.n_outputs),
@@ -100,31 +121,31 @@ def _check_names(adapted: AdaptedModel, model: Any) -> None:
         if names is not None and len(names) != expected:
             raise UnsupportedModelError(
                 f"the adapter of {type(model).__name__} returns {len(names)} {argument} for a "
-                f"function that has {expected}; it must return one for each, or None"
+                f"function that has {expected}. It must return one for each, or None"
             )
     names = adapted.output_names or ()
     if len(set(names)) < len(names):
         repeated = next(name for name in names if names.count(name) > 1)
         raise UnsupportedModelError(
-            f"the adapter of {type(model).__name__} returns output_names with {repeated!r} twice; "
-            "outputs are chosen by name, so that these must differ"
+            f"the adapter of {type(model).__name__} returns output_names with {repeated!r} twice. "
+            "Names of outputs must differ"
         )
 
 
 def _differ(own: Float, ours: Float, magnitude: Float, adapted: AdaptedModel) -> NDArray[np.bool_]:
     rounding = _RELATIVE_TOLERANCE + min(adapted.kernel_rounding, _LARGEST_ROUNDING)
     tolerance = rounding * (magnitude + _NEGLIGIBLE * magnitude.max(axis=0))
-    # Not "greater": NaN must differ too.
+    # Not "greater": NaN must differ as well.
     different: NDArray[np.bool_] = ~(np.abs(own - ours) <= tolerance + adapted.absolute_rounding)
     return different
 
 
 _CAUSES = (
-    "either the attributes were changed after fitting, or a subclass computes something else. "
-    "Such a model is not supported; register an adapter with pkex.adapters.register, or describe "
-    "its function as a pkex.KernelExpansion"
+    "either the attributes were changed after fitting, or a subclass computes another function. "
+    "Fit the model again, register an adapter with pkex.adapters.register, or describe its "
+    "function as a pkex.KernelExpansion"
 )
 _FAR = (
     "its training data are so far from the origin, compared with the width of the kernel, that "
-    "rounding errors dominate its output; centre and scale the features, and fit again"
+    "rounding errors dominate its output. Center and scale the features, and fit it again"
 )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.adapters import AdaptedModel, verify
-from pkex.adapters.targets import variance_of
+from pkex.adapters.adapted_model import variance_of
 from pkex.errors import InputError, Option, Text, UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.execution.settings import Settings

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pkex.adapters.registry import AdaptedModel, Probabilities, register, register_probabilities
-from pkex.adapters.sklearn.description import class_names, feature_names
-from pkex.adapters.sklearn.fitted import check_fitted
-from pkex.adapters.sklearn.own_output import without_names
-from pkex.adapters.sklearn.probabilities import log_odds, of_classes
+from pkex.adapters.adapted_model import AdaptedModel, Probabilities
+from pkex.adapters.registry import register, register_probabilities
+from pkex.adapters.sklearn.estimators import check_fitted, class_names, feature_names, without_names
+from pkex.adapters.sklearn.probabilities import probabilities_by_link
 from pkex.adapters.sklearn.probability_links import logistic, of_logistics
 from pkex.models.penalties.estimators import ShapleyRegularizedClassifier, ShapleyRegularizedRidge
 from pkex.models.weightings.estimators import RWReLU, RWSign, RWStumps
@@ -60,9 +59,7 @@ def probabilities_of_classifier(model: ShapleyRegularizedClassifier) -> Probabil
     """Read the logistic function of the decision function."""
     adapted, predict = read_classifier(model), without_names(model).predict_proba
     classes = model.classes_.tolist()
-    is_two = len(classes) == 2
-    link = logistic if is_two else of_logistics
-    described = of_classes(adapted, [adapted.function], link, predict, classes)
-    if not is_two:
-        return Probabilities(described)
-    return Probabilities(described, log_odds(adapted, (1.0, 0.0), predict, classes))
+    link = logistic if len(classes) == 2 else of_logistics
+    return probabilities_by_link(
+        adapted, [adapted.function], link, predict, classes, affine=(1.0, 0.0)
+    )

@@ -1,33 +1,27 @@
-"""Adapters for scikit-learn: importing a module registers its adapters."""
+"""Adapters of scikit-learn: importing a module registers its adapters."""
 
 from __future__ import annotations
 
 from pkex.adapters.sklearn import (
-    averages,
-    chains,
+    ensembles,
     gaussian_process,
-    kernel_density,
-    kernel_pca,
-    kernel_ridge,
+    kernel_models,
     linear,
+    meta_estimators,
+    multioutput,
     pipeline,
     probabilities,
-    stacking,
     svm,
-    wrappers,
 )
 
 __all__ = [
-    "averages",
-    "chains",
+    "ensembles",
     "gaussian_process",
-    "kernel_density",
-    "kernel_pca",
-    "kernel_ridge",
+    "kernel_models",
     "linear",
+    "meta_estimators",
+    "multioutput",
     "pipeline",
     "probabilities",
-    "stacking",
     "svm",
-    "wrappers",
 ]

@@ -1,9 +1,9 @@
-"""Adapters for scikit-learn's Gaussian processes.
+"""Adapters of scikit-learn's Gaussian processes.
 
 Regression (Rasmussen & Williams 2006, algorithm 2.1): the mean is K(x, X) α in units of the
-normalised targets. Classification (algorithm 3.2, line 4): the mean of the latent function, whose
-logistic is the probability of the second class, is K(x, X) (y − π) with the targets y in {0, 1} and
-the probabilities π at the Laplace mode. scikit-learn keeps y and π, though no α.
+normalized targets. Classification (algorithm 3.2, line 4): the mean of the latent function, whose
+logistic is the probability of the second class, is K(x, X) (y − π) with targets y in {0, 1} and the
+probabilities π at the Laplace mode. scikit-learn keeps y and π, but not α.
 """
 
 from __future__ import annotations
@@ -18,19 +18,28 @@ from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessR
 from sklearn.multiclass import OneVsOneClassifier
 from sklearn.utils.validation import check_is_fitted
 
-from pkex.adapters.registry import AdaptedModel, Variance, register
-from pkex.adapters.sklearn.description import feature_names, pair_names
-from pkex.adapters.sklearn.fitted import check_fitted
-from pkex.adapters.sklearn.gp_kernels import covariance_expansion
-from pkex.adapters.sklearn.gp_variance import variance_of_classifier, variance_of_regressor
-from pkex.adapters.sklearn.own_output import by_method, without_names
+from pkex.adapters.adapted_model import AdaptedModel
+from pkex.adapters.kernels import evenly
+from pkex.adapters.registry import register
+from pkex.adapters.sklearn.covariances import covariance_expansion
+from pkex.adapters.sklearn.estimators import (
+    by_method,
+    check_fitted,
+    feature_names,
+    pair_names,
+    without_names,
+)
+from pkex.adapters.sklearn.gaussian_process_variance import (
+    variance_of_classifier,
+    variance_of_regressor,
+)
+from pkex.adapters.variances import with_variance
 from pkex.errors import UnsupportedModelError
 from pkex.functions.stack import Stack
 from pkex.typing import Float
 
-# A solution of many equations has the rounding errors of all of them.
+# The solution of many equations collects the rounding errors of all of them.
 _RELATIVE_TOLERANCE = 1e-8
-_CHECKED_POINTS = 50
 # A latent mean has a sign if it is larger than this share of the sizes of its terms.
 _CLEAR = 1e-6
 
@@ -38,11 +47,11 @@ _CLEAR = 1e-6
 @register(GaussianProcessRegressor)
 def adapt_regressor(model: GaussianProcessRegressor) -> AdaptedModel:
     """Read the mean, y_std · Σ_i alpha_i k(x, x_i) + y_mean, for one or several targets."""
-    # Unfitted, it predicts the mean 0 of its prior.
+    # An unfitted regressor predicts the mean 0 of its prior.
     check_is_fitted(model, ["X_train_", "y_train_", "L_", "alpha_"])
     check_fitted(model)
     alpha = np.asarray(model.alpha_, dtype=np.float64)
-    # A single target has no output axis, whatever the shape of y.
+    # A single target has no output axis, even if y is a column.
     alpha = alpha[:, 0] if alpha.shape[1:] == (1,) else alpha
     shape = alpha.shape[1:]
     mean, deviation = (
@@ -54,18 +63,17 @@ def adapt_regressor(model: GaussianProcessRegressor) -> AdaptedModel:
     )
     _check_solution(model, rounding)
     adapted = by_method(model, expansion, "predict", kernel_rounding=rounding)
-    variance = partial(variance_of_regressor, model, adapted, deviation**2)
-    return replace(adapted, variance=Variance(expansion, variance))
+    return with_variance(adapted, partial(variance_of_regressor, model, deviation**2))
 
 
 def _check_solution(model: GaussianProcessRegressor, rounding: float) -> None:
     """Check at some training rows that alpha_ solves (K + noise) alpha_ = y_train_.
 
-    Their noise is what the diagonal of the factored matrix, L_ L_ᵀ, has more than the kernel has
-    between a new row and an equal training row.
+    The noise is the diagonal of the factored matrix L_ L_ᵀ minus the kernel between a new row and
+    an equal training row.
     """
     points, factor = model.X_train_, model.L_
-    chosen = np.unique(np.linspace(0, len(points) - 1, _CHECKED_POINTS).astype(np.intp))
+    chosen = evenly(len(points))
     alpha, targets = (np.reshape(a, (len(a), -1)) for a in (model.alpha_, model.y_train_))
     if {alpha.shape, (*factor.shape[:1], alpha.shape[1])} != {targets.shape}:
         raise _not_solved(model)
@@ -74,7 +82,7 @@ def _check_solution(model: GaussianProcessRegressor, rounding: float) -> None:
     kernel[np.arange(len(chosen)), chosen] = squares
     residuals = np.abs(kernel @ alpha - targets[chosen])
     scale = np.abs(kernel) @ np.abs(alpha)
-    # Not "greater": NaN must fail too.
+    # Not "greater": NaN must fail as well.
     if not np.all(residuals <= (_RELATIVE_TOLERANCE + min(rounding, 1e-4)) * scale):
         raise _not_solved(model)
 
@@ -82,21 +90,21 @@ def _check_solution(model: GaussianProcessRegressor, rounding: float) -> None:
 def _not_solved(model: GaussianProcessRegressor) -> UnsupportedModelError:
     return UnsupportedModelError(
         f"{type(model).__name__}.alpha_ does not solve the equations of its kernel_, X_train_, "
-        "y_train_ and L_: one of them was changed after fitting; fit the model again"
+        "y_train_ and L_: one of them was changed after fitting. Fit the model again"
     )
 
 
 @register(GaussianProcessClassifier)
 def adapt_classifier(model: GaussianProcessClassifier) -> AdaptedModel:
-    """Read the latent mean of two classes, or those of each class or pair of several."""
+    """Read the latent mean of two classes, or the latent means of each class or pair of more."""
     check_is_fitted(model, "base_estimator_")
     check_fitted(model)
     base = model.base_estimator_
     is_single = not hasattr(base, "estimators_")
     machines = [base] if is_single else base.estimators_
     # The machine of a pair of classes has the second as its y = 1. Outputs named "a vs b" are
-    # positive for a, as everywhere here and in SVC: minus the machine's latent mean. What was
-    # fitted counts: multi_class may have been changed since.
+    # positive for a, as in SVC, and therefore minus the machine's latent mean. The fitted estimator
+    # counts, since multi_class may have been changed after fitting.
     is_paired = isinstance(base, OneVsOneClassifier)
     coefficients = [
         _coefficients(model, machine, -1.0 if is_paired else 1.0) for machine in machines
@@ -110,8 +118,8 @@ def adapt_classifier(model: GaussianProcessClassifier) -> AdaptedModel:
     expansions = [expansion for expansion, _ in read]
 
     def latent_means(X: Float) -> Float:
-        # As latent_mean_and_variance, which is for two classes only, and newer. The model's own
-        # predict tells whether their signs and their order are right.
+        # As in latent_mean_and_variance, which is newer and supports two classes only. The model's
+        # own predict confirms the signs and the order.
         kernels = [machine.kernel_(X, machine.X_train_) for machine in machines]
         outputs = np.column_stack([k @ own for k, own in zip(kernels, coefficients, strict=True)])
         sizes = [np.abs(k) @ np.abs(own) for k, own in zip(kernels, coefficients, strict=True)]
@@ -121,18 +129,17 @@ def adapt_classifier(model: GaussianProcessClassifier) -> AdaptedModel:
 
     labels = tuple(map(str, model.classes_))
     function = expansions[0] if is_single else Stack(expansions)
-    adapted = AdaptedModel(
+    mean = AdaptedModel(
         function,
         title="latent mean",
         predict=latent_means,
         feature_names=feature_names(model),
         output_names=pair_names(labels) if is_single or is_paired else labels,
         kernel_rounding=max(rounding for _, rounding in read),
-        not_explained="only the latent mean, on the scale of log-odds, is a sum over the training "
-        "rows, to which values of features can add up; class labels follow from its sign",
+        not_explained="only the latent mean, on the scale of log-odds, is a sum to which Shapley "
+        "values can add up; class labels follow from its sign",
     )
-    variance = partial(variance_of_classifier, model, adapted, machines)
-    return replace(adapted, variance=Variance(function, variance))
+    return with_variance(mean, partial(variance_of_classifier, model, machines))
 
 
 def _coefficients(model: GaussianProcessClassifier, machine: Any, sign: float) -> Float:
@@ -145,16 +152,16 @@ def _coefficients(model: GaussianProcessClassifier, machine: Any, sign: float) -
 def _check_factor(model: GaussianProcessClassifier, machine: Any, rounding: float) -> None:
     """Check at some training rows that L_ L_ᵀ = I + √W K √W (algorithm 3.1), W = π (1 − π).
 
-    That holds at every step of Newton's method. π = logistic(K (y − π)) need not: it is of the
-    mode, and steps end before it, with max_iter_predict or with too small a gain.
+    This holds at every step of Newton's method, whereas π = logistic(K (y − π)) holds at the mode
+    only, which the last step may not reach.
     """
     points, factor, roots, pi = machine.X_train_, machine.L_, machine.W_sr_, machine.pi_
     if {np.shape(points)[:1], factor.shape[:1], roots.shape} != {pi.shape}:
         raise _not_of_fit(model)
-    chosen = np.unique(np.linspace(0, len(points) - 1, _CHECKED_POINTS).astype(np.intp))
+    chosen = evenly(len(points))
     places = np.arange(len(chosen)), chosen
     kernel = machine.kernel_(points[chosen], points)
-    # A new row that is equal to a training row is without the noise.
+    # The kernel between a new row and an equal training row has no noise.
     kernel[places] = machine.kernel_.diag(points[chosen])
     expected = roots[chosen, None] * kernel * roots
     expected[places] += 1.0
@@ -167,20 +174,19 @@ def _check_factor(model: GaussianProcessClassifier, machine: Any, rounding: floa
 
 def _not_of_fit(model: GaussianProcessClassifier) -> UnsupportedModelError:
     return UnsupportedModelError(
-        f"{type(model).__name__}.base_estimator_ has attributes that do not belong together: its "
-        "kernel_, X_train_, y_train_, pi_, W_sr_ or L_ was changed after fitting; fit the model "
-        "again"
+        f"{type(model).__name__}.base_estimator_ has inconsistent attributes: kernel_, X_train_, "
+        "y_train_, pi_, W_sr_ or L_ was changed after fitting. Fit the model again"
     )
 
 
 def _preferences(signs: Float, n_classes: int, is_paired: bool) -> tuple[Float, Float]:
-    """Return the least and the most that speaks for each class, by the signs of latent means.
+    """Return lower and upper bounds of the scores of classes, by the signs of latent means.
 
     Returns
     -------
     least, most : ndarray of shape (n, classes)
-        Of pairs the votes, else 1 for a class of positive latent mean and −1 for one of negative;
-        they differ where a sign is not clear, which is then 0.
+        Votes of pairs, or for each class the sign of its latent mean. The bounds differ where a
+        sign is unclear, which is then 0 in `signs`.
     """
     if not is_paired:
         both = signs if signs.shape[1] > 1 else np.column_stack([-signs, signs])
@@ -196,9 +202,28 @@ def _preferences(signs: Float, n_classes: int, is_paired: bool) -> tuple[Float, 
 def _check_classes(
     model: GaussianProcessClassifier, X: Float, preferences: tuple[Float, Float]
 ) -> None:
-    """Refuse rows for which `predict` returns a class that surely has less than another."""
+    """Raise an error if `predict` returns a class whose score is below that of another class."""
     least, most = preferences
     predicted = without_names(model).predict(X)
     of_predicted = np.where(predicted[:, None] == model.classes_, most, -np.inf).max(axis=1)
     if np.any(of_predicted < least.max(axis=1)):
-        raise ValueError("predict returns a class that the latent means are against")
+        raise ValueError("predict returns another class than the latent means say")
+
+
+def adapt_variant(model: Any, covariance: Any, points: Any) -> AdaptedModel:
+    """Read a regressor of another library that predicts as scikit-learn's does.
+
+    Parameters
+    ----------
+    model : GaussianProcessRegressor
+        Its class derives from the class of scikit-learn.
+    covariance : sklearn.gaussian_process.kernels.Kernel or None
+        Its kernel, in classes that `CovarianceReader` reads. Unused if the model is not fitted.
+    points : array-like of shape (n, d)
+        The training rows, as this kernel takes them.
+    """
+    plain = GaussianProcessRegressor()
+    vars(plain).update(vars(model))
+    if hasattr(model, "kernel_"):
+        plain.kernel_, plain.X_train_ = covariance, points
+    return replace(adapt_regressor(plain), predict=without_names(model).predict)

@@ -1,4 +1,4 @@
-"""scikit-learn's kernels by name, and the functions of `sklearn.metrics.pairwise` behind them."""
+"""scikit-learn's kernels by name, and the functions of `sklearn.metrics.pairwise`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pkex.kernels import RBF, Chi2, Kernel, Laplacian, Linear, Polynomial
 
 def rbf(gamma: float) -> Kernel:
     """Return exp(−γ r²)."""
-    # γ r² = (r/ℓ)² / 2; the factors are apart because 2γ could overflow.
+    # γ r² = (r/ℓ)² / 2, without 2γ, which could overflow.
     return RBF(length_scale=math.sqrt(0.5) / math.sqrt(gamma))
 
 
@@ -34,7 +34,7 @@ def laplacian(gamma: float) -> Kernel:
 
 @dataclass(frozen=True)
 class Options:
-    """The parameters of a kernel that scikit-learn has a name for, with its defaults."""
+    """The parameters of a kernel, with scikit-learn's defaults."""
 
     gamma: float
     degree: float = 3
@@ -48,7 +48,7 @@ def polynomial(options: Options) -> Kernel:
     return Polynomial(int(options.degree), options.gamma, options.coef0)
 
 
-# By the names that scikit-learn has for them in pairwise_kernels.
+# By the names in scikit-learn's pairwise_kernels.
 PAIRWISE: dict[str, Callable[[Options], Kernel]] = {
     "rbf": lambda options: rbf(options.gamma),
     "laplacian": lambda options: laplacian(options.gamma),
@@ -57,7 +57,7 @@ PAIRWISE: dict[str, Callable[[Options], Kernel]] = {
     "poly": polynomial,
     "polynomial": polynomial,
 }
-# Those of support vector machines and kernel principal components.
+# The kernels of support vector machines and kernel principal components.
 FEW = ("rbf", "poly", "linear")
 _FUNCTIONS = {
     "rbf": rbf_kernel,
@@ -66,15 +66,15 @@ _FUNCTIONS = {
     "linear": linear_kernel,
     "polynomial": polynomial_kernel,
 }
-# What partials of these functions may be given.
+# Options of these functions in a functools.partial; gamma for the others.
 _TAKEN = {"linear": set[str](), "polynomial": {"gamma", "degree", "coef0"}}
 
 
 def named_kernel(model: Any, options: Options, known: Iterable[str] = tuple(PAIRWISE)) -> Kernel:
-    """Return the kernel that a model names, one of the known ones, with its options."""
+    """Return the kernel that a model names, if it is one of the `known` kernels."""
     name, kernel = type(model).__name__, model.kernel
     if not isinstance(kernel, str):
-        raise refused_function(model)
+        raise unsupported_function(model)
     if kernel not in known:
         raise unsupported(f"{name} with kernel {kernel!r}", _instead(kernel, tuple(known)))
     if kernel != "linear" and not 0.0 < options.gamma < math.inf:
@@ -86,19 +86,17 @@ def named_kernel(model: Any, options: Options, known: Iterable[str] = tuple(PAIR
 
 
 def default_gamma(kernel: str, n_features: int) -> float:
-    """Return the gamma that scikit-learn's function has where none is given."""
+    """Return the default gamma of scikit-learn's function."""
     return 1.0 if kernel == "chi2" else 1.0 / n_features
 
 
 def called_kernel(model: Any) -> tuple[str, dict[str, Any]]:
-    """Return the name of the kernel function that a model was given, and what options it is given.
-
-    It is one of scikit-learn's own, alone or in a functools.partial with options.
+    """Return the name of a model's kernel function, and the options in its functools.partial.
 
     Raises
     ------
     UnsupportedModelError
-        If it is another.
+        If it is not a function of scikit-learn.
     """
     function: Any = model.kernel
     options: dict[str, Any] = {}
@@ -107,11 +105,11 @@ def called_kernel(model: Any) -> tuple[str, dict[str, Any]]:
     for name, own in _FUNCTIONS.items():
         if function is own and options.keys() <= _TAKEN.get(name, {"gamma"}):
             return name, options
-    raise refused_function(model)
+    raise unsupported_function(model)
 
 
-def refused_function(model: Any) -> UnsupportedModelError:
-    """Return the error that a model's kernel is a function of which nothing is known."""
+def unsupported_function(model: Any) -> UnsupportedModelError:
+    """Return the error that a model's kernel is an unsupported function."""
     function = model.kernel
     is_partial = isinstance(function, functools.partial)
     named = function.func if is_partial else function
@@ -120,23 +118,23 @@ def refused_function(model: Any) -> UnsupportedModelError:
         shown = f"{shown} with {', '.join(function.keywords) or 'arguments'}"
     return unsupported(
         f"{type(model).__name__} with the kernel {shown}",
-        ": nothing is known of that function. If it is a sum or product of those in pkex.kernels, "
-        "describe the model as a pkex.KernelExpansion of its points and coefficients",
+        ": if the function is a sum or product of kernels in pkex.kernels, describe the model as a "
+        "pkex.KernelExpansion of its points and coefficients",
     )
 
 
 def _instead(kernel: str, known: tuple[str, ...]) -> str:
-    """Return what to do today about a model with another kernel."""
+    """Return an alternative for a model with another kernel."""
     if kernel == "precomputed":
-        return ": it knows no features; fit it on rows of these, with kernel='rbf'"
+        return ": the model has not seen features; fit it on rows of features, with kernel='rbf'"
     *names, last = map(repr, known)
     why = f"{_NO_PRODUCTS[kernel]}; " if kernel in _NO_PRODUCTS else ""
-    return f": {why}fit it with kernel {', '.join(names)} or {last}, or take {APPROXIMATE}"
+    return f": {why}fit it with kernel {', '.join(names)} or {last}, or use {APPROXIMATE}"
 
 
 _NO_PRODUCTS = {
-    "cosine": "it divides by the lengths of rows, and is no sum of products over the features",
-    "sigmoid": "it is the tanh of a dot product, and no sum of products over the features",
+    "cosine": "it divides by the lengths of rows, and is not a sum of products over features",
+    "sigmoid": "it is the tanh of a dot product, and not a sum of products over features",
 }
-# What explains any model, if not exactly.
-APPROXIMATE = "shap.KernelExplainer, whose values are approximate, for this one"
+# Explains any model, though not exactly.
+APPROXIMATE = "shap.KernelExplainer, whose values are approximate, for this model"

@@ -11,17 +11,16 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.kernel_approximation import Nystroem
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
-from pkex.adapters.registry import AdaptedModel, Probabilities, adapt, unsupported
-from pkex.adapters.rounding import square_rounding
-from pkex.adapters.sklearn.description import dense, feature_names
-from pkex.adapters.sklearn.fitted import check_fitted
+from pkex.adapters.adapted_model import AdaptedModel, Probabilities
+from pkex.adapters.kernels import square_rounding
+from pkex.adapters.registry import adapt, unsupported
+from pkex.adapters.sklearn.estimators import check_fitted, dense, feature_names, without_names
 from pkex.adapters.sklearn.kernel_functions import (
     Options,
     default_gamma,
     named_kernel,
 )
 from pkex.adapters.sklearn.linear import LINEAR_MODELS, adapt_linear, linear_function
-from pkex.adapters.sklearn.own_output import without_names
 from pkex.adapters.sklearn.probabilities import calibrated, probabilities_of_linear
 from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.linear import LinearFunction
@@ -31,26 +30,26 @@ from pkex.typing import Float
 def nystroem_model(nystroem: Any, linear: Any) -> AdaptedModel:
     """Read a Nystroem feature map and the linear model that was fitted on its features.
 
-    The features are K(x, C) Nᵀ for the components C and the matrix N that normalises them, so that
-    a linear model of weights w is a kernel expansion at C of coefficients Nᵀ w.
+    The features are K(x, C) Nᵀ with components C and a normalizing matrix N. So a linear model with
+    weights w is a kernel expansion at C with coefficients Nᵀ w.
 
     Parameters
     ----------
     nystroem : Nystroem
         Fitted, with kernel 'rbf', 'laplacian', 'chi2', 'linear' or 'poly'.
     linear : estimator
-        Fitted on what `nystroem` returns: a regressor whose ``predict``, or a classifier or
-        one-class model whose ``decision_function`` is linear in its input.
+        Fitted on the features: a regressor with a linear ``predict``, or a classifier or one-class
+        model with a linear ``decision_function``.
 
     Returns
     -------
     AdaptedModel
-        In terms of the input of `nystroem`, with outputs as those of `linear`.
+        In the columns of the input of `nystroem`, with the outputs of `linear`.
 
     Raises
     ------
     UnsupportedModelError
-        If the kernel or the linear model is another.
+        If the kernel or the linear model is unsupported.
     """
     last, function = _linear(linear)
     check_fitted(nystroem)
@@ -58,7 +57,7 @@ def nystroem_model(nystroem: Any, linear: Any) -> AdaptedModel:
     options = _options(nystroem, points.shape[1])
     kernel = named_kernel(nystroem, options)
     weights = function.coefficients
-    # In extended precision where there is one: see _rounding.
+    # In extended precision if available, see _rounding.
     coefficients = dense(normalization.T.astype(np.longdouble) @ weights.astype(np.longdouble))
     own_map, own_output = without_names(nystroem), last.predict
     return replace(
@@ -73,7 +72,7 @@ def nystroem_model(nystroem: Any, linear: Any) -> AdaptedModel:
 
 
 def _linear(model: Any) -> tuple[AdaptedModel, LinearFunction]:
-    """Read a linear model, of scikit-learn's linear ones or a support vector machine's."""
+    """Read a linear model of scikit-learn, or a linear support vector machine."""
     if isinstance(model, LINEAR_MODELS):
         return adapt_linear(model), linear_function(model)
     adapted = adapt(model) if getattr(model, "kernel", None) == "linear" else None
@@ -89,7 +88,7 @@ _MACHINES = (SVC, NuSVC, SVR, NuSVR, OneClassSVM)
 
 
 def nystroem_probabilities(nystroem: Any, linear: Any) -> Probabilities:
-    """Read the probabilities of the linear classifier, or of a calibrated one, likewise."""
+    """Read the probabilities of a linear or a calibrated classifier of the features."""
     if isinstance(linear, CalibratedClassifierCV):
         own_map = without_names(nystroem)
         return calibrated(linear, partial(nystroem_model, nystroem), own_map.transform)
@@ -101,7 +100,7 @@ def nystroem_probabilities(nystroem: Any, linear: Any) -> Probabilities:
 
 
 def _options(nystroem: Nystroem, n_features: int) -> Options:
-    # Parameters come before those of the dictionary, as in Nystroem itself.
+    # Parameters override the dictionary, as in Nystroem itself.
     given = dict(nystroem.kernel_params or {})
     own = {name: getattr(nystroem, name) for name in ("gamma", "degree", "coef0")}
     given |= {name: value for name, value in own.items() if value is not None}
@@ -118,10 +117,10 @@ def _rounding(
     weights: Float,
     coefficients: Float,
 ) -> float:
-    """Bound the relative rounding of the model's output, which goes by way of the features.
+    """Bound the relative rounding error of the model's output, which is computed from features.
 
-    Their sums and those of the weighted features have larger terms than the expansion has, where
-    the components nearly coincide and the entries of `normalization` are huge.
+    If the components nearly coincide, `normalization` is huge, and the features and their weighted
+    sum have larger terms than the expansion.
     """
     own = square_rounding(points, gamma) if nystroem.kernel == "rbf" else 0.0
     terms = (np.abs(normalization.T) @ np.abs(weights)).sum(axis=0)

@@ -1,4 +1,4 @@
-"""The adapter for scikit-learn's pipelines: a model in terms of the columns of the first step."""
+"""The adapter for scikit-learn's pipelines: a model in the columns of the first step."""
 
 from __future__ import annotations
 
@@ -8,23 +8,25 @@ from typing import Any
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import Pipeline
 
-from pkex.adapters.mapped import in_columns
+from pkex.adapters.adapted_model import AdaptedModel, Probabilities, in_columns
 from pkex.adapters.registry import (
-    AdaptedModel,
-    Probabilities,
     adapt,
     probabilities_of,
     register,
     register_probabilities,
     unsupported,
 )
-from pkex.adapters.sklearn.columns import chained, check_columns, check_width, column_map
-from pkex.adapters.sklearn.description import dense, feature_names
-from pkex.adapters.sklearn.fitted import check_own
+from pkex.adapters.sklearn.estimators import (
+    as_fitted_on,
+    check_own,
+    dense,
+    feature_names,
+    passed_on,
+)
 from pkex.adapters.sklearn.nystroem import nystroem_model, nystroem_probabilities
-from pkex.adapters.sklearn.own_output import as_fitted_on, passed_on
 from pkex.adapters.sklearn.polynomials import is_linear, monomials_of, multiplies
-from pkex.adapters.sklearn.step_refusals import refused
+from pkex.adapters.sklearn.step_maps import chained, check_columns, check_width, column_map
+from pkex.adapters.sklearn.steps import unsupported_step
 from pkex.functions.column_maps import ColumnMap
 from pkex.functions.transformed import Transformed
 from pkex.typing import Float
@@ -32,7 +34,7 @@ from pkex.typing import Float
 
 @register(Pipeline)
 def adapt_pipeline(pipeline: Pipeline) -> AdaptedModel:
-    """Read the last step, and the columns that the steps before it make of the input."""
+    """Read the last step, and the map of columns of the steps before it."""
     before, last = _parted(pipeline)
     model = nystroem_model(*last) if len(last) > 1 else adapt(last[0])
     return _whole(pipeline, before, last, model)
@@ -40,14 +42,14 @@ def adapt_pipeline(pipeline: Pipeline) -> AdaptedModel:
 
 @register_probabilities(Pipeline)
 def probabilities_of_pipeline(pipeline: Pipeline) -> Probabilities:
-    """Read those of the last step, likewise."""
+    """Read the probabilities of the last step, and the map of columns of the steps before it."""
     before, last = _parted(pipeline)
     own = nystroem_probabilities(*last) if len(last) > 1 else probabilities_of(last[0])
-    return own.passed_on(lambda model: _whole(pipeline, before, last, model))
+    return own.changed(lambda model: _whole(pipeline, before, last, model))
 
 
 def _parted(pipeline: Pipeline) -> tuple[list[Any], list[Any]]:
-    """Return the steps before the model, and those that are the model: one, or a map and one."""
+    """Return the steps before the model, and the model: one step, or Nystroem and one step."""
     steps = [step for _, step in pipeline.steps]
     if steps[-1] is None or isinstance(steps[-1], str):
         raise unsupported("a Pipeline without a model as its last step")
@@ -58,7 +60,7 @@ def _parted(pipeline: Pipeline) -> tuple[list[Any], list[Any]]:
 def _whole(
     pipeline: Pipeline, before: list[Any], last: list[Any], model: AdaptedModel
 ) -> AdaptedModel:
-    """Describe a model in terms of the columns that the first step gets."""
+    """Describe a model in the columns of the first step."""
     check_own(pipeline)
     names = _input_names(pipeline)
     columns, model = _columns_before(before, last[0], model)
@@ -76,14 +78,14 @@ def _whole(
 def _columns_before(
     before: list[Any], last: Any, model: AdaptedModel
 ) -> tuple[ColumnMap | None, AdaptedModel]:
-    """Return the map that steps are, None if they change nothing, and the model of what it makes.
+    """Return the map of steps, None if they do not change the columns, and the model behind it.
 
-    Products of columns are a part of the model, if it is linear.
+    Products of columns become a part of the model, which must be linear.
     """
     n_fitted = model.function.n_features
     if any(map(multiplies, before)):
         if not is_linear(model.function):
-            raise refused("PolynomialFeatures")
+            raise unsupported_step("PolynomialFeatures")
         made = monomials_of(before)
         check_width(before[-1], len(made.powers), last, n_fitted)
         return made.columns, replace(model, expansion=made.of(model.function))
@@ -99,7 +101,7 @@ def _put_last(pipeline: Pipeline, model: Any) -> None:
 
 
 def _input_names(pipeline: Pipeline) -> tuple[str, ...] | None:
-    """Return the column names of the DataFrame that a pipeline was fitted on, if it was."""
+    """Return the column names of the DataFrame that a pipeline was fitted on, None without one."""
     for _, step in pipeline.steps:
         if isinstance(step, Pipeline):
             return _input_names(step)

@@ -1,4 +1,4 @@
-"""PolynomialFeatures before a linear model: a sum of monomials, each of few columns."""
+"""PolynomialFeatures before a linear model, as a sum of monomials of few columns each."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
-from pkex.adapters.sklearn.affine import affine_inverse
-from pkex.adapters.sklearn.columns import (
+from pkex.adapters.sklearn.estimators import FrozenEstimator, check_fitted, inside
+from pkex.adapters.sklearn.step_maps import (
     Chain,
     SideBySide,
     branches,
@@ -24,8 +24,7 @@ from pkex.adapters.sklearn.columns import (
     column_map,
     unchanged,
 )
-from pkex.adapters.sklearn.fitted import FrozenEstimator, check_fitted, inside
-from pkex.adapters.sklearn.step_refusals import check_step, refused
+from pkex.adapters.sklearn.steps import affine_inverse, check_step, unsupported_step
 from pkex.functions.base import Function
 from pkex.functions.column_maps import ColumnMap
 from pkex.functions.composite import Composite
@@ -36,12 +35,12 @@ from pkex.typing import Float
 
 @dataclass(frozen=True, eq=False)
 class Monomials:
-    """Columns scale_c · ∏_j u_j^powers_cj + offset_c, of columns u that a map makes.
+    """The columns scale_c · ∏_j u_j^powers_cj + offset_c of columns u that a map makes.
 
     Parameters
     ----------
     columns : ColumnMap
-        Which makes u.
+        Makes u.
     powers : ndarray of shape (c, d)
     scale, offset : ndarray of shape (c,)
     """
@@ -53,11 +52,11 @@ class Monomials:
 
     @classmethod
     def bare(cls, columns: ColumnMap, powers: NDArray[np.int64]) -> Monomials:
-        """Return them as they are, neither scaled nor moved."""
+        """Return monomials with scale 1 and offset 0."""
         return cls(columns, powers, np.ones(len(powers)), np.zeros(len(powers)))
 
     def of(self, function: Function) -> Function:
-        """Return a function that `is_linear` in these columns as one of the columns u."""
+        """Return a function that `is_linear` in the monomials as a function of the columns u."""
         if isinstance(function, Composite):
             return function.with_parts(map(self.of, function.parts))
         assert isinstance(function, LinearFunction), "it is linear, or made of such"
@@ -67,12 +66,12 @@ class Monomials:
         return polynomial(self.powers, (self.scale * weights.T).T, function.intercept + moved)
 
     def then(self, step: Any) -> Monomials:
-        """Return what a scaler or selector makes of them.
+        """Return the monomials after a scaler or selector.
 
         Raises
         ------
         UnsupportedModelError
-            If the step is another.
+            If the step is neither.
         """
         if isinstance(step, SelectorMixin):
             kept = step.get_support(indices=True)
@@ -81,9 +80,9 @@ class Monomials:
             )
         found = affine_inverse(step)
         if found is None:
-            raise refused(
+            raise unsupported_step(
                 f"{type(step).__name__} after PolynomialFeatures",
-                "what it makes of products of columns is not known to be such",
+                "only an affine step returns monomials again",
                 "StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler or a feature selector",
             )
         by, shift = found
@@ -91,7 +90,7 @@ class Monomials:
 
 
 def multiplies(step: Any) -> bool:
-    """Whether a step is PolynomialFeatures, or has such a step inside."""
+    """Return whether a step is or contains PolynomialFeatures."""
     if isinstance(step, FrozenEstimator):
         return multiplies(inside(step))
     if isinstance(step, Pipeline):
@@ -103,14 +102,14 @@ def multiplies(step: Any) -> bool:
 
 
 def is_linear(function: Function) -> bool:
-    """Whether a function is linear in its columns, or made of such functions."""
+    """Return whether a function is linear in its columns."""
     if isinstance(function, Composite):
         return all(map(is_linear, function.parts))
     return isinstance(function, LinearFunction)
 
 
 def monomials_of(steps: Sequence[Any]) -> Monomials:
-    """Return what steps make, one of which `multiplies` columns.
+    """Return the monomials that steps make, one of which `multiplies` columns.
 
     Raises
     ------
@@ -131,7 +130,7 @@ def monomials_of(steps: Sequence[Any]) -> Monomials:
 
 
 def _flattened(steps: Sequence[Any]) -> Iterator[Any]:
-    """Yield steps that do something; of Pipelines among them the steps."""
+    """Yield the steps that change columns, also those inside Pipelines."""
     for step in steps:
         if isinstance(step, FrozenEstimator):
             yield from _flattened([inside(step)])
@@ -143,7 +142,7 @@ def _flattened(steps: Sequence[Any]) -> Iterator[Any]:
 
 
 def _of_step(step: Any) -> Monomials:
-    """Return what a single step makes that multiplies columns."""
+    """Return the monomials of a step that multiplies columns."""
     if isinstance(step, ColumnTransformer):
         return _of_column_transformer(step)
     check_step(step)

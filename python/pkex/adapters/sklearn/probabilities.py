@@ -1,8 +1,8 @@
 """The probabilities of scikit-learn's classifiers.
 
-They are made of decision values, which are sums over points: each reader here returns these, and
-the function that makes probabilities of them. Of two classes whose log-odds are affine in the
-decision value, the log-odds are a sum as well.
+A link computes probabilities from decision values, which are sums over points. A reader returns the
+decision values with their link. If the log-odds of two classes are affine in the decision value,
+they are a sum as well.
 """
 
 from __future__ import annotations
@@ -20,24 +20,25 @@ from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, SGDCl
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.svm import SVC, NuSVC
 
-from pkex.adapters.registry import (
-    AdaptedModel,
-    Probabilities,
-    adapt,
-    probabilities_of,
-    register_probabilities,
-    unsupported,
+from pkex.adapters.adapted_model import AdaptedModel, Probabilities
+from pkex.adapters.registry import adapt, probabilities_of, register_probabilities, unsupported
+from pkex.adapters.sklearn.estimators import (
+    FrozenEstimator,
+    check_fitted,
+    feature_names,
+    inside,
+    own_output,
+    pair_names,
+    without_names,
 )
-from pkex.adapters.sklearn.description import feature_names, pair_names
-from pkex.adapters.sklearn.fitted import FrozenEstimator, check_fitted, inside
-from pkex.adapters.sklearn.gp_variance import latent_variances
+from pkex.adapters.sklearn.gaussian_process_variance import latent_variances
 from pkex.adapters.sklearn.linear import adapt_linear
-from pkex.adapters.sklearn.own_output import own_output, without_names
 from pkex.adapters.sklearn.probability_links import (
     Calibrated,
     Calibration,
     Coupled,
     GaussianLogistic,
+    Member,
     OfSecond,
     Tempered,
     Votes,
@@ -52,25 +53,46 @@ from pkex.typing import Float
 
 _Predict = Callable[[Float], Any]
 
-# What rounding of decision values and of sums of large terms may become, in a probability.
+# Effect on a probability of rounding in decision values and in sums of large terms.
 _ROUNDING = 1e-10
-# Two classes' coupled probability differs from Platt's, as libsvm ends its iteration early.
+# The coupled probability of two classes differs from Platt's, since libsvm stops early.
 _COUPLING = 0.005
 _CALIBRATED = 1e-9
-# What rounding of decision values may be, relative to the sizes of what they add up.
+# Rounding of decision values, relative to the sum of the sizes of their terms.
 _OF_DECISIONS = 1e-13
 
 
-def of_classes(
+def probabilities_by_link(
     adapted: AdaptedModel,
     parts: Sequence[Function],
     link: Callable[[Float], Float],
-    predict: _Predict | None,
+    predict: _Predict,
     classes: Sequence[Any],
+    *,
+    affine: tuple[float, float] | None = None,
     steps: Steps | None = None,
-) -> AdaptedModel:
-    """Describe probabilities that a link makes of the outputs of functions, perhaps in steps."""
-    return replace(
+    tolerance: float = _CALIBRATED,
+) -> Probabilities:
+    """Describe probabilities that a link computes from the outputs of functions.
+
+    Parameters
+    ----------
+    adapted : AdaptedModel
+        The decision function.
+    parts : sequence of Function
+    link : callable
+        From an array (k, outputs of all parts) to probabilities (k, classes).
+    predict : callable
+        The model's own ``predict_proba``.
+    classes : sequence
+    affine : tuple of float, optional
+        Slope and offset of the log-odds in the decision value, used for two classes.
+    steps : callable, optional
+        Where the link has steps.
+    tolerance : float
+        Of the probability that follows from the log-odds.
+    """
+    described = replace(
         adapted,
         expansion=Linked(parts, LinkedOutputs(link, len(classes), steps=steps)),
         method="predict_proba",
@@ -83,19 +105,22 @@ def of_classes(
         stand_in=None,
         variance=None,
     )
+    if affine is None or len(classes) > 2:
+        return Probabilities(described)
+    return Probabilities(described, _log_odds(adapted, affine, predict, classes, tolerance))
 
 
-def log_odds(
+def _log_odds(
     adapted: AdaptedModel,
     affine: tuple[float, float],
     predict_proba: _Predict,
     classes: Sequence[Any],
-    tolerance: float = _CALIBRATED,
+    tolerance: float,
 ) -> AdaptedModel:
     """Describe log-odds that are affine in a decision value, slope · f(x) + offset.
 
-    The model has no method for them. Its decision value is compared, and the probability that
-    follows with its own.
+    Models have no method for log-odds. The decision value is compared with the model's own, and the
+    probability that follows from the log-odds with its ``predict_proba``.
     """
     decide, (slope, offset) = adapted.predict, affine
 
@@ -128,51 +153,56 @@ def probabilities_of_machine(model: Any) -> Probabilities:
     if not len(slopes):
         raise unsupported(
             f"the probability of {type(model).__name__} without probability=True",
-            ": it has no predict_proba; fit CalibratedClassifierCV(model, ensemble=False), whose "
-            "probabilities and log-odds are explained",
+            ": it has no predict_proba. Fit CalibratedClassifierCV(model, ensemble=False), whose "
+            "probabilities and log-odds are supported",
         )
-    # Of two classes, libsvm's decision value is that of the first.
-    is_two = len(model.classes_) == 2
-    link = Coupled(slopes, offsets, -1.0 if is_two else 1.0)
-    predict = without_names(model).predict_proba
-    described = of_classes(adapted, [adapted.function], link, predict, model.classes_)
-    if not is_two:
-        return Probabilities(described)
-    affine = -float(slopes[0]), float(offsets[0])
-    return Probabilities(described, log_odds(adapted, affine, predict, model.classes_, _COUPLING))
+    # For two classes, libsvm's decision value is positive for the first.
+    link = Coupled(slopes, offsets, -1.0 if len(model.classes_) == 2 else 1.0)
+    return probabilities_by_link(
+        adapted,
+        [adapted.function],
+        link,
+        without_names(model).predict_proba,
+        model.classes_,
+        affine=(-float(slopes[0]), float(offsets[0])),
+        tolerance=_COUPLING,
+    )
 
 
-# --- linear models, also of a Nystroem map ---
+# --- linear models, also after a Nystroem map ---
 
 
 def probabilities_of_linear(model: Any, adapted: AdaptedModel, predict: _Predict) -> Probabilities:
-    """Read what a linear classifier makes of its decision function.
+    """Read the probabilities of a linear classifier.
 
     Parameters
     ----------
     model : estimator
     adapted : AdaptedModel
-        Of its decision function, perhaps in other columns.
+        Its decision function, perhaps in other columns.
     predict : callable
-        Its `predict_proba`, in these columns.
+        Its `predict_proba` in these columns.
     """
     loss = getattr(model, "loss", None) if isinstance(model, SGDClassifier) else "log_loss"
     if loss != "log_loss" or type(model) not in _LOGISTIC:
         raise unsupported(f"the probability of {model!r}")
-    is_two = len(model.classes_) == 2
     is_each = isinstance(model, SGDClassifier) or _is_one_vs_rest(model)
-    link = logistic if is_two else of_logistics if is_each else of_softmax
-    described = of_classes(adapted, [adapted.function], link, predict, model.classes_)
-    if not is_two:
-        return Probabilities(described)
-    return Probabilities(described, log_odds(adapted, (1.0, 0.0), predict, model.classes_))
+    link = of_logistics if is_each else of_softmax
+    return probabilities_by_link(
+        adapted,
+        [adapted.function],
+        logistic if len(model.classes_) == 2 else link,
+        predict,
+        model.classes_,
+        affine=(1.0, 0.0),
+    )
 
 
 _LOGISTIC = (LogisticRegression, LogisticRegressionCV, SGDClassifier, LinearDiscriminantAnalysis)
 
 
 def _is_one_vs_rest(model: Any) -> bool:
-    """Whether a logistic regression of several classes is one of each class; till 1.7 it may be."""
+    """Return whether a logistic regression is one-vs-rest, which is possible until 1.7."""
     multi_class = getattr(model, "multi_class", "auto")
     return multi_class == "ovr" or getattr(model, "solver", "") == "liblinear"
 
@@ -190,7 +220,7 @@ for _linear in _LOGISTIC:
 
 @register_probabilities(CalibratedClassifierCV)
 def probabilities_of_calibrated(model: CalibratedClassifierCV) -> Probabilities:
-    """Read classifiers, and what calibrates each of their decision values."""
+    """Read classifiers, and the calibration of their decision values."""
     return calibrated(model, adapt)
 
 
@@ -205,9 +235,9 @@ def calibrated(
     ----------
     model : CalibratedClassifierCV
     read : callable
-        What reads its classifiers, perhaps in other columns than the model's.
+        Reads its classifiers, perhaps in other columns than the model's.
     made : callable, optional
-        From rows to what the model is given, if these are others.
+        From rows to the input of the model, if its columns differ.
     """
     check_fitted(model)
     if model.method not in ("sigmoid", "isotonic", "temperature"):
@@ -227,72 +257,75 @@ def calibrated(
         predict = _after(made, without_names(model).predict_proba)
     link = Calibrated(members)
     has_steps = model.method == "isotonic" or any(member.votes for member in members)
-    steps = link.steps if has_steps else None
-    described = of_classes(first, functions, link, predict, classes, steps)
-    if len(parts) > 1 or len(classes) > 2 or model.method == "isotonic":
-        return Probabilities(described)
-    affine = _affine(members[0])
-    return Probabilities(described, log_odds(first, affine, predict, classes))
+    is_affine = len(parts) == 1 and len(classes) == 2 and model.method != "isotonic"
+    return probabilities_by_link(
+        first,
+        functions,
+        link,
+        predict,
+        classes,
+        affine=_affine(model.calibrated_classifiers_[0]) if is_affine else None,
+        steps=link.steps if has_steps else None,
+    )
 
 
 def _after(made: Callable[[Any], Any], predict: _Predict) -> _Predict:
     return lambda rows: predict(made(rows))
 
 
-def _affine(member: Calibration | Tempered) -> tuple[float, float]:
+def _affine(member: Any) -> tuple[float, float]:
     """Return slope and offset of the log-odds of two classes in their decision value."""
-    if isinstance(member, Tempered):
-        return 2.0 * member.inverse, 0.0
-    ((_, calibrator),) = member.calibrators
+    (calibrator,) = member.calibrators
+    if member.method == "temperature":
+        # The logits of the two classes are −f and f.
+        return 2.0 * float(calibrator.beta_), 0.0
     return -float(calibrator.a_), -float(calibrator.b_)
 
 
 def _decision(
     estimator: Any, classes: Sequence[Any], read: Callable[[Any], AdaptedModel]
 ) -> AdaptedModel:
-    """Read the decision values of a classifier that is calibrated for some classes."""
+    """Read the decision values of a classifier that is calibrated for these classes."""
     name = f"CalibratedClassifierCV of {type(estimator).__name__}"
     if not hasattr(estimator, "decision_function"):
         raise unsupported(name)
     if len(estimator.classes_) < len(classes):
         raise unsupported(
-            f"{name}, fitted to {len(estimator.classes_)} of {len(classes)} classes",
-            ": each fold must have rows of every class; take cv=StratifiedKFold()",
+            f"{name}, fitted on {len(estimator.classes_)} of {len(classes)} classes",
+            ": each fold must have rows of every class. Use cv=StratifiedKFold()",
         )
     part = read(estimator)
     is_each = len(classes) == 2 or part.no_method or part.function.n_outputs == len(classes)
     if part.method != "decision_function" or not is_each:
         raise unsupported(
             f"{name} with pairs of classes",
-            ": what it calibrates is not the decision value of one class; take OneVsRestClassifier "
-            "or an SVC with decision_function_shape='ovr'",
+            ": it does not calibrate decision values of single classes. Use OneVsRestClassifier or "
+            "an SVC with decision_function_shape='ovr'",
         )
     return part
 
 
-def _calibration(
-    member: Any, part: AdaptedModel, classes: Sequence[Any], start: int
-) -> Calibration | Tempered:
-    """Return the calibration of one classifier, whose decision values stand from `start` on."""
+def _calibration(member: Any, part: AdaptedModel, classes: Sequence[Any], start: int) -> Member:
+    """Return the calibration of one classifier, whose decision values begin at `start`."""
     function = part.function
     sizes = function.magnitude(function.probing_rows(), n_threads=1)
     rounding = _OF_DECISIONS + part.kernel_rounding
     roundings = rounding * np.reshape(sizes, (len(sizes), -1)).max(axis=0)
     own = slice(start, start + function.n_outputs)
-    # Of pairs, decision_function has votes.
+    # For pairs, decision_function returns votes.
     votes = Votes(len(classes)) if part.no_method else None
     if member.method == "temperature":
-        return Tempered(own, votes, float(member.calibrators[0].beta_), roundings)
-    # Of two classes there is a single calibrator, that of the second.
+        return Tempered(own, votes, roundings, float(member.calibrators[0].beta_))
+    # Two classes have a single calibrator, for the second.
     known = member.estimator.classes_ if len(classes) > 2 else classes[1:]
     places = [classes.index(label) for label in known]
     calibrators = list(zip(places, copy.deepcopy(member.calibrators), strict=True))
-    return Calibration(own, votes, calibrators, len(classes), roundings)
+    return Calibration(own, votes, roundings, calibrators, len(classes))
 
 
 @register_probabilities(FrozenEstimator)
 def probabilities_of_frozen(frozen: Any) -> Probabilities:
-    """Read the probabilities of the classifier that is frozen."""
+    """Read the probabilities of the frozen classifier."""
     return probabilities_of(inside(frozen))
 
 
@@ -310,36 +343,37 @@ def probabilities_of_rests(model: OneVsRestClassifier) -> Probabilities:
         feature_names=feature_names(model) or parts[0].of_classes.feature_names,
     )
     predict = own_output(model, "predict_proba", functions[0].non_numeric)
-    link = OfSecond(is_shared=not model.multilabel_)
-    described = of_classes(adapted, functions, link, predict, model.classes_)
+    whole = probabilities_by_link(
+        adapted, functions, OfSecond(is_shared=not model.multilabel_), predict, model.classes_
+    )
     odds = parts[0].log_odds
     if len(parts) > 1 or odds is None:
-        return Probabilities(described)
-    return Probabilities(described, replace(odds, output_names=pair_names(model.classes_)))
+        return whole
+    return replace(whole, log_odds=replace(odds, output_names=pair_names(model.classes_)))
 
 
 @register_probabilities(GaussianProcessClassifier)
 def probabilities_of_process(model: GaussianProcessClassifier) -> Probabilities:
-    """Read the latent means and variances, over which the logistic function is averaged."""
+    """Read latent means and variances, over which the logistic function is averaged."""
     adapted = adapt(model)
     base = model.base_estimator_
     if isinstance(base, OneVsOneClassifier):
         raise unsupported(
             "the probability of GaussianProcessClassifier with multi_class='one_vs_one'",
-            ": it has none; fit it with multi_class='one_vs_rest'",
+            ": it has none. Fit it with multi_class='one_vs_rest'",
         )
     machines = getattr(base, "estimators_", [base])
     variances, noises, _ = latent_variances(model, machines)
     parts = [adapted.function]
     parts += [Combination([v], intercept=noise) for v, noise in zip(variances, noises, strict=True)]
-    predict = without_names(model).predict_proba
+    predict, classes = without_names(model).predict_proba, model.classes_
     link = GaussianLogistic(len(machines))
-    described = of_classes(adapted, parts, link, predict, model.classes_)
-    outputs = LinkedOutputs(link, len(model.classes_), not_neutral=_NO_VARIANCE)
+    described = probabilities_by_link(adapted, parts, link, predict, classes).of_classes
+    outputs = LinkedOutputs(link, len(classes), not_neutral=_NO_VARIANCE)
     return Probabilities(replace(described, expansion=Linked(parts, outputs)))
 
 
 _NO_VARIANCE = (
-    "the probability of GaussianProcessClassifier: its v(S) is made of a number that is no "
-    "variance, and may be below 0"
+    "the probability of GaussianProcessClassifier: its v(S) uses a number that is not a variance, "
+    "and may be negative"
 )

@@ -1,11 +1,12 @@
-"""What scikit-learn's classifiers make of their decision values: probabilities of classes.
+"""Links from decision values of scikit-learn's classifiers to probabilities of classes.
 
-Each is a function of an array (k, decision values) that returns one of shape (k, classes).
+Each is a function from an array (k, decision values) to an array (k, classes).
 """
 
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,7 @@ from pkex.typing import Float
 
 
 def logistic(values: Float) -> Float:
-    """Return the probabilities of two classes by the log-odds of the second."""
+    """Return the probabilities of two classes, given the log-odds of the second."""
     positive = expit(values[:, 0])
     return np.column_stack([1.0 - positive, positive])
 
@@ -30,28 +31,28 @@ def of_softmax(values: Float) -> Float:
 
 
 def of_logistics(values: Float) -> Float:
-    """Return probabilities proportional to logistics, each of a class against the rest."""
+    """Return probabilities proportional to the logistics of one-vs-rest values."""
     return normalized(np.asarray(expit(values)))
 
 
 def normalized(shares: Float) -> Float:
-    """Return shares of their sum; all alike where they are 0."""
+    """Return shares divided by their sum; equal shares where the sum is 0."""
     sums = shares.sum(axis=1, keepdims=True)
-    alike = np.full_like(shares, 1.0 / shares.shape[1])
-    divided: Float = np.divide(shares, sums, out=alike, where=sums > 0.0)
+    equal = np.full_like(shares, 1.0 / shares.shape[1])
+    divided: Float = np.divide(shares, sums, out=equal, where=sums > 0.0)
     return divided
 
 
 @dataclass(frozen=True, eq=False)
 class Coupled:
-    """Platt's sigmoids of pairs of classes, coupled to probabilities as libsvm does it.
+    """Platt's sigmoids of pairs of classes, which libsvm couples to probabilities.
 
     Parameters
     ----------
     slopes, offsets : ndarray of shape (pairs,)
-        A and B: the first class of a pair has probability 1 / (1 + exp(A f + B)) of the two.
+        A and B: the first class of a pair has the probability 1 / (1 + exp(A f + B)).
     sign : float
-        Of libsvm's decision value f in ours.
+        Sign of libsvm's decision value f relative to the decision value of pkex.
     """
 
     slopes: Float
@@ -64,19 +65,19 @@ class Coupled:
         return coupled(np.clip(first, _LEAST, 1.0 - _LEAST))
 
 
-# libsvm's bound of the probabilities of pairs.
+# libsvm's lower bound of the probabilities of pairs.
 _LEAST = 1e-7
 _MOST_STEPS = 100
-# Rows that are coupled at a time: what there is of them stays in a core's cache.
+# Rows that are coupled at a time, to stay in the cache of a core.
 _BLOCK = 1 << 12
 
 
 def coupled(first: Float) -> Float:
-    """Return probabilities of k classes by those of pairs, (n, k (k − 1) / 2).
+    """Return the probabilities of k classes, given those of pairs, (n, k (k − 1) / 2).
 
-    They minimise Σ_{i≠j} (r_ji p_i − r_ij p_j)² (Wu, Lin, Weng 2004, algorithm 2), which libsvm's
-    `multiclass_probability` ends when a gradient is below 0.005 / k: also of two classes its result
-    is not r, but near.
+    They minimize Σ_{i≠j} (r_ji p_i − r_ij p_j)² (Wu, Lin, Weng 2004, algorithm 2). libsvm's
+    `multiclass_probability` stops when a gradient is below 0.005 / k, so that the result is only
+    near r for two classes.
     """
     if first.shape[1] == 1:
         return _coupled_pair(first[:, 0])
@@ -85,7 +86,7 @@ def coupled(first: Float) -> Float:
 
 
 def _coupled_pair(r: Float) -> Float:
-    """Return those of two classes, by the same steps written for e = p − r of the first class.
+    """Return the probabilities of two classes, with the same steps for e = p − r of the first.
 
     With s = 1 − r the gradients are s e − e² and −r e − e², and the steps for the first and the
     second class take e to e² s / (s² − s e + e²) and to −e² r / (r² + r e + e²).
@@ -102,7 +103,7 @@ def _coupled_pair(r: Float) -> Float:
 
 
 def _coupled(first: Float) -> Float:
-    """Return those of a few rows, which stand along the last axis."""
+    """Return the probabilities of a few rows, which are the last axis."""
     k, n = round((1.0 + np.sqrt(1.0 + 8.0 * len(first))) / 2.0), first.shape[1]
     r = np.zeros((k, k, n))
     for (i, j), own in zip(itertools.combinations(range(k), 2), first, strict=True):
@@ -139,42 +140,73 @@ def _improved(p: Float, q: Float, products: Float, form: Float) -> Float:
 
 @dataclass(frozen=True, eq=False)
 class Votes:
-    """The one-vs-rest values that scikit-learn makes of those of pairs of classes."""
+    """The one-vs-rest values that scikit-learn computes from the values of pairs of classes."""
 
     n_classes: int
 
     def __call__(self, values: Float) -> Float:
-        """Return the votes of classes, and their confidences below ⅓."""
+        """Return the votes of classes, plus their confidences below ⅓."""
         return np.asarray(_ovr_decision_function(values < 0.0, -values, self.n_classes))
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
-    """The calibrators of one classifier's decision values.
+class Member(ABC):
+    """A classifier with calibrated decision values.
 
     Parameters
     ----------
     own : slice
-        Its decision values, among those of all classifiers.
+        Its decision values among those of all classifiers.
     votes : Votes, optional
-        What is made of them before.
-    calibrators : sequence of (int, calibrator)
-        The class and the calibrator of each of the numbers that there are then.
-    n_classes : int
+        Turns decision values of pairs into scores of classes.
     rounding : ndarray of shape (decision values,)
-        What the rounding of decision values may be.
+        Rounding error of the decision values.
     """
 
     own: slice
     votes: Votes | None
-    calibrators: Sequence[tuple[int, Any]]
-    n_classes: int
     rounding: Float
 
     def probabilities(self, values: Float) -> Float:
         """Return the probabilities of all classes, (k, classes)."""
         values = values[:, self.own]
-        shares = self._shares(values if self.votes is None else self.votes(values))
+        return self._of_scores(values if self.votes is None else self.votes(values))
+
+    @abstractmethod
+    def _of_scores(self, scores: Float) -> Float:
+        """Return the probabilities (k, classes) for scores of classes, or of the second class."""
+
+    def steps(self, values: Float) -> NDArray[np.bool_]:
+        """Return where the rounding of decision values decides a probability, shape (k,)."""
+        values = values[:, self.own]
+        if self.votes is None:
+            return self._scores_step(values, self.rounding)
+        of_votes = self.votes.n_classes * float(np.max(self.rounding)) + _OF_VOTES
+        scores = self.votes(values)
+        is_tie = (np.abs(values) <= self.rounding).any(axis=1)
+        return np.logical_or(is_tie, self._scores_step(scores, np.full(scores.shape[1], of_votes)))
+
+    def _scores_step(self, scores: Float, rounding: Float) -> NDArray[np.bool_]:
+        """Return where the rounding of scores decides a probability, shape (k,)."""
+        return np.zeros(len(scores), dtype=np.bool_)
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration(Member):
+    """A classifier with a calibrator for each class.
+
+    Parameters
+    ----------
+    calibrators : sequence of (int, calibrator)
+        Class and calibrator of each score.
+    n_classes : int
+    """
+
+    calibrators: Sequence[tuple[int, Any]]
+    n_classes: int
+
+    def _of_scores(self, scores: Float) -> Float:
+        shares = self._shares(scores)
         if self.n_classes > 2:
             return normalized(shares)
         return np.column_stack([1.0 - shares[:, 1], shares[:, 1]])
@@ -185,73 +217,41 @@ class Calibration:
             shares[:, label] = calibrator.predict(np.ascontiguousarray(score))
         return shares
 
-    def steps(self, values: Float) -> NDArray[np.bool_]:
-        """Return where rounding of decision values decides on a probability, shape (k,)."""
-        values = values[:, self.own]
-        if self.votes is None:
-            return self._calibrators_step(values, self.rounding)
-        of_votes = np.full(self.n_classes, self.n_classes * np.max(self.rounding) + _OF_VOTES)
-        is_tie = (np.abs(values) <= self.rounding).any(axis=1)
-        return np.logical_or(is_tie, self._calibrators_step(self.votes(values), of_votes))
-
-    def _calibrators_step(self, scores: Float, rounding: Float) -> NDArray[np.bool_]:
+    def _scores_step(self, scores: Float, rounding: Float) -> NDArray[np.bool_]:
         ends = self._shares(scores - rounding), self._shares(scores + rounding)
         low, high = np.minimum(*ends), np.maximum(*ends)
         is_step: NDArray[np.bool_] = np.any(high - low > _STEP, axis=1)
         if self.n_classes == 2:
             return is_step
-        # They are divided by their sum, which may itself be as small as rounding.
+        # Shares are divided by their sum, which may be as small as rounding errors.
         least, most = low.sum(axis=1), high.sum(axis=1)
         is_step |= most - least > _STEP * most
         return is_step
 
 
 @dataclass(frozen=True, eq=False)
-class Tempered:
-    """The softmax of a classifier's decision values, times an inverse temperature.
+class Tempered(Member):
+    """A classifier with the softmax of its scores times an inverse temperature."""
 
-    Parameters
-    ----------
-    own : slice
-        Its decision values, among those of all classifiers.
-    votes : Votes, optional
-        What is made of them before.
-    inverse : float
-    rounding : ndarray of shape (decision values,)
-        What the rounding of decision values may be.
-    """
-
-    own: slice
-    votes: Votes | None
     inverse: float
-    rounding: Float
 
-    def probabilities(self, values: Float) -> Float:
-        """Return the probabilities of all classes, (k, classes)."""
-        values = values[:, self.own]
-        if values.shape[1] == 1:
-            # Of two classes the logits are −f and f.
-            return logistic(2.0 * self.inverse * values)
-        return of_softmax(self.inverse * (values if self.votes is None else self.votes(values)))
-
-    def steps(self, values: Float) -> NDArray[np.bool_]:
-        """Return where rounding of decision values decides on a probability: in ties of votes."""
-        if self.votes is None:
-            return np.zeros(len(values), dtype=np.bool_)
-        ties: NDArray[np.bool_] = np.any(np.abs(values[:, self.own]) <= self.rounding, axis=1)
-        return ties
+    def _of_scores(self, scores: Float) -> Float:
+        if scores.shape[1] == 1:
+            # The logits of two classes are −f and f.
+            return logistic(2.0 * self.inverse * scores)
+        return of_softmax(self.inverse * scores)
 
 
-# What the rounding of votes may be, and what of a probability it must not decide on.
+# Rounding error of votes, and the smallest change of a probability that counts as a step.
 _OF_VOTES = 1e-14
 _STEP = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
 class Calibrated:
-    """The mean of the probabilities of classifiers, each with calibrators of its own."""
+    """The mean of the probabilities of calibrated classifiers."""
 
-    members: Sequence[Calibration | Tempered]
+    members: Sequence[Member]
 
     def __call__(self, values: Float) -> Float:
         """Return the probabilities of all classes."""
@@ -259,7 +259,7 @@ class Calibrated:
         return np.asarray(total / len(self.members))
 
     def steps(self, values: Float) -> NDArray[np.bool_]:
-        """Return where rounding of decision values decides on a probability, shape (k,)."""
+        """Return where the rounding of decision values decides a probability, shape (k,)."""
         is_step = np.zeros(len(values), dtype=np.bool_)
         for member in self.members:
             is_step |= member.steps(values)
@@ -268,18 +268,18 @@ class Calibrated:
 
 @dataclass(frozen=True)
 class OfSecond:
-    """The probabilities of classes by those of each class and of the rest of classes.
+    """The probabilities of classes, given those of each class against the rest.
 
     Parameters
     ----------
     is_shared : bool
-        Whether they add up to 1: a row has one class, and not several labels.
+        Whether the probabilities of a row add up to 1; not if a row has several labels.
     """
 
     is_shared: bool = True
 
     def __call__(self, values: Float) -> Float:
-        """Return the probability of each class, of the pairs (rest, class) side by side."""
+        """Return the probability of each class, given pairs (rest, class) side by side."""
         positive = values[:, 1::2]
         if positive.shape[1] == 1:
             return np.column_stack([1.0 - positive, positive])
@@ -292,21 +292,21 @@ class OfSecond:
 
 @dataclass(frozen=True)
 class GaussianLogistic:
-    """The mean of the logistic function over normal latent values, of machines side by side.
+    """The mean of the logistic function over normal latent values, for machines side by side.
 
-    The logistic is a combination of error functions, of which the mean is known (Williams & Barber
-    1998, appendix A).
+    The logistic is approximated by a combination of error functions, whose mean is known (Williams
+    & Barber 1998, appendix A).
 
     Parameters
     ----------
     n_machines : int
-        Latent means come first, as many latent variances after them.
+        The values are as many latent means, then as many latent variances.
     """
 
     n_machines: int
 
     def __call__(self, values: Float) -> Float:
-        """Return probabilities: of two classes by one machine, else one class a machine."""
+        """Return the probabilities of two classes for one machine, else one class per machine."""
         means, variances = values[:, : self.n_machines], values[:, self.n_machines :]
         positive = np.full_like(means, 0.5 * sum(_COEFFICIENTS))
         for scale, coefficient in zip(_SCALES, _COEFFICIENTS, strict=True):
@@ -316,6 +316,6 @@ class GaussianLogistic:
         return OfSecond()(both)
 
 
-# Of scikit-learn, which fitted them as Williams & Barber describe it.
+# Numbers of scikit-learn, fitted as in Williams & Barber.
 _SCALES = (0.41, 0.4, 0.37, 0.44, 0.39)
 _COEFFICIENTS = (-1854.8214151, 3516.89893646, 221.29346712, 128.12323805, -2010.49422654)

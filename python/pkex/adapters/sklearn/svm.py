@@ -8,11 +8,18 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
-from pkex.adapters.attributes import expansion_of
-from pkex.adapters.registry import AdaptedModel, register, unsupported
-from pkex.adapters.rounding import square_rounding
-from pkex.adapters.sklearn.description import dense, feature_names, pair_names
-from pkex.adapters.sklearn.fitted import check_fitted
+from pkex.adapters.adapted_model import AdaptedModel
+from pkex.adapters.kernels import square_rounding
+from pkex.adapters.registry import unsupported
+from pkex.adapters.sklearn.estimators import (
+    ONLY_DECISIONS,
+    by_method,
+    dense,
+    feature_names,
+    pair_names,
+    reads,
+    without_names,
+)
 from pkex.adapters.sklearn.kernel_functions import (
     FEW,
     PAIRWISE,
@@ -21,89 +28,76 @@ from pkex.adapters.sklearn.kernel_functions import (
     default_gamma,
     named_kernel,
 )
-from pkex.adapters.sklearn.own_output import by_method, without_names
 from pkex.errors import UnsupportedModelError
 from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
 
-@register(SVR)
-@register(NuSVR)
+@reads(SVR, NuSVR)
 def adapt_regressor(model: SVR | NuSVR) -> AdaptedModel:
     """Read f(x) = Σ_i dual_coef_i k(x, sv_i) + intercept."""
-    check_fitted(model)
     return by_method(model, _single_output(model), "predict", kernel_rounding=_rounding(model))
 
 
-@register(OneClassSVM)
+@reads(OneClassSVM)
 def adapt_one_class(model: OneClassSVM) -> AdaptedModel:
     """Read the decision function, positive for inliers."""
-    check_fitted(model)
     return by_method(
         model,
         _single_output(model),
         "decision_function",
         kernel_rounding=_rounding(model),
-        not_explained="only the decision function is a sum over the support vectors, others are "
-        "made from it, the prediction 1 or -1 by its sign",
+        not_explained="only the decision function is a sum to which Shapley values can add up; the "
+        "prediction 1 or -1 is its sign",
     )
 
 
-@register(SVC)
-@register(NuSVC)
+@reads(SVC, NuSVC)
 def adapt_classifier(model: SVC | NuSVC) -> AdaptedModel:
-    """Read the decision function of two classes, or those of all pairs of several classes."""
-    check_fitted(model)
+    """Read the decision function of two classes, or the values of all pairs of more classes."""
     _check_classes(model)
-    own = without_names(model)
-    no_method = ""
-    if len(model.classes_) == 2:
-        expansion = _single_output(model)
-    else:
-        # The values of the pairs are what the machine has learnt; the default "ovr" makes votes
-        # and ranks of them, which are no kernel expansions.
-        if model.decision_function_shape != "ovo":
-            no_method = _VOTES
-        # What is compared is the method of a copy that differs from the model in this option only:
-        # of a model of shape "ovr" the support vectors, coefficients, kernel and intercepts are
-        # covered, but not how it counts votes.
+    own, is_two = without_names(model), len(model.classes_) == 2
+    # The machine has learned the values of pairs. The default "ovr" turns them into votes and
+    # ranks, which are not kernel expansions. A copy that differs in this option only is compared,
+    # which covers everything except the votes.
+    is_voting = not is_two and model.decision_function_shape != "ovo"
+    if not is_two:
         own.decision_function_shape = "ovo"
-        expansion = _one_output_per_pair(model)
+    expansion = _single_output(model) if is_two else _one_output_per_pair(model)
     return AdaptedModel(
         expansion,
         method="decision_function",
-        predict=own.decision_function,
         feature_names=feature_names(model),
         kernel_rounding=_rounding(model),
+        predict=own.decision_function,
         output_names=pair_names(model.classes_),
-        not_explained="only the decision function is a sum over the support vectors, to which "
-        "values of features can add up; class labels are made from it",
-        no_method=no_method,
-        stand_in=own if no_method else None,
+        not_explained=ONLY_DECISIONS,
+        no_method=_VOTES if is_voting else "",
+        stand_in=own if is_voting else None,
     )
 
 
 def _check_classes(model: SVC | NuSVC) -> None:
-    """Refuse a model that has a class of which libsvm knows nothing.
+    """Raise an error if libsvm was fitted on fewer classes than `classes_` has.
 
-    libsvm drops rows of weight 0, and numbers the classes of the others; scikit-learn takes these
-    numbers for places in `classes_`.
+    libsvm drops rows of weight 0, and numbers the classes of the other rows. scikit-learn takes
+    these numbers for places in `classes_`.
     """
     n_known, n_named = len(model.n_support_), len(model.classes_)
     if 0 < n_known != n_named:
         raise UnsupportedModelError(
             f"{type(model).__name__} with a class whose rows all have weight 0 is not supported: "
-            f"classes_ has {n_named} classes, but only {n_known} were fitted, and scikit-learn "
-            "confuses their outputs and labels. Fit it again without the rows of weight 0"
+            f"classes_ has {n_named} classes, but only {n_known} were fitted, so that scikit-learn "
+            "confuses their outputs and class labels. Fit it again without the rows of weight 0"
         )
 
 
 _VOTES = (
-    "of more than two classes it has votes and ranks, one for each class, unless "
+    "for more than two classes it returns votes and ranks, one per class, unless "
     "decision_function_shape='ovo'. Pass the model itself, or its decision_function after "
-    "set_params(decision_function_shape='ovo'): the values have one output for each pair of "
-    "classes, named 'a vs b' and positive for a"
+    "set_params(decision_function_shape='ovo'), to have one output for each pair of classes, named "
+    "'a vs b' and positive for a"
 )
 
 
@@ -121,22 +115,23 @@ def _kernel_and_points(model: Any) -> tuple[Kernel, Float]:
         ) from None
 
 
-# What `_compute_kernel` of scikit-learn's machines compares new rows with, of which those numbered
-# support_ count, if their kernel is a function. Then support_vectors_ is empty.
+# Rows that scikit-learn's machines call the kernel with, if it is a function. Rows with the numbers
+# support_ count; support_vectors_ is empty.
 _TRAINING_ROWS = "_BaseLibSVM__Xfit"
 
 
 def _function(model: Any) -> tuple[str, Options, Float]:
-    """Return a model's kernel function by name, its options, and the rows that it is called with.
+    """Return the name of a model's kernel function, its options, and the rows it is called with.
 
-    The gamma of the model itself has no part in it.
+    The function does not use the model's own gamma.
     """
     name, given = called_kernel(model)
     rows = vars(model).get(_TRAINING_ROWS)
     if rows is None:
         raise unsupported(
-            f"{type(model).__name__} with the function of the kernel {name!r}",
-            ": this version of scikit-learn does not keep the rows that it was fitted on",
+            f"{type(model).__name__} with the kernel function {name!r}",
+            ": this version of scikit-learn does not keep the training rows. Fit it with "
+            f"kernel={name!r}",
         )
     rows = dense(rows)
     if given.get("gamma") is None:
@@ -145,7 +140,7 @@ def _function(model: Any) -> tuple[str, Options, Float]:
 
 
 def _rounding(model: Any) -> float:
-    """Bound the relative error of the kernel's values: libsvm's own, or those of a function."""
+    """Bound the relative error of kernel values, by libsvm or by a kernel function."""
     if isinstance(model.kernel, str):
         return 0.0
     name, options, rows = _function(model)
@@ -153,33 +148,33 @@ def _rounding(model: Any) -> float:
 
 
 def _check_attributes(model: Any, n_vectors: int) -> None:
-    """Refuse a model whose public attributes are not those that scikit-learn predicts with."""
+    """Raise an error if public attributes differ from those that scikit-learn predicts with."""
     counts = model._n_support
-    # libsvm reads as many of them as there are classes, or two, whatever they are.
+    # libsvm reads one for each class, at least two, without a check.
     n_counts = max(2, len(getattr(model, "classes_", ())))
     if getattr(counts, "dtype", None) != np.int32 or counts.shape != (n_counts,):
         raise UnsupportedModelError(
             f"{type(model).__name__}._n_support is not an array of {n_counts} numbers of vectors: "
-            "it was changed after fitting; fit the model again"
+            "it was changed after fitting. Fit the model again"
         )
     sign = -1.0 if len(getattr(model, "classes_", ())) == 2 else 1.0
     for public in ("dual_coef_", "intercept_"):
         ours, own = dense(getattr(model, public)), dense(getattr(model, f"_{public}"))
         if not np.array_equal(ours, sign * own):
             raise UnsupportedModelError(
-                f"{type(model).__name__}.{public} is not what scikit-learn predicts with, which is "
-                f"{'minus ' if sign < 0.0 else ''}its _{public}: one of them was changed after "
-                "fitting; fit the model again"
+                f"{type(model).__name__}.{public} is not {'minus ' if sign < 0.0 else ''}its "
+                f"_{public}, with which scikit-learn predicts: one of them was changed after "
+                "fitting. Fit the model again"
             )
     n_coefficients = model.dual_coef_.shape[1]
     sizes = {"support_vectors_": n_vectors}
-    if hasattr(model, "classes_"):  # which it tells apart
+    if hasattr(model, "classes_"):
         sizes["n_support_"] = int(np.sum(model.n_support_))
     for attribute, size in sizes.items():
         if size != n_coefficients:
             raise UnsupportedModelError(
-                f"{type(model).__name__}.{attribute} is of {size} vectors, and dual_coef_ of "
-                f"{n_coefficients}: one of them was changed after fitting; fit the model again"
+                f"{type(model).__name__}.{attribute} has {size} vectors, and dual_coef_ has "
+                f"{n_coefficients}: one of them was changed after fitting. Fit the model again"
             )
 
 
@@ -187,15 +182,15 @@ def _single_output(model: Any) -> KernelSum:
     kernel, points = _kernel_and_points(model)
     _check_attributes(model, len(points))
     coefficients, intercept = dense(model.dual_coef_)[0], float(model.intercept_[0])
-    return expansion_of(model, points, coefficients, kernel, intercept)
+    return KernelSum(points, coefficients, kernel, intercept)
 
 
 def _one_output_per_pair(model: Any) -> KernelSum:
-    """Take the coefficients of each pair of classes from libsvm's compact layout.
+    """Read the coefficients of each pair of classes from libsvm's compact layout.
 
     Support vectors are sorted by class. A vector of class a takes part in the pairs of a with each
-    other class; row r of dual_coef_ holds its coefficients for the r-th of these others, in order:
-    for class b that is row b if b < a, and row b − 1 if b > a.
+    other class. Row r of dual_coef_ has its coefficients for the r-th of the other classes: row b
+    for a class b < a, and row b − 1 for b > a.
     """
     kernel, points = _kernel_and_points(model)
     _check_attributes(model, len(points))
@@ -207,4 +202,4 @@ def _one_output_per_pair(model: Any) -> KernelSum:
     for output, (a, b) in enumerate(pairs):
         coefficients[of_class[a], output] = dual[b - 1, of_class[a]]
         coefficients[of_class[b], output] = dual[a, of_class[b]]
-    return expansion_of(model, points, coefficients, kernel, model.intercept_)
+    return KernelSum(points, coefficients, kernel, model.intercept_)

@@ -9,7 +9,7 @@ import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import accuracy_score, r2_score
 
-from pkex.adapters.sklearn.description import pair_names
+from pkex.adapters.sklearn.estimators import pair_names
 from pkex.adapters.sklearn.probability_links import logistic
 from pkex.inputs.integers import as_integer
 from pkex.kernels import Kernel

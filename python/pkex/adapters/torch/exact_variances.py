@@ -1,8 +1,8 @@
-"""Variances of the functions that exact models of GPyTorch have the means of.
+"""Variances of exact Gaussian processes of GPyTorch.
 
-With the covariances K of the training points and of their noise N it is k(x, x) − ‖L⁻¹ k(X, x)‖²
-with L Lᵀ = K + N (Rasmussen & Williams 2006, algorithm 2.1). With a MultitaskKernel K is that of
-all points and tasks, k(X, X) ⊗ B, and that of a task t and a row is k(X, x) ⊗ B_t.
+The variance is k(x, x) − ‖L⁻¹ k(X, x)‖² with L Lᵀ = K + N, for the covariances K of the training
+points and N of their noise (Rasmussen & Williams 2006, algorithm 2.1). With a MultitaskKernel
+K = k(X, X) ⊗ B covers all points and tasks, and k(X, x) ⊗ B_t belongs to a task t and a row.
 """
 
 from __future__ import annotations
@@ -19,39 +19,33 @@ from gpytorch.likelihoods import (
     MultitaskGaussianLikelihood,
 )
 
-from pkex.adapters.gpytorch.kernels import KernelReader
-from pkex.adapters.gpytorch.tensors import array_of, predicting, resolution_of
 from pkex.adapters.registry import unsupported
-from pkex.adapters.variances import rounding_of_factor
-from pkex.errors import Option, UnsupportedModelError
+from pkex.adapters.torch.kernels import TorchKernelReader
+from pkex.adapters.torch.tensors import array_of, predicting, resolution_of
+from pkex.adapters.variances import rounding_of_factor, unsupported_noise
+from pkex.errors import UnsupportedModelError
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
-__all__ = ["coupled_variances", "independent_variances", "noise_of_rows"]
-
-# The variance of each output, in the model's own units; and the rounding error of the model's own.
+# Variances of the outputs in the model's units, and the rounding error of the model's own variance.
 _Variances = tuple[list[PosteriorVariance], float]
 _LIKELIHOODS = (GaussianLikelihood, FixedNoiseGaussianLikelihood, MultitaskGaussianLikelihood)
 
 
 def noise_of_rows(model: Any, strategies: dict[Any, Any]) -> Float:
-    """Return the variance of the noise of a new row, of each output.
+    """Return the noise variance of a new row, for each output.
 
     Raises
     ------
     UnsupportedModelError
-        If it is not known.
+        If it is unknown.
     """
     _check_likelihood(model)
     name = type(model).__name__
     if type(model.likelihood) is FixedNoiseGaussianLikelihood:
-        raise unsupported(
-            (
-                Option("target", "predictive_variance"),
-                f" of {name} with FixedNoiseGaussianLikelihood",
-            ),
-            (": the noise of new rows is not known; take ", Option("target", "variance")),
+        raise unsupported_noise(
+            f"{name} with FixedNoiseGaussianLikelihood", "the noise of new rows is unknown"
         )
     with predicting(model, strategies):
         prior = strategies[model].train_prior_dist
@@ -62,20 +56,12 @@ def noise_of_rows(model: Any, strategies: dict[Any, Any]) -> Float:
 
 
 def independent_variances(model: Any, strategies: dict[Any, Any], noise: Float) -> _Variances:
-    """Return the variances of outputs that have kernels of their own.
-
-    Parameters
-    ----------
-    model : gpytorch.models.ExactGP
-    strategies : dict
-        Its prediction strategy, as of its mean.
-    noise : ndarray of shape () or (outputs,)
-        What is added to the variance.
+    """Return the variances of outputs, each with its own kernel, plus a noise.
 
     Raises
     ------
     UnsupportedModelError
-        If its likelihood is not known, or couples tasks.
+        If the likelihood is unsupported or couples tasks.
     """
     (inputs,) = model.train_inputs
     prior, covariance = _noise_of_training(model, strategies)
@@ -90,7 +76,9 @@ def independent_variances(model: Any, strategies: dict[Any, Any], noise: Float) 
     functions, roundings = [], []
     for output, own in enumerate(zip(points, covariances, noises, strict=True)):
         own_points, own_covariance, own_noise = own
-        kernel = KernelReader(type(model).__name__, d, shape, output).read(model.covar_module)
+        kernel = TorchKernelReader(type(model).__name__, d, shape, output).read_call(
+            model.covar_module
+        )
         matrix = kernel(own_points, own_points)
         factor = _factor(matrix + own_covariance, model)
         roundings.append(_rounding(factor, matrix, inputs))
@@ -101,17 +89,15 @@ def independent_variances(model: Any, strategies: dict[Any, Any], noise: Float) 
 def coupled_variances(
     model: Any, strategies: dict[Any, Any], parts: list[tuple[Float, Kernel]], noise: Float
 ) -> _Variances:
-    """Return the variances of tasks that have a kernel in common.
+    """Return the variances of tasks that share a kernel.
 
-    Parameters
-    ----------
-    parts : list of (ndarray of shape (tasks, tasks), Kernel)
-        Covariances of tasks, and the kernels that they are multiplied with: a single one.
+    `parts` has one covariance of tasks, of shape (tasks, tasks), with the kernel it is multiplied
+    by.
     """
     if len(parts) > 1:
         raise unsupported(
             f"the variance of {type(model).__name__} with a sum of kernels of tasks",
-            ", and how sure its values are: with a single MultitaskKernel it is",
+            ", nor is uncertainty of its values. Use a single MultitaskKernel",
         )
     ((of_tasks, kernel),) = parts
     (inputs,) = model.train_inputs
@@ -135,12 +121,13 @@ def _check_likelihood(model: Any) -> None:
     if kind not in _LIKELIHOODS:
         known = ", ".join(known.__name__ for known in _LIKELIHOODS)
         raise unsupported(
-            f"the variance of {type(model).__name__} with {kind.__name__}", f": with {known} it is"
+            f"the variance of {type(model).__name__} with {kind.__name__}",
+            f": supported likelihoods are {known}",
         )
 
 
 def _noise_of_training(model: Any, strategies: dict[Any, Any]) -> tuple[Any, Float]:
-    """Return the prior of the training rows, and the covariances of their noise."""
+    """Return the prior of the training rows, and the covariance matrix of their noise."""
     _check_likelihood(model)
     with predicting(model, strategies):
         prior = strategies[model].train_prior_dist
@@ -149,11 +136,11 @@ def _noise_of_training(model: Any, strategies: dict[Any, Any]) -> tuple[Any, Flo
 
 
 def _of_each_task(covariance: Float, n_tasks: int, name: str) -> Float:
-    """Return the covariances (tasks, n, n) of noise, given those of all points and tasks."""
+    """Return the noise covariances (tasks, n, n), from the matrix of all points and tasks."""
     n = len(covariance) // n_tasks
     blocks = covariance.reshape(n, n_tasks, n, n_tasks).transpose(1, 3, 0, 2)
     if np.any(blocks[~np.eye(n_tasks, dtype=np.bool_)]):
-        raise unsupported(f"the variance of {name} with noise that tasks have in common")
+        raise unsupported(f"the variance of {name} with noise that couples tasks")
     return blocks[np.arange(n_tasks), np.arange(n_tasks)]
 
 
@@ -162,13 +149,13 @@ def _factor(matrix: Float, model: Any) -> Float:
         return np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
     except np.linalg.LinAlgError:
         raise UnsupportedModelError(
-            f"the training rows of {type(model).__name__} are nearly dependent, so that the matrix "
-            "of their covariances has no Cholesky factor: fit the model with more noise"
+            f"the covariance matrix of the training rows of {type(model).__name__} is not positive "
+            "definite, since rows are nearly equal. Fit the model with more noise"
         ) from None
 
 
 def _rounding(factor: Float, prior: Float, inputs: Any) -> float:
     """Return the rounding error of the model's own variance."""
     own = rounding_of_factor(factor, float(np.diag(prior).max()), resolution_of(inputs))
-    # GPyTorch lets no variance be smaller.
+    # GPyTorch raises smaller variances to this number.
     return max(own, float(gpytorch.settings.min_variance.value(inputs.dtype)))

@@ -1,59 +1,68 @@
 """The adapter for the models of BoTorch.
 
-They are those of GPyTorch between two transforms: a model is given transformed columns, and
-predicts transformed outcomes. The posterior mean is explained, in the columns and the outcomes that
-a user gives. A fully Bayesian model has a process for each sample of its parameters; its mean is
-that of theirs.
+They are models of GPyTorch between two transforms: the input of a model is transformed columns, its
+output is transformed outcomes. pkex explains the posterior mean, in the columns and outcomes before
+the transforms. A fully Bayesian model has one process for each sample of its parameters. Its mean
+is the mean over these processes.
+
+PairwiseGP models a utility by preferences. Its posterior mean is m + k(x, X) K⁻¹ (u − m) with the
+most probable utilities u of the points X (Chu and Ghahramani 2005, Preference learning with
+Gaussian processes). The difference of the explanations of a and b explains a preference of a to b.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+import torch
+from botorch.models import PairwiseGP
 from botorch.models.approximate_gp import ApproximateGPyTorchModel
 from botorch.models.fully_bayesian import AbstractFullyBayesianSingleTaskGP
 from botorch.models.gpytorch import GPyTorchModel
+from botorch.models.kernels import CategoricalKernel
 from botorch.models.model import ModelList
 from botorch.models.multitask import KroneckerMultiTaskGP, MultiTaskGP
 from botorch.utils.transforms import is_ensemble
 from gpytorch.models import ExactGP
 from sklearn.exceptions import NotFittedError
 
-from pkex.adapters.botorch.transforms import InputReader, outcome_units
-from pkex.adapters.gpytorch.approximate import (
-    inducing_points,
-    variational_mean,
-    variational_variance,
-)
-from pkex.adapters.gpytorch.exact import (
+from pkex.adapters.adapted_model import AdaptedModel
+from pkex.adapters.registry import register, unsupported
+from pkex.adapters.torch.approximate import inducing_points, variational_mean, variational_variance
+from pkex.adapters.torch.botorch_transforms import InputReader, outcome_units
+from pkex.adapters.torch.exact import (
     adapt_exact,
     exact_means,
     exact_variances,
     n_factored,
     training_points,
 )
-from pkex.adapters.gpytorch.process import side_by_side
-from pkex.adapters.gpytorch.tensors import array_of, exactly, predicting, tensor_like
-from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
-from pkex.adapters.variances import described_variance
-from pkex.errors import Option
+from pkex.adapters.torch.kernels import READERS, TorchKernelReader
+from pkex.adapters.torch.process import (
+    Latent,
+    LinearMean,
+    OutputCovariance,
+    check_modules,
+    checked_rounding,
+    function_of,
+    side_by_side,
+)
+from pkex.adapters.torch.tensors import array_of, exactly, predicting, tensor_like
+from pkex.adapters.variances import described_variance, unsupported_noise, with_variance
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
 from pkex.functions.gaussian_process.mixture import variance_of_mixture
 from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.stack import Stack
 from pkex.functions.transformed import Transformed
+from pkex.kernels.algebra import KernelPolynomial, similarities
 from pkex.typing import Float
 
-__all__ = ["adapt_model", "rounding_of_rows"]
-
-
-# Functions of transformed columns and outcomes, of outputs or samples; whether they are a batch of
-# the model; and a rounding error.
+# Functions of transformed columns and outcomes, one per output or sample; whether they are a batch;
+# and a rounding error.
 _Read = tuple[list[Function], bool, float]
 _Reader = Callable[[Any], _Read]
 
@@ -64,7 +73,7 @@ _Reader = Callable[[Any], _Read]
 @register(KroneckerMultiTaskGP)
 @register(MultiTaskGP)
 def adapt_model(model: Any) -> AdaptedModel:
-    """Read the posterior mean, of one or several outputs."""
+    """Read the posterior mean, for one or several outputs."""
     strategies = dict[Any, Any]()
     functions, rounding = _outputs(model, partial(_means, strategies=strategies), 1)
     if is_ensemble(model):
@@ -83,12 +92,11 @@ def adapt_model(model: Any) -> AdaptedModel:
     mean = AdaptedModel(
         function, title="posterior mean", predict=own_mean, kernel_rounding=rounding
     )
-    variance = partial(_variance, model, mean, strategies)
-    return replace(mean, variance=Variance(function, variance, _n_factored(model)))
+    return with_variance(mean, partial(_variance, model, strategies), _n_factored(model))
 
 
 def _variance(
-    model: Any, mean: AdaptedModel, strategies: dict[Any, Any], predictive: bool
+    model: Any, strategies: dict[Any, Any], mean: AdaptedModel, predictive: bool
 ) -> AdaptedModel:
     read = partial(_variances, strategies=strategies, predictive=predictive)
     functions, rounding = _outputs(model, read, 2)
@@ -107,17 +115,17 @@ def _variance(
         return variance if has_axis else variance[:, 0]
 
     title = "predictive variance" if predictive else "posterior variance"
-    return described_variance(mean, function, own_variance, rounding, title=title)
+    return described_variance(mean, function, own_variance, rounding, title)
 
 
 @register(ExactGP)
 def adapt_exact_model(model: Any) -> AdaptedModel:
-    """Read a model that is GPyTorch's first, and perhaps BoTorch's in the second place."""
+    """Read an exact model of GPyTorch, or of BoTorch if it is derived from both."""
     return adapt_model(model) if isinstance(model, GPyTorchModel) else adapt_exact(model)
 
 
 def _training_points(model: Any) -> Any:
-    """Return the tensor of training points, or of inducing points, of a model or its first part."""
+    """Return the training or inducing points of a model, or of the first model of a list."""
     if isinstance(model, ModelList):
         return _training_points(model.models[0])
     if isinstance(model, ApproximateGPyTorchModel):
@@ -126,25 +134,26 @@ def _training_points(model: Any) -> Any:
 
 
 def _outputs(model: Any, read: _Reader, power: int) -> tuple[list[Function], float]:
-    """Return each output's function of a user's columns, in units of outcomes to a power.
+    """Return one function of the user's columns per output, and their rounding error.
 
-    Or each sample's, of a fully Bayesian model; and the rounding error that belongs to them.
+    Functions are in units of the outcomes to a power. A fully Bayesian model has one function per
+    sample.
     """
     name = type(model).__name__
     if isinstance(model, ModelList):
         if any(is_ensemble(part) for part in model.models):
-            raise unsupported(f"{name} of fully Bayesian models", ": each of them alone is")
+            raise unsupported(f"{name} of fully Bayesian models", ": pass one of its models")
         parts = [_outputs(part, read, power) for part in model.models]
         functions = [function for own, _ in parts for function in own]
         if any(function.has_output_axis for function in functions):
-            raise unsupported(f"{name} of models of several tasks", ": of models of one each it is")
+            raise unsupported(f"{name} of models of several tasks", ": use one model per task")
         return functions, max(rounding for _, rounding in parts)
-    # Models are so for predictions from then on, as `posterior` leaves them.
+    # `posterior` also leaves models in this mode.
     model.eval()
     functions, is_batch, rounding = read(model)
     if is_batch and model.num_outputs == 1 and not is_ensemble(model):
         raise unsupported(
-            f"{name} of a batch of training data", ": take one model for each, as a ModelListGP"
+            f"{name} of a batch of training data", ": use a ModelListGP with one model each"
         )
     n_units = len(functions) if is_batch else functions[0].n_outputs
     scales, shifts = outcome_units(getattr(model, "outcome_transform", None), n_units, name)
@@ -153,7 +162,7 @@ def _outputs(model: Any, read: _Reader, power: int) -> tuple[list[Function], flo
         rounding *= float(scales.max())
     explained: list[Function] = []
     for output, function in enumerate(functions):
-        # A single function may have several outputs itself.
+        # A single function may have several outputs.
         own = slice(None) if function.has_output_axis else output
         scaled = _in_units(function, scales[own], shifts[own])
         batch_shape = (len(functions),) if is_batch else ()
@@ -164,12 +173,12 @@ def _outputs(model: Any, read: _Reader, power: int) -> tuple[list[Function], flo
 
 
 def _means(model: Any, strategies: dict[Any, Any]) -> _Read:
-    """Return the means of a model, or of its samples, with the rounding error of its kernels."""
+    """Return the means of a model or of its samples, and the rounding error of its kernels."""
     if isinstance(model, ApproximateGPyTorchModel):
         function, _, rounding = variational_mean(model.model)
         return [function], False, rounding
     if not isinstance(model, ExactGP):
-        raise unsupported(f"{type(model).__name__}, which is no ExactGP,")
+        raise unsupported(f"{type(model).__name__}, which is not an ExactGP,")
     if model.covar_module is None:
         raise NotFittedError(
             f"{type(model).__name__} is not fitted: call fit_fully_bayesian_model_nuts first"
@@ -178,28 +187,25 @@ def _means(model: Any, strategies: dict[Any, Any]) -> _Read:
 
 
 def _variances(model: Any, strategies: dict[Any, Any], predictive: bool) -> _Read:
-    """Return the variances of a model, with their own rounding error."""
+    """Return the variances of a model, and the rounding error of the model's own variances."""
     name = type(model).__name__
     if isinstance(model, ApproximateGPyTorchModel):
         if predictive:
-            raise unsupported(
-                (Option("target", "predictive_variance"), f" of {name}"),
-                (": ", Option("target", "variance"), " of it is"),
-            )
+            raise unsupported_noise(name, "the model does not include its likelihood")
         function, rounding = variational_variance(model.model)
         return [function], False, rounding
     if isinstance(model, KroneckerMultiTaskGP):
         raise unsupported(
             f"the variance of {name}",
-            ", and how sure its values are: its posterior has other variances than GPyTorch's of "
-            "the same process; of a ModelListGP with a model for each task they are",
+            ", nor is uncertainty of its values: its posterior has other variances than GPyTorch's "
+            "for the same process. Use a ModelListGP with one model per task",
         )
     functions, rounding = exact_variances(model, strategies, predictive)
     return [*functions], len(functions) > 1, rounding
 
 
 def _n_factored(model: Any) -> int:
-    """Return the size of the largest matrix that variances are solved for."""
+    """Return the number of rows of the largest matrix that pkex factorizes for variances."""
     if isinstance(model, ModelList):
         return max(_n_factored(part) for part in model.models)
     is_exact = isinstance(model, ExactGP)
@@ -207,9 +213,9 @@ def _n_factored(model: Any) -> int:
 
 
 def rounding_of_rows(function: Function, like: Any) -> float:
-    """Return the relative change of a function where rows are rounded to the type of a tensor.
+    """Return the relative change of a function if rows are rounded to the type of a tensor.
 
-    Its columns may be far from 0, compared with their range, which the model's own are not.
+    Before transforms, columns may be far from 0, compared with their range.
     """
     rows = function.probing_rows()
     rounded = array_of(tensor_like(rows, like))
@@ -228,3 +234,61 @@ def _in_units(function: Function, scale: Any, shift: Any) -> Function:
             function.intercept * scale + shift,
         )
     return Combination([function], np.asarray(scale)[None], shift)
+
+
+def _categorical(reader: TorchKernelReader, kernel: Any) -> KernelPolynomial:
+    """Read exp(−mean_j [x_j ≠ y_j] / ℓ_j), the product of exp(−1/(d ℓ_j)) where they differ."""
+    if reader.only is not None:
+        raise reader.unsupported(kernel, reader.reason(kernel))
+    columns = reader.columns
+    scales = np.broadcast_to(reader.numbers(kernel.lengthscale), len(columns))
+    return similarities(np.exp(-1.0 / (len(columns) * scales)).tolist(), columns)
+
+
+READERS[CategoricalKernel] = _categorical
+
+
+@register(PairwiseGP)
+def adapt_pairwise(model: Any) -> AdaptedModel:
+    """Read the posterior mean of the utility."""
+    name, like = type(model).__name__, model.datapoints
+    if like is None or model.comparisons is None:
+        raise NotFittedError(f"{name} has no comparisons yet: call set_train_data first")
+    if model.batch_shape:
+        raise unsupported(f"{name} of a batch", ": pass one of its models")
+    check_modules(model)
+    with torch.no_grad():
+        # Finds the utilities, if they are missing.
+        model.posterior(like[:1])
+        inputs = model.transform_inputs(like)
+        residuals = model.utility - model.mean_module(inputs)
+        weights = torch.cholesky_solve(residuals.unsqueeze(-1), model.covar_chol)
+        points, coefficients = array_of(inputs), array_of(weights)[:, 0]
+        reader = TorchKernelReader(name, points.shape[1])
+        kernel = reader.read_call(model.covar_module)
+        rounding = checked_rounding(kernel, points, _PairwiseCovariance(model, inputs, 0))
+    mean = LinearMean.of_module(model.mean_module, reader)
+    function = function_of([Latent(kernel, points, coefficients)], mean)
+    columns = InputReader(name, points.shape[1]).columns(getattr(model, "input_transform", None))
+    if columns is not None:
+        function = Transformed(columns, function)
+
+    def own_mean(rows: Float) -> Float:
+        with torch.no_grad():
+            return array_of(model.posterior(tensor_like(rows, like)).mean)[:, 0]
+
+    rounding += rounding_of_rows(function, like)
+    return AdaptedModel(
+        function, title="posterior mean", predict=own_mean, kernel_rounding=rounding
+    )
+
+
+class _PairwiseCovariance(OutputCovariance):
+    """The covariance of the module, since `forward` of a PairwiseGP is its posterior."""
+
+    def __call__(self, rows: Float, points: Float) -> Float:
+        tensors = (tensor_like(table, self.like) for table in (rows, points))
+        return array_of(self.model.covar_module(*tensors).to_dense())
+
+    def __repr__(self) -> str:
+        return f"of {type(self.model).__name__}.covar_module"

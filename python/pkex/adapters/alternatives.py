@@ -1,16 +1,16 @@
-"""What to do about a model that is not supported, by its class."""
+"""Alternatives for models that are not supported, by their class."""
 
 from __future__ import annotations
 
-__all__ = ["LOG_LINK", "advice"]
+__all__ = ["LOG_LINK", "alternative"]
 
 
-def advice(model_class: type) -> str:
-    """Return what explains a model of a class instead, "" if it may be no model."""
+def alternative(model_class: type) -> str:
+    """Return an alternative for a model of a class, "" if the class may not be a model."""
     if model_class is type(None):
         return "pass a fitted model, such as SVR().fit(X, y)"
     if hasattr(model_class, "shape") or issubclass(model_class, list | tuple | dict):
-        return "it is no model, which comes first: pkex.Explainer(model, background)"
+        return "it is not a model. Pass the model first: pkex.Explainer(model, background)"
     origins = [f"{base.__module__}.{base.__name__}" for base in model_class.__mro__]
     for text, prefixes in _INSTEAD.items():
         if any(origin.startswith(prefixes) for origin in origins):
@@ -20,8 +20,8 @@ def advice(model_class: type) -> str:
 
 # Exact values need a sum of products over the features.
 _ANY_MODEL = (
-    "shap.KernelExplainer estimates the values of any model; exact ones have models with the rbf "
-    "kernel, such as SVR and SVC, fitted in its place"
+    "shap.KernelExplainer estimates the values of any model. For exact values fit a model with the "
+    "rbf kernel, such as SVR or SVC"
 )
 
 
@@ -35,7 +35,7 @@ LOG_LINK = (
 
 # By where a class or one of its parents is defined; the first that fits counts.
 _INSTEAD = {
-    "shap.TreeExplainer has exact values for trees": (
+    "use shap.TreeExplainer for exact values of trees": (
         "sklearn.tree.",
         "sklearn.ensemble._forest.",
         "sklearn.ensemble._gb.",
@@ -44,36 +44,36 @@ _INSTEAD = {
         "lightgbm.",
         "catboost.",
     ),
-    "of SMT's surrogates its kriging models KRG, KPLS, KPLSK and GEKPLS are": ("smt.",),
-    "of SciPy's interpolators RBFInterpolator is": ("scipy.interpolate.",),
+    "the supported surrogates of SMT are the kriging models KRG, KPLS, KPLSK and GEKPLS": ("smt.",),
+    "the supported interpolator of SciPy is RBFInterpolator": ("scipy.interpolate.",),
     LOG_LINK: ("sklearn.linear_model._glm.",),
-    "its predictions are sums over its training rows: describe them by "
+    "its predictions are sums over its training rows. Describe them by "
     "pkex.KernelExpansion(model.fit_X_, -model.coef_, pkex.kernels.RBF((2 * gamma) ** -0.5)), "
     "where gamma is model.gamma or 1 / model.fit_X_.shape[1]; other kernels and rank_ratio < 1 are "
     "in docs/how-to/own-models.md": ("sksurv.svm.survival_svm.FastKernelSurvivalSVM",),
-    "its predictions are sums over its training rows: describe them by "
+    "its predictions are sums over its training rows. Describe them by "
     "pkex.KernelExpansion(model.X_fit_, -np.ravel(model.coef_), kernel); docs/how-to/own-models.md "
     "has the kernels": ("sksurv.svm.minlip.",),
-    "pass the fitted model: pkex.Explainer(campaign.get_surrogate().to_botorch()); its columns are "
-    "in docs/how-to/gpytorch.md": ("baybe.campaign.",),
+    "pass the fitted model: pkex.Explainer(campaign.get_surrogate().to_botorch()). Its columns are "
+    "described in docs/how-to/gpytorch.md": ("baybe.campaign.",),
     "pass the fitted model: pkex.Explainer(surrogate.to_botorch())": ("baybe.surrogates.",),
     "pass the fitted model: pkex.Explainer(strategy.adapter.generator.surrogate.model) with "
     "strategy = client.generation_strategy": ("ax.service.ax_client.",),
     "pass the fitted model: pkex.Explainer(strategy.adapter.generator.surrogate.model) with "
     "strategy = client._generation_strategy": ("ax.api.client.",),
-    "it keeps no fitted model; fit one to the trials, GaussianProcessRegressor().fit(X, y), where "
-    "X has the trial.params and y the trial.value of study.trials (lines to copy are in "
+    "it does not keep a fitted model. Fit one to the trials, GaussianProcessRegressor().fit(X, y), "
+    "where X has the trial.params and y the trial.value of study.trials (example in "
     "docs/how-to/optimization.md)": ("optuna.",),
-    "a GaussianProcessRegressor of scikit-learn with its kernel, its parameters, its rows and "
-    "optimizer=None predicts the same and is explained (lines to copy are in "
-    "docs/gaussian-processes.md)": ("gpflow.models.gpr.",),
-    "it compares two items, and explains by itself what speaks for one of them: "
-    "model.explain_items(left, right)": ("pkex.models.Preference",),
-    "it has a classifier for each target; explain each of its estimators_, or their probabilities, "
+    "fit a GaussianProcessRegressor of scikit-learn with its kernel, its parameters, its rows and "
+    "optimizer=None, which predicts the same (example in docs/gaussian-processes.md)": (
+        "gpflow.models.gpr.",
+    ),
+    "it compares two items. Call its explain_items(left, right)": ("pkex.models.Preference",),
+    "it has a classifier for each target. Explain each of its estimators_, or their probabilities, "
     "pkex.Explainer(model.estimators_[0].predict_proba, background)": (
         "sklearn.multioutput.MultiOutputClassifier",
     ),
-    "it votes or averages probabilities; explain each of its estimators_, or their probabilities, "
+    "it votes or averages probabilities. Explain each of its estimators_, or their probabilities, "
     "pkex.Explainer(model.estimators_[0].predict_proba, background)": (
         "sklearn.ensemble._voting.VotingClassifier",
     ),

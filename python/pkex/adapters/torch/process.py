@@ -1,7 +1,7 @@
-"""Means of Gaussian processes as functions, from what their modules say.
+"""Means of Gaussian processes as functions, read from the modules of a model.
 
-All of them are m(x) + Σ_q k_q(x, Z_q) C_q, with a prior mean m that is linear, and kernels k_q of
-points Z_q with coefficients C_q of all outputs.
+A mean is m(x) + Σ_q k_q(x, Z_q) C_q, with a linear prior mean m, and kernels k_q at points Z_q with
+coefficients C_q of all outputs.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ import gpytorch
 import numpy as np
 import torch
 
-from pkex.adapters.attributes import expansion_of
-from pkex.adapters.gpytorch.kernels import KernelReader
-from pkex.adapters.gpytorch.tensors import array_of, resolution_of, tensor_like
-from pkex.adapters.kernel_check import OwnKernel, check_kernel
+from pkex.adapters.kernels import OwnKernel, check_kernel, distance_rounding, scaling_rounding
 from pkex.adapters.registry import unsupported
-from pkex.adapters.rounding import distance_rounding, scaling_rounding
+from pkex.adapters.torch.kernels import TorchKernelReader
+from pkex.adapters.torch.tensors import array_of, resolution_of, tensor_like
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
@@ -28,16 +26,6 @@ from pkex.functions.linear import LinearFunction
 from pkex.functions.stack import Stack
 from pkex.kernels import Kernel
 from pkex.typing import Float
-
-__all__ = [
-    "Latent",
-    "LinearMean",
-    "OutputCovariance",
-    "check_modules",
-    "checked_rounding",
-    "function_of",
-    "side_by_side",
-]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,13 +58,13 @@ class LinearMean:
     slopes: Float
 
     @classmethod
-    def of_module(cls, module: Any, reader: KernelReader) -> LinearMean:
+    def of_module(cls, module: Any, reader: TorchKernelReader) -> LinearMean:
         """Read the mean of one output.
 
         Raises
         ------
         UnsupportedModelError
-            If the module is none of ZeroMean, ConstantMean, LinearMean and MultitaskMean.
+            If the module is not a ZeroMean, ConstantMean, LinearMean or MultitaskMean.
         """
         kind, flat = type(module), np.zeros(reader.n_features)
         if kind is gpytorch.means.MultitaskMean:
@@ -90,12 +78,12 @@ class LinearMean:
             return cls(np.array(bias), reader.vector(module.weights))
         raise unsupported(
             f"{reader.model_name} with the mean {kind.__name__}",
-            ": ZeroMean, ConstantMean and LinearMean are, and MultitaskMean of these",
+            ": supported are ZeroMean, ConstantMean, LinearMean and MultitaskMean of these",
         )
 
     @classmethod
     def of_all(cls, means: Sequence[LinearMean]) -> LinearMean:
-        """Return the means of several outputs as one."""
+        """Return one mean with several outputs."""
         return cls(
             np.array([mean.constants for mean in means]),
             np.stack([mean.slopes for mean in means], axis=-1),
@@ -103,22 +91,22 @@ class LinearMean:
 
 
 def check_modules(model: Any) -> None:
-    """Refuse a model without the usual names of what it is made of."""
+    """Raise an error if a model lacks the usual names of its modules."""
     for name in ("mean_module", "covar_module"):
         if not isinstance(getattr(model, name, None), torch.nn.Module):
             raise unsupported(
                 f"{type(model).__name__} without {name}",
-                ": by that name its forward must have it, as in GPyTorch's documentation",
+                ": name the modules of the model as in GPyTorch's documentation",
             )
 
 
-def function_of(model: Any, latents: Sequence[Latent], mean: LinearMean) -> Function:
+def function_of(latents: Sequence[Latent], mean: LinearMean) -> Function:
     """Return the mean of a process."""
     if len(latents) == 1 and not mean.slopes.any():
         (only,) = latents
-        return expansion_of(model, only.points, only.coefficients, only.kernel, mean.constants)
+        return KernelSum(only.points, only.coefficients, only.kernel, mean.constants)
     parts: list[Function] = [
-        expansion_of(model, part.points, part.coefficients, part.kernel, 0.0 * mean.constants)
+        KernelSum(part.points, part.coefficients, part.kernel, 0.0 * mean.constants)
         for part in latents
     ]
     if mean.slopes.any():
@@ -127,7 +115,7 @@ def function_of(model: Any, latents: Sequence[Latent], mean: LinearMean) -> Func
 
 
 def side_by_side(functions: Sequence[Function]) -> Function:
-    """Return functions without an output axis as outputs of one, which shares what it can."""
+    """Return functions as outputs of one function, with common points and kernel if possible."""
     expansions = [part for part in functions if isinstance(part, KernelSum)]
     if len(expansions) < len(functions):
         return Stack(functions)
@@ -148,13 +136,13 @@ def side_by_side(functions: Sequence[Function]) -> Function:
 
 @dataclass(frozen=True, eq=False)
 class OutputCovariance:
-    """The covariance of one output at rows and points, as a model's `forward` computes it.
+    """The covariance of one output between rows and points, computed by a model's `forward`.
 
     Parameters
     ----------
     model : gpytorch.models.GP
     like : tensor
-        Of the type that the model is given.
+        Has the type and device of the model's input.
     output : int
     """
 
@@ -165,7 +153,7 @@ class OutputCovariance:
     def __call__(self, rows: Float, points: Float) -> Float:
         """Return the covariance matrix of shape (rows, points)."""
         prior = self.model.forward(tensor_like(np.concatenate([rows, points]), self.like))
-        # Of that block alone, which predictions are made of.
+        # Predictions use this block only.
         is_multitask = isinstance(prior, gpytorch.distributions.MultitaskMultivariateNormal)
         n_tasks = prior.event_shape[-1] if is_multitask else 1
         start = len(rows) * n_tasks
@@ -183,15 +171,15 @@ class OutputCovariance:
 
 
 def checked_rounding(kernel: Kernel, points: Float, own: OutputCovariance) -> float:
-    """Return the rounding error of a model's kernel of one output, if it is the one that was read.
+    """Return the rounding error of a model's own kernel, after a comparison with `kernel`.
 
     Raises
     ------
     UnsupportedModelError
-        If they have other values.
+        If the kernels differ.
     """
     resolution = resolution_of(own.like)
-    # Its squares of distances are of rows from which the mean of the points is taken before.
+    # GPyTorch subtracts the mean of the points before it computes squared distances.
     rounding = distance_rounding(kernel, points - points.mean(axis=0), resolution)
     rounding += scaling_rounding(kernel, points, resolution)
     name = type(own.model).__name__
@@ -202,11 +190,11 @@ def checked_rounding(kernel: Kernel, points: Float, own: OutputCovariance) -> fl
             raise
         raise UnsupportedModelError(
             f"{name} has length-scales that are so short, compared with the range of the training "
-            f"points, that its kernel has rounding errors of {rounding:.0e}: make it a model of "
-            "torch.float64, or scale the columns, and fit it again"
+            f"points, that its kernel has rounding errors of {rounding:.0e}. Use torch.float64, or "
+            "scale the columns, and fit it again"
         ) from None
     return rounding
 
 
-# Beyond that, errors of reading could be taken for rounding errors.
+# Larger rounding errors would hide that a kernel was read wrongly.
 _LARGEST_ROUNDING = 1e-4

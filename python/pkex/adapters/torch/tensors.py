@@ -1,4 +1,4 @@
-"""Tensors as arrays and back, and models as they predict."""
+"""Tensors as arrays and back, and models in the mode in which they predict."""
 
 from __future__ import annotations
 
@@ -13,24 +13,22 @@ import torch
 
 from pkex.typing import Float
 
-__all__ = ["array_of", "exactly", "of_output", "predicting", "resolution_of", "tensor_like"]
-
 
 def array_of(tensor: Any) -> Float:
-    """Return a tensor as a float64 array of its own."""
+    """Return a copy of a tensor as a float64 array."""
     return np.array(tensor.detach().cpu().to(torch.float64).numpy())
 
 
 def of_output(
     parameter: Any, own: tuple[int, ...], batch_shape: tuple[int, ...], output: int
 ) -> Float:
-    """Return a parameter, of shape `own`, of one output of a batch, which may have it in common."""
+    """Return a parameter of shape `own` for one output of a batch, which may share it."""
     values: Float = array_of(parameter.expand((*batch_shape, *own))).reshape(-1, *own)[output]
     return values
 
 
 def tensor_like(rows: Float, like: Any) -> Any:
-    """Return rows as a tensor of the type and on the device of another."""
+    """Return rows as a tensor with the type and device of another."""
     return torch.as_tensor(rows, dtype=like.dtype, device=like.device)
 
 
@@ -41,7 +39,7 @@ def resolution_of(tensor: Any) -> float:
 
 @contextmanager
 def exactly() -> Iterator[None]:
-    """Let models solve their equations by Cholesky factors, and not by iterations."""
+    """Make models solve their equations by Cholesky factors, not by iterations."""
     largest = gpytorch.settings.max_cholesky_size(sys.maxsize)
     with largest, gpytorch.settings.fast_pred_var(False):
         yield
@@ -49,14 +47,14 @@ def exactly() -> Iterator[None]:
 
 @contextmanager
 def predicting(model: Any, strategies: dict[Any, Any]) -> Iterator[None]:
-    """Let a model predict, and leave it as it was: its mode, and what it keeps of predictions.
+    """Set a model to predict, and restore its mode and its cached predictions afterwards.
 
     Parameters
     ----------
     model : torch.nn.Module
     strategies : dict
-        By the parts of the model, the prediction strategies that they are to have meanwhile; those
-        that are made then are added.
+        Prediction strategies by the modules of the model. Modules use them meanwhile, and new
+        strategies are added.
     """
     parts = list(model.modules())
     before = [(part, part.training, _kept(part)) for part in parts]
@@ -66,7 +64,7 @@ def predicting(model: Any, strategies: dict[Any, Any]) -> Iterator[None]:
     try:
         if was_training:
             model.eval()
-        # Without a warning of rows that are training points.
+        # Without a warning about rows that are training points.
         with torch.no_grad(), gpytorch.settings.debug(False):
             yield
     finally:
@@ -84,7 +82,7 @@ def predicting(model: Any, strategies: dict[Any, Any]) -> Iterator[None]:
 
 
 def _kept(part: Any) -> dict[str, Any]:
-    """Return what an exact model, or a variational strategy, keeps of its predictions."""
+    """Return the predictions that an exact model or a variational strategy caches."""
     kept = {name: vars(part)[name] for name in _KEPT if name in vars(part)}
     return {name: dict(own) if isinstance(own, dict) else own for name, own in kept.items()}
 

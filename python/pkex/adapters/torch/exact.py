@@ -1,14 +1,12 @@
 """The adapter for exact Gaussian processes of GPyTorch.
 
-Their mean is m(x) + k(x, X) α, where α = (K + noise)⁻¹ (y − m(X)) (Rasmussen & Williams 2006,
-equation 2.38) is the prediction strategy's. With a MultitaskKernel α has a number for each point
-and task, and k(x, x_i) is multiplied with the covariance B of the tasks; an LCMKernel is a sum of
-those.
+The mean is m(x) + k(x, X) α. The prediction strategy has α = (K + noise)⁻¹ (y − m(X)) (Rasmussen &
+Williams 2006, equation 2.38). With a MultitaskKernel α has one number per point and task, and
+k(x, x_i) is multiplied by the covariance B of the tasks. An LCMKernel is a sum of MultitaskKernels.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -23,8 +21,15 @@ from gpytorch.models.exact_prediction_strategies import (
 from gpytorch.settings import skip_posterior_variances
 from sklearn.exceptions import NotFittedError
 
-from pkex.adapters.gpytorch.kernels import KernelReader, active_columns
-from pkex.adapters.gpytorch.process import (
+from pkex.adapters.adapted_model import AdaptedModel
+from pkex.adapters.registry import register, unsupported
+from pkex.adapters.torch.exact_variances import (
+    coupled_variances,
+    independent_variances,
+    noise_of_rows,
+)
+from pkex.adapters.torch.kernels import TorchKernelReader
+from pkex.adapters.torch.process import (
     Latent,
     LinearMean,
     OutputCovariance,
@@ -33,21 +38,13 @@ from pkex.adapters.gpytorch.process import (
     function_of,
     side_by_side,
 )
-from pkex.adapters.gpytorch.tensors import array_of, exactly, predicting, tensor_like
-from pkex.adapters.gpytorch.variances import (
-    coupled_variances,
-    independent_variances,
-    noise_of_rows,
-)
-from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
-from pkex.adapters.variances import described_variance
+from pkex.adapters.torch.tensors import array_of, exactly, predicting, tensor_like
+from pkex.adapters.variances import described_variance, with_variance
 from pkex.functions.base import Function
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.functions.stack import Stack
 from pkex.kernels import Kernel
 from pkex.typing import Float
-
-__all__ = ["adapt_exact", "exact_means", "exact_variances", "n_factored", "training_points"]
 
 
 @register(ExactGP)
@@ -65,12 +62,11 @@ def adapt_exact(model: ExactGP) -> AdaptedModel:
     mean = AdaptedModel(
         function, title="posterior mean", predict=own_mean, kernel_rounding=rounding
     )
-    variance = partial(_variance, model, mean, strategies)
-    return replace(mean, variance=Variance(function, variance, n_factored(model)))
+    return with_variance(mean, partial(_variance, model, strategies), n_factored(model))
 
 
 def _variance(
-    model: Any, mean: AdaptedModel, strategies: dict[Any, Any], predictive: bool
+    model: Any, strategies: dict[Any, Any], mean: AdaptedModel, predictive: bool
 ) -> AdaptedModel:
     functions, rounding = exact_variances(model, strategies, predictive)
     has_axis = mean.function.has_output_axis
@@ -84,49 +80,46 @@ def _variance(
 
     title = "predictive variance" if predictive else "posterior variance"
     function = Stack(functions) if has_axis else functions[0]
-    return described_variance(mean, function, own_variance, rounding, title=title)
+    return described_variance(mean, function, own_variance, rounding, title)
 
 
 def exact_variances(
     model: Any, strategies: dict[Any, Any], predictive: bool
 ) -> tuple[list[PosteriorVariance], float]:
-    """Return the variances of the outputs that `exact_means` returns the means of.
-
-    And the rounding error of the model's own.
-    """
+    """Return the variances of the outputs, and the rounding error of the model's own variance."""
     noise = noise_of_rows(model, strategies) if predictive else np.zeros(())
     if kernels.MultitaskKernel not in {type(part) for part in model.covar_module.modules()}:
         return independent_variances(model, strategies, noise)
     (inputs,) = model.train_inputs
-    reader = KernelReader(type(model).__name__, inputs.shape[-1])
-    parts = _parts(reader, model.covar_module, tuple(range(inputs.shape[-1])))
+    reader = TorchKernelReader(type(model).__name__, inputs.shape[-1])
+    parts = _parts(reader, model.covar_module)
     return coupled_variances(model, strategies, parts, noise)
 
 
 def n_factored(model: Any) -> int:
-    """Return the size of the matrix that variances are solved for."""
+    """Return the number of rows of the matrix that pkex factorizes for variances."""
     n: int = model.train_inputs[0].shape[-2]
     is_coupled = kernels.MultitaskKernel in {type(part) for part in model.covar_module.modules()}
     return n * model.train_targets.shape[-1] if is_coupled else n
 
 
 def training_points(model: Any) -> Any:
-    """Return the tensor of training points, if there is one.
+    """Return the tensor of training points.
 
     Raises
     ------
     NotFittedError
         If the model has no training data.
     UnsupportedModelError
-        If it is given several tensors, such as the tasks beside the points.
+        If the model has several tensors, such as points and tasks.
     """
     name = type(model).__name__
     if not model.train_inputs or model.train_targets is None:
         raise NotFittedError(f"{name} has no training data yet: call set_train_data first")
     if len(model.train_inputs) > 1:
         raise unsupported(
-            f"{name} of {len(model.train_inputs)} inputs",
-            ": of one tensor with all columns it is; tasks are known as a MultitaskKernel",
+            f"{name} with {len(model.train_inputs)} inputs",
+            ": pass one tensor with all columns, and use a MultitaskKernel for tasks",
         )
     return model.train_inputs[0]
 
@@ -137,11 +130,11 @@ def exact_means(model: Any, strategies: dict[Any, Any]) -> tuple[list[Function],
     Returns
     -------
     functions : list of Function
-        One for each output of a batch, or a single one.
+        One per output of a batch, or a single one.
     is_batch : bool
-        Whether the model's mean has an axis of the batch, before that of the rows.
+        Whether the model's mean has a batch axis before the axis of rows.
     rounding : float
-        The relative rounding error of the model's own kernel values.
+        Relative rounding error of the model's own kernel values.
     """
     name = type(model).__name__
     points = training_points(model)
@@ -154,7 +147,7 @@ def exact_means(model: Any, strategies: dict[Any, Any]) -> tuple[list[Function],
         if len(batch_shape) + is_multitask > 1:
             raise unsupported(
                 f"{name} with the batch shape {batch_shape}{' of several tasks' * is_multitask}",
-                ": a single axis of outputs is",
+                ": a batch of one axis is",
             )
         if not is_multitask:
             functions, rounding = _independent(model, batch_shape, _alpha(model))
@@ -166,7 +159,7 @@ def exact_means(model: Any, strategies: dict[Any, Any]) -> tuple[list[Function],
 
 
 def _of_tasks(model: Any, alpha: Float) -> tuple[Function, float]:
-    """Return the mean of several tasks; `alpha` has a column for each."""
+    """Return the mean of several tasks; `alpha` has one column per task."""
     kinds = {type(part) for part in model.covar_module.modules()}
     if kernels.MultitaskKernel in kinds:
         return _coupled(model, alpha)
@@ -175,77 +168,79 @@ def _of_tasks(model: Any, alpha: Float) -> tuple[Function, float]:
 
 
 def _alpha(model: Any) -> Float:
-    """Return what kernels to the points are multiplied with."""
+    """Return the coefficients of the kernel at the training points."""
     strategy = model.prediction_strategy
     if type(strategy) is DefaultPredictionStrategy:
         return array_of(strategy.mean_cache)
     if type(strategy) is LinearPredictionStrategy:
-        # It has the weights of the columns instead.
+        # It has the weights of the columns, not of the points.
         matrix = array_of(strategy.lik_train_train_covar.to_dense())
         residuals = array_of(strategy.train_labels - strategy.train_prior_dist.loc)
         return np.asarray(np.linalg.solve(matrix, residuals[..., None])[..., 0], dtype=np.float64)
     name = type(model).__name__
-    # The kernel is the reason, unless all of it is known.
-    KernelReader(name, model.train_inputs[0].shape[-1]).read(model.covar_module)
+    # An unsupported kernel is the reason, and raises its own error.
+    TorchKernelReader(name, model.train_inputs[0].shape[-1]).read_call(model.covar_module)
     raise unsupported(f"{name} that predicts with {type(strategy).__name__}")
 
 
 def _independent(
     model: Any, batch_shape: tuple[int, ...], alpha: Float
 ) -> tuple[list[Function], float]:
-    """Return the mean of each output, with a kernel of its own."""
+    """Return the means of outputs, each with its own kernel."""
     (inputs,) = model.train_inputs
     n, d = inputs.shape[-2:]
     points = array_of(inputs.expand(*batch_shape, n, d)).reshape(-1, n, d)
     coefficients = np.broadcast_to(alpha, (*batch_shape, n)).reshape(-1, n)
     functions, rounding = [], 0.0
     for output, (own_points, own) in enumerate(zip(points, coefficients, strict=True)):
-        reader = KernelReader(type(model).__name__, d, batch_shape, output)
-        kernel = reader.read(model.covar_module)
+        reader = TorchKernelReader(type(model).__name__, d, batch_shape, output)
+        kernel = reader.read_call(model.covar_module)
         checked = checked_rounding(kernel, own_points, OutputCovariance(model, inputs, output))
         rounding = max(rounding, checked)
         mean = LinearMean.of_module(model.mean_module, reader)
-        functions.append(function_of(model, [Latent(kernel, own_points, own)], mean))
+        functions.append(function_of([Latent(kernel, own_points, own)], mean))
     return functions, rounding
 
 
 def _coupled(model: Any, alpha: Float) -> tuple[Function, float]:
-    """Return the mean of tasks that have kernels in common."""
+    """Return the mean of tasks that share kernels."""
     (inputs,) = model.train_inputs
     points = array_of(inputs)
     n_tasks, d = alpha.shape[1], points.shape[1]
-    reader = KernelReader(type(model).__name__, d)
-    parts = _parts(reader, model.covar_module, tuple(range(d)))
+    reader = TorchKernelReader(type(model).__name__, d)
+    parts = _parts(reader, model.covar_module)
     rounding = 0.0
     for task in range(n_tasks):
         own = [matrix[task, task] * kernel for matrix, kernel in parts]
         kernel = sum(own[1:], start=own[0])
         checked = checked_rounding(kernel, points, OutputCovariance(model, inputs, task))
         rounding = max(rounding, checked)
-    readers = [KernelReader(reader.model_name, d, (n_tasks,), task) for task in range(n_tasks)]
+    readers = [TorchKernelReader(reader.model_name, d, (n_tasks,), task) for task in range(n_tasks)]
     means = [LinearMean.of_module(model.mean_module, own) for own in readers]
     latents = [Latent(kernel, points, alpha @ matrix) for matrix, kernel in parts]
-    return function_of(model, latents, LinearMean.of_all(means)), rounding
+    return function_of(latents, LinearMean.of_all(means)), rounding
 
 
-def _parts(reader: KernelReader, kernel: Any, columns: Any) -> list[tuple[Float, Kernel]]:
-    """Return the covariances of tasks, and the kernels that each of them is multiplied with."""
-    return _parts_within(reader, kernel, active_columns(kernel, columns))
+def _parts(reader: TorchKernelReader, kernel: Any) -> list[tuple[Float, Kernel]]:
+    """Return covariances of tasks, each with the kernel that it is multiplied by.
+
+    The kernel is called with the columns of the reader.
+    """
+    return _parts_within(reader.in_columns_of(kernel), kernel)
 
 
-def _parts_within(reader: KernelReader, kernel: Any, columns: Any) -> list[tuple[Float, Kernel]]:
+def _parts_within(reader: TorchKernelReader, kernel: Any) -> list[tuple[Float, Kernel]]:
+    """Return the parts of a kernel of which `forward` is called; see `_parts`."""
     kind = type(kernel)
     if kind is kernels.MultitaskKernel:
         matrix = array_of(kernel.task_covar_module.covar_matrix.to_dense())
-        return [(matrix, reader.read_within(kernel.data_covar_module, columns))]
+        return [(matrix, reader.read(kernel.data_covar_module))]
     if kind is kernels.LCMKernel:
-        inner = [_parts_within(reader, part, columns) for part in kernel.covar_module_list]
-    elif kind is kernels.AdditiveKernel:
-        inner = [_parts(reader, part, columns) for part in kernel.kernels]
-    elif kind is kernels.ScaleKernel:
+        return [part for own in kernel.covar_module_list for part in _parts_within(reader, own)]
+    if kind is kernels.AdditiveKernel:
+        return [part for own in kernel.kernels for part in _parts(reader, own)]
+    if kind is kernels.ScaleKernel:
         scale = reader.number(kernel.outputscale)
-        own = _parts_within(reader, kernel.base_kernel, columns)
-        inner = [[(scale * matrix, part) for matrix, part in own]]
-    else:
-        raise reader.refused(kernel)
-    return [part for of_one in inner for part in of_one]
+        inner = _parts_within(reader, kernel.base_kernel)
+        return [(scale * matrix, part) for matrix, part in inner]
+    raise reader.unsupported(kernel, reader.reason(kernel))

@@ -1,4 +1,4 @@
-"""The functions of fitted attributes, which a model's owner may have changed."""
+"""Fitted attributes that were changed after fitting, and errors that name them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ import numpy as np
 
 from pkex.errors import UnsupportedModelError
 from pkex.execution.memory import memory_errors
-from pkex.functions.kernel_sum import KernelSum
-from pkex.kernels import Kernel
-from pkex.typing import Float
 
-__all__ = ["changed_attribute", "expansion_of", "usable"]
+__all__ = ["changed_attribute", "usable"]
 
-# Numbers of dimensions that `fit` of scikit-learn gives its attributes; the names mean the same in
-# all models. Those without a number are neither None nor empty. They say why a model cannot be
-# read, and are not consulted where it can.
+
+# Numbers of dimensions of the attributes that `fit` of scikit-learn sets. A name means the same in
+# all models. Attributes without a number are neither None nor empty. Only the error for a model
+# that cannot be read uses this table.
 _OF_DIMENSIONS: list[tuple[tuple[int, ...], str]] = [
     (
         (),
@@ -47,23 +45,15 @@ _OF_DIMENSIONS: list[tuple[tuple[int, ...], str]] = [
     ),
 ]
 _DIMENSIONS = {name: numbers for numbers, names in _OF_DIMENSIONS for name in names.split()}
-# What may be empty, or None: without probabilities, with a kernel that is a function, and in
-# scalers that do not shift or do not scale.
+# Empty or None without probabilities, with a kernel that is a function, and in scalers that do not
+# shift or do not scale.
 _MAY_BE_EMPTY = {"_missing_indices", "_probA", "_probB", "class_weight_", "support_vectors_"}
 _MAY_BE_NONE = {"center_", "mean_", "scale_"}
 
 
-def expansion_of(
-    model: Any, points: Float, coefficients: Any, kernel: Kernel, intercept: Any
-) -> KernelSum:
-    """Return the expansion of fitted attributes, or say that they are unusable."""
-    with usable(model):
-        return KernelSum(points, coefficients, kernel, intercept)
-
-
 @contextmanager
 def usable(model: Any) -> Iterator[None]:
-    """Raise that a model's fitted attributes are unusable where reading them fails."""
+    """Turn errors from reading a model into errors that name its fitted attributes."""
     try:
         with memory_errors():
             yield
@@ -71,32 +61,32 @@ def usable(model: Any) -> Iterator[None]:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         changed = changed_attribute(model)
-        # scikit-learn's NotFittedError is of both kinds, and says what to do.
+        # scikit-learn's NotFittedError is of both classes, and says what to do.
         if not changed and isinstance(error, AttributeError) and isinstance(error, ValueError):
             raise
         raise UnsupportedModelError(changed or _unusable(model, error)) from error
 
 
 def changed_attribute(model: Any) -> str:
-    """Return which attribute of a model, or of what it is made of, is not as `fit` leaves it.
+    """Return which attribute of a model, or of a model inside, differs from what `fit` sets.
 
     Returns
     -------
     str
-        A sentence, empty if all attributes look as they should.
+        A sentence, empty if all attributes look right.
     """
     for part in _parts(model, set()):
         for name, value in vars(part).items():
             if name in _DIMENSIONS and not _is_as_fitted(name, value):
                 return (
                     f"{type(part).__name__}.{name} is {_described(value)}, but fit makes it "
-                    f"{_expected(name)}: it was changed after fitting; fit the model again"
+                    f"{_expected(name)}: it was changed after fitting. Fit the model again"
                 )
     return ""
 
 
 def _parts(model: Any, seen: set[int]) -> Iterator[Any]:
-    """Return a model and the objects of its library that it holds, also in lists and tuples."""
+    """Yield a model and the objects of scikit-learn that it holds, also in lists and tuples."""
     if id(model) in seen or isinstance(model, type):
         return
     seen.add(id(model))
@@ -124,7 +114,7 @@ def _is_as_fitted(name: str, value: Any) -> bool:
         return name in _MAY_BE_EMPTY or not hasattr(value, "__len__") or len(value) > 0
     if dimensions == (0,):
         return np.ndim(value) == 0
-    # Sparse matrices have a shape, too; numbers have none, or that of an array without dimensions.
+    # Sparse matrices have a shape as well. Numbers have none, or that of an array without axes.
     n_dimensions = len(getattr(value, "shape", ())) if not isinstance(value, list | tuple) else -1
     is_empty = n_dimensions > 0 and 0 in value.shape
     return n_dimensions in dimensions and (not is_empty or name in _MAY_BE_EMPTY)
@@ -148,7 +138,7 @@ def _described(value: Any) -> str:
 
 
 def _unusable(model: Any, error: Exception) -> str:
-    """Return that attributes cannot be used together, and those that are arrays or None."""
+    """Return the sentence that names the attributes that are arrays or None."""
     known = [
         f"{type(part).__name__}.{name} is {_described(value)}"
         for part in _parts(model, set())

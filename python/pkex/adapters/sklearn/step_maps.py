@@ -1,7 +1,6 @@
-"""scikit-learn's preprocessing steps that make each column from a single one, as maps of columns.
+"""scikit-learn's preprocessing steps as maps of columns, each made from a single column.
 
-The steps' own `transform` makes the numbers; what is kept here is from which column of the input
-each column of the output is made.
+The steps' own `transform` computes the numbers. The maps keep the source of each column.
 """
 
 from __future__ import annotations
@@ -17,11 +16,9 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from pkex.adapters.attributes import changed_attribute
-from pkex.adapters.sklearn.fitted import FrozenEstimator, check_fitted, inside
-from pkex.adapters.sklearn.step import Step
-from pkex.adapters.sklearn.step_inverses import STEPS
-from pkex.adapters.sklearn.step_refusals import check_step, refused
+from pkex.adapters.fitted_attributes import changed_attribute
+from pkex.adapters.sklearn.estimators import FrozenEstimator, check_fitted, inside
+from pkex.adapters.sklearn.steps import STEPS, Step, check_step, unsupported_step
 from pkex.errors import UnsupportedModelError
 from pkex.functions.column_maps import ColumnMap, Selection, scattered
 from pkex.functions.transformed import Transformed
@@ -29,12 +26,12 @@ from pkex.typing import Float
 
 
 def column_map(step: Any) -> ColumnMap | None:
-    """Return the map of a fitted preprocessing step, None if it leaves all columns as they are.
+    """Return the map of a fitted preprocessing step, None if it does not change the columns.
 
     Raises
     ------
     UnsupportedModelError
-        If the step does not act on each column alone.
+        If the step does not act on each column separately.
     sklearn.exceptions.NotFittedError
     """
     if step is None or (isinstance(step, str) and step == "passthrough"):
@@ -58,17 +55,17 @@ def column_map(step: Any) -> ColumnMap | None:
         if isinstance(step, step_class):
             check_step(step)
             return Step(step, inverse)
-    raise refused(type(step).__name__)
+    raise unsupported_step(type(step).__name__)
 
 
 def chained(steps: Sequence[Any]) -> ColumnMap | None:
-    """Return the map of preprocessing steps one after the other, None if they change nothing.
+    """Return the map of several steps one after the other, None if they do not change the columns.
 
     Raises
     ------
     UnsupportedModelError
-        If a step does not act on each column alone, or makes more or fewer columns than the next
-        was fitted on.
+        If a step does not act on each column separately, or makes another number of columns than
+        the next step was fitted on.
     """
     maps = [(step, one) for step in steps if (one := column_map(step)) is not None]
     for (before, one), (after, following) in itertools.pairwise(maps):
@@ -78,23 +75,23 @@ def chained(steps: Sequence[Any]) -> ColumnMap | None:
 
 
 def check_width(before: Any, n_made: int, after: Any, n_fitted: int) -> None:
-    """Check that a step makes as many columns as the step or model after it was fitted on."""
+    """Raise an error unless a step makes the number of columns that its successor was fitted on."""
     if n_made != n_fitted:
         options = ", ".join(before.get_params(deep=False))
         raise UnsupportedModelError(
             changed_attribute(before)
             or f"{type(before).__name__} makes {n_made} columns, but "
             f"{type(after).__name__}, which comes after it, was fitted on {n_fitted}: one of its "
-            f"attributes ({options}) was changed after fitting; fit the Pipeline as a whole"
+            f"attributes ({options}) was changed after fitting. Fit the Pipeline as a whole"
         )
 
 
 def check_columns(function: Transformed, columns: ColumnMap) -> None:
-    """Check that a map makes each column from its source alone.
+    """Raise an error unless a map makes each column from its source alone.
 
-    Of two rows of the input, mixture k takes those columns from the second whose number has bit k
-    set. A column made from another than its source, or from several, differs in one of these
-    mixtures from what it is made of.
+    Mixture k of two rows has the columns of the second whose number has bit k set, and the other
+    columns of the first. A column made from another column than its source differs from its
+    expected value in one of the mixtures.
     """
     rows = function.probing_rows()
     bits = np.arange(max(1, (columns.n_columns - 1).bit_length()))[:, None]
@@ -104,13 +101,13 @@ def check_columns(function: Transformed, columns: ColumnMap) -> None:
     expected = np.where(of_second[:, columns.sources], ends[1], ends[0])
     if not np.all(np.abs(mixed - expected) <= 1e-9 * np.abs(ends).sum(axis=0)):
         raise UnsupportedModelError(
-            "the steps before the model do not act on each column alone, although each of them is "
-            "of a kind that does; were their attributes changed after fitting?"
+            "the steps before the model do not act on each column separately, although their "
+            "classes do: an attribute may have been changed after fitting. Fit the Pipeline again"
         )
 
 
 class Chain(ColumnMap):
-    """Maps one after the other."""
+    """Several maps one after the other."""
 
     def __init__(self, maps: Sequence[ColumnMap]) -> None:
         self._maps = tuple(maps)
@@ -123,7 +120,7 @@ class Chain(ColumnMap):
             made: dict[int, Sequence[object]] = {}
             for column, categories in following.categories.items():
                 source = int(self.sources[column])
-                # Booleans beside others, of one column, are indicators of missing entries.
+                # Booleans next to other categories of a column indicate missing values.
                 is_indicator = all(isinstance(category, bool) for category in categories)
                 made[source] = made.get(source, categories) if is_indicator else categories
             self.categories |= made
@@ -131,7 +128,7 @@ class Chain(ColumnMap):
             self.sources = self.sources[following.sources]
 
     def __call__(self, rows: Float) -> Float:
-        """Map rows by one after the other."""
+        """Map rows."""
         for one in self._maps:
             rows = one(rows)
         return rows
@@ -144,7 +141,7 @@ class Chain(ColumnMap):
 
 
 class SideBySide(ColumnMap):
-    """Maps of some of the columns each, their results side by side."""
+    """Maps of some of the columns each, with their results side by side."""
 
     def __init__(self, n_columns: int, maps: Sequence[tuple[NDArray[np.intp], ColumnMap]]) -> None:
         self.n_columns = n_columns
@@ -152,7 +149,7 @@ class SideBySide(ColumnMap):
         self.sources = np.concatenate(
             [np.empty(0, dtype=np.intp), *(columns[one.sources] for columns, one in maps)]
         )
-        # Columns that are dropped may hold anything, others what all maps of them take.
+        # Dropped columns may hold anything, other columns only what all their maps accept.
         used = [(columns, one, place) for columns, one in maps for place in range(len(columns))]
         self.non_numeric = frozenset(range(n_columns)) - {
             int(columns[place]) for columns, one, place in used if place not in one.non_numeric
@@ -160,7 +157,7 @@ class SideBySide(ColumnMap):
         self.discrete = frozenset(
             int(columns[place]) for columns, one, place in used if place in one.discrete
         )
-        # Of a column that several maps use, one that knows some entries only has the last word.
+        # For a column of several maps, a map of known categories comes last and decides.
         self.categories = {
             int(columns[place]): one.categories[place]
             for columns, one, place in sorted(used, key=lambda use: bool(use[1].discrete))
@@ -168,7 +165,7 @@ class SideBySide(ColumnMap):
         }
 
     def __call__(self, rows: Float) -> Float:
-        """Map rows by all of them, each of its own columns."""
+        """Map rows."""
         made = [one(rows[:, columns]) for columns, one in self._maps]
         return np.concatenate([np.empty((len(rows), 0)), *made], axis=1)
 
@@ -177,7 +174,7 @@ class SideBySide(ColumnMap):
         wide = scattered(rows[:, :0], np.empty(0, dtype=np.intp), self.n_columns)
         ends = np.cumsum([len(one.sources) for _, one in self._maps])
         parts = list(zip(self._maps, np.split(rows, ends[:-1], axis=1), strict=True))
-        # In the order of the categories.
+        # In the same order as the categories.
         for (columns, one), part in sorted(parts, key=lambda part: bool(part[0][1].discrete)):
             before = one.inverse(part)
             is_known = ~np.isnan(before)
@@ -197,11 +194,11 @@ def _map_of_column_transformer(step: ColumnTransformer) -> ColumnMap:
 def _map_of_union(step: FeatureUnion) -> ColumnMap:
     check_fitted(step)
     if step.transformer_weights:
-        raise refused("FeatureUnion with transformer_weights")
-    # fit() has replaced "passthrough" by a transformer.
+        raise unsupported_step("FeatureUnion with transformer_weights")
+    # fit() has replaced "passthrough" with a transformer.
     used = [one for _, one in step.transformer_list if not _is_drop(one)]
     if not used:
-        raise refused("FeatureUnion that drops all columns")
+        raise unsupported_step("FeatureUnion that drops all columns")
     n_columns = int(used[0].n_features_in_)
     maps = [column_map(one) or unchanged(n_columns) for one in used]
     return SideBySide(n_columns, [(np.arange(n_columns), one) for one in maps])
@@ -212,7 +209,7 @@ def _is_drop(transformer: Any) -> bool:
 
 
 def branches(step: ColumnTransformer) -> list[tuple[NDArray[np.intp], Any]]:
-    """Return the columns that each transformer gets, and that; without those that are dropped.
+    """Return each transformer with its columns, without dropped columns.
 
     Raises
     ------
@@ -220,10 +217,10 @@ def branches(step: ColumnTransformer) -> list[tuple[NDArray[np.intp], Any]]:
     """
     check_fitted(step)
     if step.transformer_weights:
-        raise refused("ColumnTransformer with transformer_weights")
+        raise unsupported_step("ColumnTransformer with transformer_weights")
     found = []
     for name, transformer, _ in step.transformers_:
-        # scikit-learn has already resolved names, slices, masks and functions to numbers.
+        # scikit-learn has resolved names, slices, masks and functions to numbers.
         columns = np.asarray(step._transformer_to_input_indices[name], dtype=np.intp)
         if len(columns) and not _is_drop(transformer):
             found.append((columns, transformer))
@@ -231,5 +228,5 @@ def branches(step: ColumnTransformer) -> list[tuple[NDArray[np.intp], Any]]:
 
 
 def unchanged(n_columns: int) -> ColumnMap:
-    """Return the map that leaves columns as they are."""
+    """Return the map that does not change columns."""
     return Selection(n_columns, np.arange(n_columns))

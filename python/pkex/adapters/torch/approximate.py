@@ -1,10 +1,10 @@
 """The adapter for variational Gaussian processes of GPyTorch.
 
-With inducing points Z and L Lᵀ = K(Z, Z) + jitter their mean is m(x) + k(x, Z) L⁻ᵀ v, and their
-variance k(x, x) − wᵀ (1 − S) w with w = L⁻¹ k(Z, x) (Hensman et al. 2015, Scalable variational
+With inducing points Z and L Lᵀ = K(Z, Z) + jitter the mean is m(x) + k(x, Z) L⁻ᵀ v, and the
+variance is k(x, x) − wᵀ (1 − S) w with w = L⁻¹ k(Z, x) (Hensman et al. 2015, Scalable variational
 Gaussian process classification). A VariationalStrategy has the mean v and the covariance S of
-whitened values at Z; an UnwhitenedVariationalStrategy has those of values, which are whitened here:
-v ↦ L⁻¹ (v − m(Z)), S ↦ L⁻¹ S L⁻ᵀ. The likelihood has no part in it.
+whitened values at Z. An UnwhitenedVariationalStrategy has the mean and covariance of the values,
+which are whitened here: v ↦ L⁻¹ (v − m(Z)), S ↦ L⁻¹ S L⁻ᵀ. The likelihood is not used.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from linear_operator.utils.cholesky import psd_safe_cholesky
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
-from pkex.adapters.gpytorch.kernels import KernelReader
-from pkex.adapters.gpytorch.process import (
+from pkex.adapters.adapted_model import AdaptedModel
+from pkex.adapters.registry import register, unsupported
+from pkex.adapters.torch.kernels import TorchKernelReader
+from pkex.adapters.torch.process import (
     Latent,
     LinearMean,
     OutputCovariance,
@@ -32,23 +34,19 @@ from pkex.adapters.gpytorch.process import (
     function_of,
     side_by_side,
 )
-from pkex.adapters.gpytorch.tensors import array_of, predicting, resolution_of, tensor_like
-from pkex.adapters.registry import AdaptedModel, Variance, register, unsupported
-from pkex.adapters.variances import described_variance, rounding_of_factor
-from pkex.errors import Option
+from pkex.adapters.torch.tensors import array_of, predicting, resolution_of, tensor_like
+from pkex.adapters.variances import (
+    described_variance,
+    rounding_of_factor,
+    unsupported_noise,
+    with_variance,
+)
 from pkex.functions.base import Function
 from pkex.functions.combination import Combination
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.functions.stack import Stack
 from pkex.kernels import Kernel
 from pkex.typing import Float
-
-__all__ = [
-    "adapt_approximate",
-    "inducing_points",
-    "variational_mean",
-    "variational_variance",
-]
 
 _STRATEGIES = (variational.VariationalStrategy, variational.UnwhitenedVariationalStrategy)
 
@@ -69,9 +67,9 @@ class _Process:
         S, of whitened values.
     mean : LinearMean
     rounding : float
-        The rounding error of the model's own kernel.
+        Rounding error of the model's own kernel.
     jitter : float
-        What the model adds to its prior variance.
+        Number that the model adds to its prior variance.
     """
 
     kernel: Kernel
@@ -84,7 +82,7 @@ class _Process:
     jitter: float
 
     def rounding_of_variance(self, resolution: float) -> float:
-        """Return the rounding error of the model's own variance, with numbers so far apart."""
+        """Return the rounding error of the model's own variance, given that of its tensors."""
         prior = np.diag(self.kernel(self.points, self.points)).max()
         return rounding_of_factor(self.factor, float(prior), resolution)
 
@@ -108,7 +106,7 @@ class _Process:
 
 @register(ApproximateGP)
 def adapt_approximate(model: ApproximateGP) -> AdaptedModel:
-    """Read the mean of the latent function, of one or several outputs."""
+    """Read the mean of the latent function, for one or several outputs."""
     function, is_batch, rounding = variational_mean(model)
     like = inducing_points(model)
 
@@ -123,17 +121,12 @@ def adapt_approximate(model: ApproximateGP) -> AdaptedModel:
         predict=own_mean,
         kernel_rounding=rounding,
     )
-    n_factored = inducing_points(model).shape[-2]
-    variance = Variance(function, partial(_variance, model, mean, is_batch), n_factored)
-    return replace(mean, variance=variance)
+    return with_variance(mean, partial(_variance, model, is_batch), like.shape[-2])
 
 
-def _variance(model: Any, mean: AdaptedModel, is_batch: bool, predictive: bool) -> AdaptedModel:
+def _variance(model: Any, is_batch: bool, mean: AdaptedModel, predictive: bool) -> AdaptedModel:
     if predictive:
-        raise unsupported(
-            (Option("target", "predictive_variance"), f" of {type(model).__name__}"),
-            (": its likelihood is not part of it; take ", Option("target", "variance")),
-        )
+        raise unsupported_noise(type(model).__name__, "the model does not include its likelihood")
     function, rounding = variational_variance(model)
     like = inducing_points(model)
 
@@ -143,7 +136,7 @@ def _variance(model: Any, mean: AdaptedModel, is_batch: bool, predictive: bool) 
         return variance.T if is_batch else variance
 
     return described_variance(
-        mean, function, own_variance, rounding, title="variance of the latent function"
+        mean, function, own_variance, rounding, "variance of the latent function"
     )
 
 
@@ -153,14 +146,14 @@ def inducing_points(model: Any) -> Any:
 
 
 def variational_mean(model: Any) -> tuple[Function, bool, float]:
-    """Return the mean of a model; whether it has an axis of a batch first; its kernel's rounding.
+    """Return the mean, whether it has a batch axis first, and the rounding error of the kernel.
 
     Raises
     ------
     NotFittedError
-        If it has not been called once.
+        If the model is not trained.
     UnsupportedModelError
-        Naming the part of the model that is not known.
+        If a part of the model is unsupported.
     """
     strategy = model.variational_strategy
     base = _base(strategy)
@@ -168,31 +161,31 @@ def variational_mean(model: Any) -> tuple[Function, bool, float]:
     if type(base) not in _STRATEGIES:
         raise unsupported(
             f"{name} with {type(base).__name__}",
-            ": VariationalStrategy and UnwhitenedVariationalStrategy are, alone, or within "
+            ": supported are VariationalStrategy and UnwhitenedVariationalStrategy, alone or in "
             "IndependentMultitaskVariationalStrategy or LMCVariationalStrategy",
         )
     if not base.variational_params_initialized.item():
         raise NotFittedError(
-            f"{name} is not trained: its variational distribution is that of the prior, with "
-            "random numbers added"
+            f"{name} is not trained: its variational distribution is still the prior with random "
+            "numbers added. Train it first"
         )
     processes, is_batch = _read(model, base)
     rounding = max(own.rounding for own in processes)
     if type(strategy) is variational.LMCVariationalStrategy:
-        return _mixed(model, processes, array_of(strategy.lmc_coefficients)), False, rounding
-    functions = [function_of(model, [own.latent()], own.mean) for own in processes]
+        return _mixed(processes, array_of(strategy.lmc_coefficients)), False, rounding
+    functions = [function_of([own.latent()], own.mean) for own in processes]
     if base is strategy:
         function = side_by_side(functions) if is_batch else functions[0]
         return function, is_batch, rounding
     if strategy.task_dim not in (-1, 0):
-        raise unsupported(f"{name} with tasks in the axis {strategy.task_dim}", ": the last is")
+        raise unsupported(f"{name} with task_dim={strategy.task_dim}", ": use task_dim=-1")
     if not is_batch:
         functions *= strategy.num_tasks
     return side_by_side(functions), False, rounding
 
 
 def variational_variance(model: Any) -> tuple[Function, float]:
-    """Return the variance of a model whose mean is known, and the rounding error of its own."""
+    """Return the variance of a model, and the rounding error of the model's own variance."""
     strategy = model.variational_strategy
     base = _base(strategy)
     processes, is_batch = _read(model, base)
@@ -218,7 +211,7 @@ def _base(strategy: Any) -> Any:
 
 
 def _read(model: Any, base: Any) -> tuple[list[_Process], bool]:
-    """Read all latent processes, and whether they are a batch."""
+    """Return the latent processes, and whether they are a batch."""
     check_modules(model)
     with predicting(model, {}):
         return _processes(model, base)
@@ -233,7 +226,7 @@ def _processes(model: Any, base: Any) -> tuple[list[_Process], bool]:
     if len(batch_shape) > 1:
         raise unsupported(
             f"{type(model).__name__} with the batch shape {batch_shape}",
-            ": a single axis of outputs is",
+            ": a batch of one axis is",
         )
 
     def of_outputs(tensor: Any, n_own: int) -> Float:
@@ -241,15 +234,15 @@ def _processes(model: Any, base: Any) -> tuple[list[_Process], bool]:
         return array_of(tensor.expand(*batch_shape, *shape)).reshape(-1, *shape)
 
     m, d = inputs.shape[-2:]
-    # A distribution without width has no covariance.
+    # A delta distribution has no covariance.
     matrix = getattr(own, "covariance_matrix", torch.zeros(m, m))
     covariance = prior.lazy_covariance_matrix.add_jitter(base.jitter_val).to_dense().double()
     factors = of_outputs(psd_safe_cholesky(covariance), 2)
     given = of_outputs(inputs, 2), of_outputs(own.mean, 1), of_outputs(matrix, 2)
     processes = []
     for output, (points, values, spread) in enumerate(zip(*given, strict=True)):
-        reader = KernelReader(type(model).__name__, d, batch_shape, output)
-        kernel = reader.read(model.covar_module)
+        reader = TorchKernelReader(type(model).__name__, d, batch_shape, output)
+        kernel = reader.read_call(model.covar_module)
         rounding = checked_rounding(kernel, points, OutputCovariance(model, inputs, output))
         mean = LinearMean.of_module(model.mean_module, reader)
         known, jitter = (factors[output], values, spread), base.jitter_val
@@ -263,18 +256,18 @@ def _processes(model: Any, base: Any) -> tuple[list[_Process], bool]:
 def _whitened(
     factor: Float, values: Float, covariance: Float, prior_mean: Float
 ) -> tuple[Float, Float, Float]:
-    """Return the factor, and the mean and covariance of whitened values instead of values."""
+    """Return the factor, and the mean and covariance of whitened values."""
     half = np.linalg.solve(factor, covariance)
     v, matrix = np.linalg.solve(factor, values - prior_mean), np.linalg.solve(factor, half.T)
     return factor, np.asarray(v, np.float64), np.asarray(matrix, np.float64)
 
 
-def _mixed(model: Any, processes: list[_Process], mixing: Float) -> Function:
-    """Return Σ_q a_q f_q, with the row a_q of `mixing` having a number for each task."""
+def _mixed(processes: list[_Process], mixing: Float) -> Function:
+    """Return Σ_q a_q f_q, where row a_q of `mixing` has one number per task."""
     latents = [own.latent() for own in processes]
     mixed = [
         replace(latent, coefficients=np.outer(latent.coefficients, shares))
         for latent, shares in zip(latents, mixing, strict=True)
     ]
     mean = LinearMean.of_all([own.mean for own in processes])
-    return function_of(model, mixed, LinearMean(mean.constants @ mixing, mean.slopes @ mixing))
+    return function_of(mixed, LinearMean(mean.constants @ mixing, mean.slopes @ mixing))

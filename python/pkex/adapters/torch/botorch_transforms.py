@@ -10,7 +10,9 @@ import numpy as np
 from botorch.models.transforms import input as inputs
 from botorch.models.transforms import outcome
 
-from pkex.adapters.column_steps import (
+from pkex.adapters.registry import unsupported
+from pkex.adapters.search_space import (
+    SearchSpace,
     Step,
     affine,
     kumaraswamy,
@@ -19,14 +21,10 @@ from pkex.adapters.column_steps import (
     reversed_step,
     rounding,
 )
-from pkex.adapters.gpytorch.tensors import array_of, of_output
-from pkex.adapters.registry import unsupported
-from pkex.adapters.search_space import SearchSpace
+from pkex.adapters.torch.tensors import array_of, of_output
 from pkex.typing import Float
 
-__all__ = ["InputReader", "outcome_units"]
-
-# By the numbers of the columns that are changed.
+# With the number of the column that a step changes.
 _Steps = list[tuple[int, Step]]
 
 
@@ -37,12 +35,12 @@ class InputReader:
     Parameters
     ----------
     model_name : str
-        What messages call the model.
+        Name of the model in messages.
     n_columns : int
     batch_shape : tuple of int
         Of all outputs.
     output : int
-        Its number, in the flattened batch.
+        Number of the output in the flattened batch.
     """
 
     model_name: str
@@ -51,12 +49,12 @@ class InputReader:
     output: int = 0
 
     def columns(self, transform: Any) -> SearchSpace | None:
-        """Return the map from a user's columns to the model's, None if they are the same.
+        """Return the map from the user's columns to the model's, None without transforms.
 
         Raises
         ------
         UnsupportedModelError
-            Naming a transform that does not keep columns apart.
+            If a transform mixes columns. The message names it.
         """
         parts = _flattened(transform)
         if not parts:
@@ -76,8 +74,8 @@ class InputReader:
             known = ", ".join(kind.__name__ for kind in _READERS)
             raise unsupported(
                 f"{self.model_name} with the input transform {type(transform).__name__}",
-                f": those that keep columns apart are, {known} and ChainedInputTransform of them. "
-                "Transform the rows before they are given to the model, and explain those",
+                f": supported are transforms of single columns, {known} and ChainedInputTransform "
+                "of these. Fit the model to rows that you have transformed, and explain these",
             )
         return reader(self, transform)
 
@@ -94,22 +92,22 @@ class InputReader:
         return [(column, logarithm()) for column in self._changed(transform)]
 
     def round(self, transform: Any) -> _Steps:
-        """Read the rounding of columns to integers."""
+        """Read a transform that rounds columns to integers."""
         if transform.categorical_features:
             raise unsupported(
                 f"{self.model_name} with the input transform Round with categorical_features",
-                ": it compares columns with each other; give the category as one column, to a "
-                "MixedSingleTaskGP",
+                ": it compares columns with each other. Use a MixedSingleTaskGP with the category "
+                "as one column",
             )
         if transform.approximate:
             raise unsupported(
                 f"{self.model_name} with the input transform Round with approximate=True",
-                ": with approximate=False it is",
+                ": use approximate=False",
             )
         return [(int(place) % self.n_columns, rounding()) for place in transform.integer_indices]
 
     def warp(self, transform: Any) -> _Steps:
-        """Read the distribution function of Kumaraswamy, after columns are put into [0, 1]."""
+        """Read Kumaraswamy's distribution function of columns that are scaled to [0, 1]."""
         shapes = zip(
             *(
                 self._numbers(transform, own)
@@ -123,13 +121,13 @@ class InputReader:
         return self.affine(transform._normalize) + list(zip(columns, warped, strict=True))
 
     def _changed(self, transform: Any) -> list[int]:
-        """Return the numbers of the columns that are changed."""
+        """Return the numbers of the columns that a transform changes."""
         own = getattr(transform, "indices", None)
         every = range(self.n_columns)
         return list(every) if own is None else [every[int(column)] for column in own]
 
     def _numbers(self, transform: Any, parameter: Any) -> list[float]:
-        """Return a parameter of the columns that are changed."""
+        """Return a parameter of the columns that a transform changes."""
         shape = (1, len(self._changed(transform)))
         (numbers,) = of_output(parameter, shape, self.batch_shape, self.output).tolist()
         return [float(number) for number in numbers]
@@ -146,7 +144,7 @@ _READERS: dict[type, Callable[[InputReader, Any], _Steps]] = {
 
 
 def _flattened(transform: Any) -> list[Any]:
-    """Return the transforms that are applied in turn to what a user gives."""
+    """Return the transforms that are applied one after the other."""
     if transform is None or not transform.transform_on_eval:
         return []
     if type(transform) is inputs.ChainedInputTransform:
@@ -155,12 +153,12 @@ def _flattened(transform: Any) -> list[Any]:
 
 
 def outcome_units(transform: Any, n_outputs: int, name: str) -> tuple[Float, Float]:
-    """Return the numbers a and b of each output f, such that a · f + b is in units of outcomes.
+    """Return a and b of each output f, such that a · f + b is in units of the outcomes.
 
     Raises
     ------
     UnsupportedModelError
-        If the transform is not linear.
+        If the transform is not affine.
     """
     kind = type(transform)
     scale, shift = np.ones(n_outputs), np.zeros(n_outputs)
@@ -176,6 +174,6 @@ def outcome_units(transform: Any, n_outputs: int, name: str) -> tuple[Float, Flo
         return scale, shift
     raise unsupported(
         f"{name} with the outcome transform {kind.__name__}",
-        ": Standardize is. The mean of what is not linear is no sum over the training points; fit "
-        "the model to outcomes that you have transformed, and explain those",
+        ": supported is Standardize. The posterior mean behind a nonlinear transform is not a sum "
+        "over the training points. Fit the model to transformed outcomes, and explain these",
     )

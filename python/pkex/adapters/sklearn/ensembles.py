@@ -1,0 +1,145 @@
+"""Adapters of scikit-learn's ensembles: bagging, voting and stacking."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import (
+    BaggingClassifier,
+    BaggingRegressor,
+    StackingClassifier,
+    StackingRegressor,
+    VotingRegressor,
+)
+
+from pkex.adapters.adapted_model import AdaptedModel
+from pkex.adapters.registry import unsupported
+from pkex.adapters.sklearn.estimators import class_names, pair_names, reads
+from pkex.adapters.sklearn.linear import LINEAR_MODELS, linear_function, linear_method
+from pkex.adapters.sklearn.meta_estimators import made_of, parts_of
+from pkex.errors import UnsupportedModelError
+from pkex.functions.base import Function
+from pkex.functions.column_maps import Selection
+from pkex.functions.combination import Combination
+from pkex.functions.linear import LinearFunction
+from pkex.functions.stack import Stack
+from pkex.functions.transformed import Transformed
+
+
+@reads(BaggingRegressor)
+def adapt_bagging(model: BaggingRegressor) -> AdaptedModel:
+    """Read the average of regressors, each of which may see some of the columns only."""
+    return _average(model, parts_of(model, model.estimators_, "predict"), "predict")
+
+
+@reads(BaggingClassifier)
+def adapt_bagging_of_classifiers(model: BaggingClassifier) -> AdaptedModel:
+    """Read the average of decision functions."""
+    parts = parts_of(model, model.estimators_, "decision_function")
+    names = _names(model, parts)
+    return replace(
+        _average(model, parts, "decision_function"),
+        output_names=names,
+        not_explained="only the decision function is the average of those of its estimators, to "
+        "which Shapley values can add up; its class labels and probabilities come from votes or "
+        "probabilities of its estimators, and are not supported",
+    )
+
+
+def _average(model: Any, parts: Sequence[AdaptedModel], method: str) -> AdaptedModel:
+    functions = [
+        Transformed(Selection(model.n_features_in_, columns), part.function)
+        for part, columns in zip(parts, model.estimators_features_, strict=True)
+    ]
+    weights = np.full(len(parts), 1.0 / len(parts))
+    average = Combination(functions, weights)
+    return made_of(model, parts, average, method, of_columns=True)
+
+
+def _names(model: BaggingClassifier, parts: Sequence[AdaptedModel]) -> tuple[str, ...]:
+    """Return the names of outputs by class labels, which the estimators number."""
+    numbers = range(len(model.classes_))
+    known = {
+        pair_names(numbers): pair_names(model.classes_),
+        tuple(map(str, numbers)): tuple(map(str, model.classes_)),
+    }
+    found = {part.output_names for part in parts}
+    names = known.get(parts[0].output_names or ())
+    if names is None or len(found) > 1:
+        raise unsupported(
+            "BaggingClassifier of estimators with different classes",
+            ": some of the samples that they were fitted on lack a class. Fit it with more rows in "
+            "each sample (max_samples)",
+        )
+    return names
+
+
+@reads(VotingRegressor)
+def adapt_voting(model: VotingRegressor) -> AdaptedModel:
+    """Read the weighted average of regressors."""
+    parts = parts_of(model, model.estimators_, "predict")
+    weights = np.ones(len(parts))
+    if model.weights is not None:
+        used = [not isinstance(estimator, str) for _, estimator in model.estimators]
+        weights = np.array(list(itertools.compress(model.weights, used)), dtype=np.float64)
+    functions = [part.function for part in parts]
+    return made_of(model, parts, Combination(functions, weights / weights.sum()), "predict")
+
+
+@reads(StackingRegressor, StackingClassifier)
+def adapt_stacking(model: Any) -> AdaptedModel:
+    """Read the final estimator's linear combination of the outputs of the other estimators."""
+    name, final = type(model).__name__, model.final_estimator_
+    if not isinstance(final, LINEAR_MODELS):
+        raise unsupported(
+            f"{name} with the final estimator {type(final).__name__}",
+            ": only a linear model returns a sum of the outputs of the other estimators. Fit it "
+            "with a linear model such as RidgeCV, the default of StackingRegressor",
+        )
+    n_classes = len(getattr(model, "classes_", ()))
+    if n_classes > 2:
+        raise unsupported(
+            f"{name} of {n_classes} classes",
+            ": each of its estimators has several outputs, and pkex reads estimators with one "
+            "output. Fit a OneVsRestClassifier of it, which has one output per class",
+        )
+    method = linear_method(final)
+    if any(name != method for name in model.stack_method_):
+        raise unsupported(
+            f"{name} with stack_method={model.stack_method!r}",
+            ": it combines probabilities or class labels of its estimators. Fit it with "
+            "stack_method='decision_function'",
+        )
+    parts = parts_of(model, model.estimators_, method)
+    for part, estimator in zip(parts, model.estimators_, strict=True):
+        if part.function.has_output_axis:
+            raise unsupported(f"{name} of {type(estimator).__name__} with several outputs")
+    last = linear_function(final)
+    n_columns = len(parts) + (model.n_features_in_ if model.passthrough else 0)
+    if last.n_features != n_columns:
+        raise UnsupportedModelError(
+            f"{name} gives {n_columns} columns to its final estimator, which was fitted on "
+            f"{last.n_features}: one of its attributes was changed after fitting. Fit it again"
+        )
+    adapted = made_of(model, parts, _combined(model, parts, last), method)
+    is_classifier = isinstance(model, StackingClassifier)
+    names = class_names(model.classes_, last) if is_classifier else None
+    return replace(adapted, output_names=names)
+
+
+def _combined(model: Any, parts: Sequence[AdaptedModel], final: LinearFunction) -> Function:
+    """Return the final estimator's function of the parts, and of the columns with passthrough."""
+    functions = [part.function for part in parts]
+    coefficients = final.coefficients.reshape(final.n_features, -1)
+    outputs = []
+    for weights, intercept in zip(coefficients.T, np.ravel(final.intercept), strict=True):
+        combined, of_parts = functions, weights[: len(parts)]
+        if model.passthrough:
+            combined = [*functions, LinearFunction(weights[len(parts) :])]
+            of_parts = np.append(of_parts, 1.0)
+        outputs.append(Combination(combined, of_parts, intercept))
+    return Stack(outputs) if final.has_output_axis else outputs[0]

@@ -1,0 +1,119 @@
+"""Adapters of kernel ridge regression, kernel principal components and kernel densities."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from sklearn.decomposition import KernelPCA
+from sklearn.gaussian_process.kernels import Kernel as Covariance
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.neighbors import KernelDensity
+
+from pkex.adapters.adapted_model import AdaptedModel
+from pkex.adapters.kernels import EPSILON, square_rounding
+from pkex.adapters.registry import unsupported
+from pkex.adapters.sklearn.covariances import covariance_expansion
+from pkex.adapters.sklearn.estimators import by_method, dense, feature_names, reads, without_names
+from pkex.adapters.sklearn.kernel_functions import FEW, Options, default_gamma, named_kernel
+from pkex.errors import UnsupportedModelError
+from pkex.functions.kernel_sum import KernelSum
+from pkex.kernels import RBF
+from pkex.typing import Float
+
+
+@reads(KernelRidge)
+def adapt_kernel_ridge(model: KernelRidge) -> AdaptedModel:
+    """Read f(x) = Σ_i dual_coef_i k(x, x_i), for one or several targets."""
+    if isinstance(model.kernel, Covariance):
+        if model.kernel_params:
+            raise unsupported(f"KernelRidge with kernel_params={model.kernel_params!r}")
+        expansion, rounding = covariance_expansion(
+            model, model.kernel, model.X_fit_, model.dual_coef_, 0.0
+        )
+        return by_method(model, expansion, "predict", kernel_rounding=rounding)
+    points = dense(model.X_fit_)
+    gamma = default_gamma(model.kernel, points.shape[1]) if model.gamma is None else model.gamma
+    kernel = named_kernel(model, Options(gamma, model.degree, model.coef0))
+    rounding = square_rounding(points, gamma) if model.kernel == "rbf" else 0.0
+    expansion = KernelSum(points, model.dual_coef_, kernel, 0.0)
+    return by_method(model, expansion, "predict", kernel_rounding=rounding)
+
+
+@reads(KernelPCA)
+def adapt_kernel_pca(model: KernelPCA) -> AdaptedModel:
+    """Read the components, each Σ_i a_i (k(x, x_i) − r_i − mean_l k(x, x_l) + r̄).
+
+    Here a is an eigenvector over the root of its eigenvalue, r_i is the mean of row i of the kernel
+    matrix of the training rows, and r̄ the mean of the whole matrix. So x_i has the coefficient
+    a_i − mean_l a_l, and the intercept is −Σ_i a_i (r_i − r̄).
+    """
+    points = dense(model.X_fit_)
+    kernel = named_kernel(model, Options(model.gamma_, model.degree, model.coef0), FEW)
+    # Divided in the precision of the fitted arrays, as in scikit-learn. Eigenvalues that are 0
+    # except for rounding are set to 0 there, and so are their components.
+    scales = np.sqrt(model.eigenvalues_)
+    weights = dense(
+        np.divide(
+            model.eigenvectors_, scales, out=np.zeros_like(model.eigenvectors_), where=scales > 0
+        )
+    )
+    row_means, mean = dense(model._centerer.K_fit_rows_), float(model._centerer.K_fit_all_)
+    intercept = [-math.fsum((row_means - mean) * column) for column in weights.T]
+    return by_method(
+        model,
+        KernelSum(points, weights - weights.mean(axis=0), kernel, intercept),
+        "transform",
+        output_names=tuple(map(str, model.get_feature_names_out())),
+        kernel_rounding=square_rounding(points, model.gamma_) if model.kernel == "rbf" else 0.0,
+        # scikit-learn subtracts the means from each kernel value.
+        absolute_rounding=32.0 * EPSILON * ((row_means + mean) @ np.abs(weights)),
+    )
+
+
+# Far from where exp() loses digits or overflows.
+_LARGEST_LOGARITHM = 600.0
+
+
+@reads(KernelDensity)
+def adapt_kernel_density(model: KernelDensity) -> AdaptedModel:
+    """Read the density Σ_i w_i exp(−‖x − x_i‖² / 2h²) / ((2π)^{d/2} h^d Σ_i w_i).
+
+    pkex explains this definition, without the approximation that `rtol` and `atol` allow.
+    """
+    if model.kernel != "gaussian":
+        raise unsupported(f"KernelDensity with kernel {model.kernel!r}")
+    if model.metric != "euclidean":
+        raise unsupported(f"KernelDensity with metric {model.metric!r}")
+    points = np.asarray(model.tree_.data, dtype=np.float64)
+    width = float(model.bandwidth_)
+    own = without_names(model)
+    own.rtol = own.atol = 0.0
+
+    def density(X: Float) -> Float:
+        # scikit-learn also takes the logarithm of weights of 0.
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.exp(own.score_samples(X)))
+
+    return AdaptedModel(
+        KernelSum(points, _coefficients(model, points, width), RBF(width), 0.0),
+        title="exp(score_samples)",
+        predict=density,
+        feature_names=feature_names(model),
+        not_explained="only the density is a sum to which Shapley values can add up; score_samples "
+        "is its logarithm",
+    )
+
+
+def _coefficients(model: KernelDensity, points: Float, width: float) -> Float:
+    n, d = points.shape
+    logarithm = -d * (0.5 * math.log(2.0 * math.pi) + math.log(width))
+    if abs(logarithm) > _LARGEST_LOGARITHM:
+        raise UnsupportedModelError(
+            f"KernelDensity with bandwidth {width:.3g} for {d} features has densities of the order "
+            f"of exp({logarithm:.0f}), which {'over' if logarithm > 0.0 else 'under'}flow. "
+            "Rescale the features, and fit it again"
+        )
+    given = model.tree_.sample_weight
+    weights = np.full(n, 1.0) if given is None else np.asarray(given, dtype=np.float64)
+    return weights * (math.exp(logarithm) / math.fsum(weights))
