@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, cast
 
-from pkex.cli.failure import Failure
+from pkex.cli.errors import Failure
 from pkex.cli.file_bytes import FileBytes
 from pkex.inputs.wording import counted
 

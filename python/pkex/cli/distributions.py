@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pkex.cli.failure import Failure, needing
+from pkex.cli.errors import Failure, needing
 from pkex.cli.file_bytes import FileBytes
 
 __all__ = ["are_distributions", "read_distributions"]

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pkex.cli.answers import Answer, present
-from pkex.cli.failure import IsMeant, failures, warning_lines
+from pkex.cli.command_output import Answer, present
+from pkex.cli.errors import IsMeant, failures, warning_lines
 from pkex.cli.options import check_output, most_rows, remedy_of_missing, table_options
-from pkex.cli.tables import Sheet, read_table
-from pkex.cli.tested import (
+from pkex.cli.statistical_test import (
     add_options,
     check_test,
     common_facts,
@@ -21,6 +20,7 @@ from pkex.cli.tested import (
     how_tested,
     record_of,
 )
+from pkex.cli.tables import Sheet, read_table
 from pkex.cli.two_tables import alike
 from pkex.cli.vocabulary import CommandVocabulary
 from pkex.errors import InputWarning

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from pkex.adapters.targets import Target
-from pkex.cli.answers import Answer, present
-from pkex.cli.failure import Failure, failures, warning_lines
+from pkex.cli.command_output import Answer, present
+from pkex.cli.errors import Failure, failures, warning_lines
 from pkex.cli.models import add_model, in_words, read_model, tables_for
 from pkex.cli.options import (
     Progress,

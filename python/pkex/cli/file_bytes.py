@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from pkex.cli.failure import Failure, reason
+from pkex.cli.errors import Failure, reason
 
 __all__ = ["STANDARD_INPUT", "FileBytes"]
 

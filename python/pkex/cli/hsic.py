@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkex.cli.answers import Answer, present
-from pkex.cli.failure import Failure, failures, warning_lines
+from pkex.cli.command_output import Answer, present
+from pkex.cli.errors import Failure, failures, warning_lines
 from pkex.cli.options import (
     check_output,
     most_rows,
@@ -17,8 +17,7 @@ from pkex.cli.options import (
     remedy_of_missing,
     table_options,
 )
-from pkex.cli.tables import Sheet, read_table
-from pkex.cli.tested import (
+from pkex.cli.statistical_test import (
     add_options,
     check_test,
     common_facts,
@@ -26,6 +25,7 @@ from pkex.cli.tested import (
     how_tested,
     record_of,
 )
+from pkex.cli.tables import Sheet, read_table
 from pkex.cli.vocabulary import CommandVocabulary
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from pkex.cli import drift, explain, hsic, sensitivity
-from pkex.cli.failure import Failure, flush, reason, say
+from pkex.cli.errors import Failure, flush, reason, say
 
 # Exit statuses: what was asked for cannot be done; Ctrl-C, as shells have it.
 _FAILED, _INTERRUPTED = 2, 130

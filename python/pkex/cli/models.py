@@ -9,7 +9,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from typing import IO, Any
 
-from pkex.cli.failure import Failure, needing, reason
+from pkex.cli.errors import Failure, needing, reason
 from pkex.cli.file_bytes import FileBytes
 from pkex.cli.skops_types import safe_types
 from pkex.cli.tables import TableOptions

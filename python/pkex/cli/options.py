@@ -12,8 +12,8 @@ from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
-from pkex.cli.answers import FORMATS, format_of
-from pkex.cli.failure import Failure
+from pkex.cli.command_output import FORMATS, format_of
+from pkex.cli.errors import Failure
 from pkex.cli.file_bytes import STANDARD_INPUT
 from pkex.cli.tables import TableOptions
 from pkex.inputs.choices import ESTIMATORS, SAMPLED_ESTIMATORS, Estimator

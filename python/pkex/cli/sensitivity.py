@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkex.cli.answers import Answer, present
+from pkex.cli.command_output import Answer, present
 from pkex.cli.distributions import are_distributions, read_distributions
-from pkex.cli.failure import failures, warning_lines
+from pkex.cli.errors import failures, warning_lines
 from pkex.cli.file_bytes import FileBytes
 from pkex.cli.models import add_model, in_words, read_model, tables_for
 from pkex.cli.options import Progress, add_output, add_table, check_output, table_options

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkex.cli.csv_files import CSVFile
-from pkex.cli.entries import (
+from pkex.cli.column_types import (
     as_dates,
     counts_rows,
     hidden_by_rounding,
@@ -20,7 +19,8 @@ from pkex.cli.entries import (
     like_numbers,
     not_like_most,
 )
-from pkex.cli.failure import Failure, needing
+from pkex.cli.csv_files import CSVFile
+from pkex.cli.errors import Failure, needing
 from pkex.cli.file_bytes import FileBytes
 from pkex.errors import warn
 from pkex.inputs.wording import counted, shown

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pkex.cli.entries import kind_of
-from pkex.cli.failure import Failure
+from pkex.cli.column_types import kind_of
+from pkex.cli.errors import Failure
 from pkex.cli.tables import Sheet
 from pkex.errors import warn
 from pkex.inputs.wording import shown

@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from pkex.cli.failure import Failure, flush, needing, reason
+from pkex.cli.errors import Failure, flush, needing, reason
 from pkex.inputs.wording import counted
 from pkex.results.files import write_whole
 from pkex.results.page import page

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from pkex.cli.failure import Failure, failures
+from pkex.cli.errors import Failure, failures
 from pkex.cli.options import Progress, add_missing, add_output, add_table, add_test
 from pkex.cli.vocabulary import CommandVocabulary
 from pkex.compare.sampled.budget import check_budget
