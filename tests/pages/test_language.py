@@ -19,8 +19,18 @@ SCRIPTS = [
     *sorted((ROOT / "benches/python").glob("*.py")),
     *sorted((ROOT / "tools").glob("*.py")),
 ]
-ROOMS = ("execution", "explain", "games", "inputs", "kernels", "results", "sensitivity", "tables")
-MODULES = [path for room in ROOMS for path in sorted((ROOT / "python/pkex" / room).glob("*.py"))]
+ROOMS = (
+    "cli",
+    "execution",
+    "explain",
+    "games",
+    "inputs",
+    "kernels",
+    "results",
+    "sensitivity",
+    "tables",
+)
+MODULES = [path for room in ROOMS for path in sorted((ROOT / "python/pkex" / room).rglob("*.py"))]
 
 # Pattern: what to write in its place.
 INSTEAD = {

@@ -1,4 +1,4 @@
-"""What ends a command, in one line for a person."""
+"""Errors and warnings of commands, each written as one line."""
 
 from __future__ import annotations
 
@@ -11,25 +11,33 @@ from typing import IO, TypeAlias
 
 from pkex.errors import InputWarning, Vocabulary, text_of
 
-__all__ = ["Failure", "IsMeant", "failures", "flush", "needing", "reason", "say", "warning_lines"]
+__all__ = [
+    "CommandError",
+    "IsKnown",
+    "command_errors",
+    "flush",
+    "missing_libraries",
+    "reason",
+    "say",
+]
 
-IsMeant: TypeAlias = Callable[[InputWarning], bool]
+IsKnown: TypeAlias = Callable[[InputWarning], bool]
 
 
-class Failure(Exception):
-    """A command cannot do what it was asked to: a bad file, option, model, or a missing library."""
+class CommandError(Exception):
+    """A command cannot be executed: a bad file, option or model, or a missing library."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
 
 
 def reason(error: BaseException) -> str:
-    """Return in a line why something could not be done."""
+    """Return the reason of an error on one line."""
     return (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
 
 
 def say(text: str) -> None:
-    """Write to standard error, which may be closed, or full."""
+    """Write a text to standard error; do nothing if it is closed or full."""
     try:
         if sys.stderr is not None:
             sys.stderr.write(text)
@@ -39,14 +47,14 @@ def say(text: str) -> None:
 
 
 def flush(text: str = "") -> None:
-    """Write a text to standard output, if it is open, and what is left of it.
+    """Write a text to standard output if it is open, and flush its buffer.
 
     Raises
     ------
     BrokenPipeError
-        If nobody reads it any more.
-    Failure
-        If it cannot be written.
+        If the reader has closed the pipe.
+    CommandError
+        If standard output cannot be written.
     """
     try:
         if sys.stdout is not None:
@@ -57,54 +65,46 @@ def flush(text: str = "") -> None:
         raise
     except OSError as error:
         _silence(sys.stdout)
-        raise Failure(f"standard output cannot be written: {reason(error)}") from None
+        raise CommandError(f"standard output cannot be written: {reason(error)}") from None
 
 
 def _silence(stream: IO[str]) -> None:
-    """Write nowhere what is left of a stream, and what Python flushes at its end."""
+    """Redirect a stream to the null device, so that Python can flush it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 @contextmanager
-def needing(what: str, library: str) -> Iterator[None]:
-    """Turn the error that a library is missing, or cannot be used, into what to install."""
+def missing_libraries(task: str, library: str) -> Iterator[None]:
+    """Raise a CommandError with the library to install if an import fails."""
     try:
         yield
     except ImportError as error:
         if (error.name or "").partition(".")[0] == "pkex":
             raise
-        raise Failure(
-            f"{what} needs {library} ({error}): pip install {library} (or pip install 'pkex[cli]')"
+        raise CommandError(
+            f"{task} requires {library} ({error}). Install it by: pip install {library} "
+            "(or pip install 'pkex[cli]')"
         ) from None
 
 
 @contextmanager
-def failures(vocabulary: Vocabulary) -> Iterator[None]:
-    """Turn errors of pkex into failures, in the words of a command."""
-    try:
-        yield
-    except ImportError as error:
-        raise Failure(str(error)) from None
-    except (ValueError, TypeError, OverflowError, MemoryError) as error:
-        raise Failure(text_of(error, vocabulary) or type(error).__name__) from None
-
-
-@contextmanager
-def warning_lines(
-    vocabulary: Vocabulary, is_meant: IsMeant = lambda _: False
+def command_errors(
+    vocabulary: Vocabulary, is_known: IsKnown = lambda _: False
 ) -> Iterator[list[str]]:
-    """Collect the texts of warnings, each once, and write each as a line of standard error.
+    """Raise errors of pkex in the words of a command, and collect the texts of warnings.
+
+    Each warning is also written to standard error, once, on one line.
 
     Parameters
     ----------
     vocabulary : Vocabulary
-    is_meant : callable
-        Says of a warning whether the user already knows, so that it is left out.
+    is_known : callable
+        Returns whether the user already knows what a warning says, so that it is omitted.
     """
     lines: list[str] = []
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        if isinstance(message, InputWarning) and is_meant(message):
+        if isinstance(message, InputWarning) and is_known(message):
             return
         text = " ".join(text_of(message, vocabulary).split())
         if text not in lines:
@@ -115,4 +115,9 @@ def warning_lines(
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = show
-        yield lines
+        try:
+            yield lines
+        except ImportError as error:
+            raise CommandError(str(error)) from None
+        except (ValueError, TypeError, OverflowError, MemoryError) as error:
+            raise CommandError(text_of(error, vocabulary) or type(error).__name__) from None

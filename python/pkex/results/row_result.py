@@ -186,7 +186,10 @@ class RowResult(Result, SkopsGuard, Generic[_Rows]):
         # Imported only if needed: the import is slow.
         from importlib.metadata import version
 
-        return {"Game": self.value_function or "not known", "Version": f"pkex {version('pkex')}"}
+        return {
+            "Value function": self.value_function or "not known",
+            "Version": f"pkex {version('pkex')}",
+        }
 
     def _unsaved_by_skops(self) -> str:
         if self._axes.row_index is None:
