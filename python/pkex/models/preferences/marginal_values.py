@@ -1,11 +1,11 @@
-"""Values of the features of items, where each absent feature is drawn by itself.
+"""Values of the features of items, with each absent feature drawn independently.
 
-Of a kernel that is a product over columns, h(a, b) = Σ_i α_i k(l_i, a) k(r_i, b) is worth
+For a product kernel, the value function of h(a, b) = Σ_i α_i k(l_i, a) k(r_i, b) is
 
     v(S) = Σ_i α_i ∏_{j∈S} k_j(l_ij, a_j) k_j(r_ij, b_j) ∏_{j∉S} E k_j(l_ij, X_j) E k_j(r_ij, X'_j)
 
-a sum of product games, whose absent factors take a time that grows as the number of items, and not
-of their pairs. Of a sum of products it is that of all pairs of these.
+a sum of product games, whose absent factors take time proportional to the number of items, not of
+pairs. For a sum of products, it is the sum over all pairs of products.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from pkex.typing import Float
 
 __all__ = ["marginal_values"]
 
-# Factors that there are at a time.
+# The number of factors in memory at a time.
 _MOST_NUMBERS = 1 << 23
 
 
@@ -41,7 +41,7 @@ def marginal_values(
     ----------
     f : Preferential
     terms : sequence of Term
-        The products whose sum its kernel is.
+        The products whose sum is the kernel.
     duels : Duels
     absent : Absent
     how : Computation
@@ -65,15 +65,15 @@ def marginal_values(
 
 @dataclass(frozen=True, eq=False)
 class _OneWay:
-    """The values of h of some items, which go by their numbers.
+    """The values of h for items, given by their numbers.
 
     Parameters
     ----------
     terms : sequence of Term
     absent : list of list of ndarray of shape (points, d)
-        Of each term the mean factors of the left, and of the right items of a fit.
+        The mean factors of the left and right training items, for each term.
     present : list of list of ndarray of shape (items, points, d)
-        Likewise, the factors with each of the items.
+        The factors of the training items and each item, for each term.
     how : Computation
     """
 
