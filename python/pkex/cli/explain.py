@@ -204,7 +204,7 @@ def _output(
     record = {
         "command": "explain",
         "pkex": version("pkex"),
-        "verdict": sentence,
+        "conclusion": sentence,
         "explained": explained,
         "fitted": model,
         "conditioning": _observational_settings(explainer),

@@ -95,7 +95,7 @@ def _output(
     record = {
         "command": "sensitivity",
         "pkex": version("pkex"),
-        "verdict": sentence,
+        "conclusion": sentence,
         "model": options.model,
         "fitted": model,
         "inputs": options.inputs,

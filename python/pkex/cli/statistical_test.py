@@ -108,7 +108,7 @@ def test_record(
     return {
         "command": options.command,
         "pkex": version("pkex"),
-        "verdict": conclusion,
+        "conclusion": conclusion,
         **own,
         "alpha": options.alpha,
         "pvalue": result.pvalue,
