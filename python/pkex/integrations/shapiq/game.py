@@ -125,8 +125,8 @@ class KernelGame(Game):
 
     def __repr__(self) -> str:
         """Return the text of the `pkex.Explainer`, with the name of this class."""
-        said = repr(self._explainer).removeprefix("Explainer(").removesuffix(")")
-        return f"{type(self).__name__}({said}, normalize={self.normalize})"
+        text = repr(self._explainer).removeprefix("Explainer(").removesuffix(")")
+        return f"{type(self).__name__}({text}, normalize={self.normalize})"
 
     def value_function(self, coalitions: NDArray[np.bool_]) -> Float:
         """Return the values of coalitions.

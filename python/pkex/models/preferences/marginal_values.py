@@ -11,8 +11,6 @@ pairs. For a sum of products, it is the sum over all pairs of products.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -47,64 +45,38 @@ def marginal_values(
     how : Computation
     """
     (n, d), sides = duels.left.shape, (f.left, f.right)
+    # All pairs of terms, for the left and the right items.
+    pairs = list(product(range(len(terms)), repeat=2))
     means = [[_means(term, own, absent) for own in sides] for term in terms]
+    absent_factors = np.concatenate([means[one][0] * means[other][1] for one, other in pairs])
+    weights = np.array([terms[one].coefficient * terms[other].coefficient for one, other in pairs])
+
+    def one_way(factors: list[list[Float]], alpha: Float, a: int, b: int) -> Float:
+        """Return the values of h(a, b) with coefficients α, shape (d,)."""
+        values: Float = product_game(
+            np.concatenate([factors[one][0][a] * factors[other][1][b] for one, other in pairs]),
+            absent_factors,
+            np.outer(weights, alpha).ravel(),
+            method=how.method,
+            summation=how.summation,
+            n_jobs=how.n_threads,
+        )
+        return values
+
     values = np.empty((n, d))
     step = max(1, _MOST_NUMBERS // (4 * len(terms) * len(f.left) * d))
     for start in range(0, n, step):
         block = duels[start : start + step]
         items, a, b = block.distinct_items()
         factors = [[_factors(term, own, items) for own in sides] for term in terms]
-        one_way = _OneWay(terms, means, factors, how)
         for row, (left, right) in enumerate(zip(a.tolist(), b.tolist(), strict=True), start):
             alpha = duels.coefficients[:, duels.numbers[row]]
-            values[row] = one_way(alpha, left, right) - one_way(alpha, right, left)
+            values[row] = one_way(factors, alpha, left, right) - one_way(
+                factors, alpha, right, left
+            )
             if how.progress is not None:
                 how.progress(row + 1, n)
     return values
-
-
-@dataclass(frozen=True, eq=False)
-class _OneWay:
-    """The values of h for items, given by their numbers.
-
-    Parameters
-    ----------
-    terms : sequence of Term
-    absent : list of list of ndarray of shape (points, d)
-        The mean factors of the left and right training items, for each term.
-    present : list of list of ndarray of shape (items, points, d)
-        The factors of the training items and each item, for each term.
-    how : Computation
-    """
-
-    terms: Sequence[Term]
-    absent: list[list[Float]]
-    present: list[list[Float]]
-    how: Computation
-
-    def __call__(self, alpha: Float, a: int, b: int) -> Float:
-        """Return the values of h(a, b) with coefficients α, shape (d,)."""
-        pairs = product(self.present, repeat=2)
-        values: Float = product_game(
-            np.concatenate([left[0][a] * right[1][b] for left, right in pairs]),
-            self._absent_of_pairs,
-            np.outer(self._coefficients, alpha).ravel(),
-            method=self.how.method,
-            summation=self.how.summation,
-            n_jobs=self.how.n_threads,
-        )
-        return values
-
-    @cached_property
-    def _absent_of_pairs(self) -> Float:
-        """The absent factors of all pairs of terms, shape (pairs · points, d)."""
-        pairs = product(self.absent, repeat=2)
-        return np.concatenate([left[0] * right[1] for left, right in pairs])
-
-    @cached_property
-    def _coefficients(self) -> Float:
-        pairs = product(self.terms, repeat=2)
-        return np.array([left.coefficient * right.coefficient for left, right in pairs])
 
 
 def _factors(term: Term, points: Float, items: Float) -> Float:
