@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Explanation"]
 
-# Attributes of other libraries' explanations: what they are called here, or how shap has them.
+# Attributes of explanations of other libraries, and their alternatives in pkex or shap.
 _OF_SHAP = {"abs", "argsort", "cohorts", "display_data", "flip", "hclust", "hstack", "max", "mean"}
 _OF_SHAP |= {"min", "percentile", "sum"}
 _HINTS = {
