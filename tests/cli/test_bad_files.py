@@ -15,22 +15,22 @@ BAD = {
     "short": (b"a,b\n1,2\n3\n", "line 3: 1 field instead of 2, with none for column 'b'"),
     "long": (b"a,b\n1,2,9\n3,4\n", "line 2: 3 fields instead of 2; beyond column 'b' is '9'"),
     "not utf-8": (b"a,b\n1,2\n3,\xe9\n", "line 3, column 'b': byte 0xe9 is not UTF-8"),
-    "utf-16": ("a,b\n1,2\n".encode("utf-16"), "is UTF-16; convert it"),
-    "excel": (b"PK\x03\x04\x14\x00", "is a zip file, as those of Excel are"),
-    "byte 0": (b"a,b\n1,\x002\n", "holds a byte 0, which no text has"),
+    "utf-16": ("a,b\n1,2\n".encode("utf-16"), "is UTF-16. Convert it"),
+    "excel": (b"PK\x03\x04\x14\x00", "is a zip file, such as an Excel file"),
+    "byte 0": (b"a,b\n1,\x002\n", "contains a byte 0"),
     "json": (b"[{}]\n", "has no rows, only the names of 1 column"),
     "open quote": (b'a,b\n1,"2\n3,4\n', "unexpected end of data"),
-    "equal names": (b"a,a\n1,2\n", ": several columns are called ['a']"),
-    "semicolons": (b"a;b\n1;2\n", "say so: --delimiter ';'"),
-    "one text": (b"a,b\n1,2\n3,x\n\n5,6\n", "line 3, column 'b': 'x' is none of the numbers"),
+    "equal names": (b"a,a\n1,2\n", ": several columns are named ['a']"),
+    "semicolons": (b"a;b\n1;2\n", "pass --delimiter ';'"),
+    "one text": (b"a,b\n1,2\n3,x\n\n5,6\n", "line 3, column 'b': 'x' is not one of the numbers"),
     "no date": (
         b"a,b\n1,2026-01-31\n2,2026-02-31\n3,2026-03-31\n",
-        "line 3, column 'b': '2026-02-31' is none of the dates",
+        "line 3, column 'b': '2026-02-31' is not one of the dates",
     ),
-    "missing": (b"a,b\n\n1,2\n,4\n,6\n", "line 4, column 'a': the entry is missing"),
+    "missing": (b"a,b\n\n1,2\n,4\n,6\n", "line 4, column 'a': the value is missing"),
     "infinite": (b"a,b\n1,2\n3,inf\n5,6\n", "line 3, column 'b': the number is infinite"),
     "other columns": (b"a,c\n1,2\n3,4\n", "has no column 'b', which"),
-    "spaces in names": (b"a, b\n1,2\n3,4\n", "has, but ' b'; choose those"),
+    "spaces in names": (b"a, b\n1,2\n3,4\n", "has, but ' b'. Choose the columns"),
     "cut parquet": (b"PAR1abcdefgh", "cannot be read"),
     "cut arrow": (b"ARROW1\0\0abcdefgh", "cannot be read"),
     "cut gzip": (gzip.compress(GOOD.encode())[:-12], "cannot be unpacked"),
@@ -65,7 +65,7 @@ def test_a_bad_file_is_named_with_the_place_in_it(run, good, tmp_path, name):
 
 
 def test_columns_that_are_divided_otherwise_than_said_are_no_column(run, good):
-    _check(run("drift", good, good, "--delimiter", ";"), "say so: --delimiter ','")
+    _check(run("drift", good, good, "--delimiter", ";"), "pass --delimiter ','")
 
 
 @pytest.mark.parametrize("metadata", [b"[1]", b'{"index_columns": [{}]}', b"{no json"])
@@ -86,7 +86,7 @@ def test_a_row_of_parquet_is_named_by_its_number(run, good, tmp_path):
     pytest.importorskip("pyarrow")
     path = tmp_path / "bad.parquet"
     pd.DataFrame({"a": [1.0, None, 2.0], "b": [1.0, 2.0, 3.0]}).to_parquet(path)
-    _check(run("drift", good, path), f"{path}, row 2, column 'a': the entry is missing")
+    _check(run("drift", good, path), f"{path}, row 2, column 'a': the value is missing")
 
 
 def test_a_file_that_is_not_there_or_no_file_is_said_so(run, good, tmp_path):
@@ -97,13 +97,13 @@ def test_a_file_that_is_not_there_or_no_file_is_said_so(run, good, tmp_path):
 def test_columns_that_are_not_there_have_a_proposal(run, good):
     _check(run("drift", good, good, "--columns", "aa"), "no column 'aa'; did you mean 'a'?")
     _check(run("hsic", good, "--target", "zz"), "no column 'zz'; it has ['a', 'b']")
-    _check(run("hsic", good, "--target", "a,b"), "has no columns but the target")
+    _check(run("hsic", good, "--target", "a,b"), "has no columns except the target")
 
 
 def test_numbers_in_one_file_and_labels_in_the_other_are_refused(run, good, tmp_path):
     path = tmp_path / "labels.csv"
     path.write_text("a,b\n1,x\n2,y\n3,x\n", encoding="utf-8")
-    _check(run("drift", good, path), "column 'b' holds numbers in", "--categorical b")
+    _check(run("drift", good, path), "column 'b' contains numbers in", "--categorical b")
 
 
 def test_a_column_without_a_name_is_left_out_with_a_warning(run, good, tmp_path):

@@ -117,7 +117,7 @@ def test_without_permutations_nothing_is_tested(run, files):
     paths = files / "reference.csv", files / "current.csv"
     done = run("drift", *paths, "--permutations", "0", "--format", "json")
     assert (done.record["is_drift"], done.record["pvalue"]) == (None, None)
-    assert "nothing was tested" in done.record["verdict"]
+    assert "nothing was tested" in done.record["conclusion"]
     done = run("drift", *paths, "--permutations", "0", "--fail-on-drift")
     assert done.status == 2
     done = run("drift", *paths, "--permutations", "9")

@@ -87,8 +87,8 @@ def test_the_demo_says_where_it_cannot_write(run, files):
     ("option", "said"),
     [
         (("--columns", '"city'), "--columns"),
-        (("--permutations", "abc"), "--permutations: must be a whole number"),
-        (("--permutations", "19.5"), "--permutations: must be a whole number"),
+        (("--permutations", "abc"), "--permutations: must be a non-negative integer"),
+        (("--permutations", "19.5"), "--permutations: must be a non-negative integer"),
         (("--seed", "-1"), "--seed"),
         (("--seed", "9" * 5000), "--seed"),
         (("--alpha", "x"), "--alpha: must be between 0 and 1"),
@@ -109,10 +109,10 @@ def test_formats_that_cannot_be_written_are_errors_before_the_computation(
     done = run(*_drift(files, "--output", tmp_path / "z.xlsx"))
     _is_one_line(done, "z.xlsx has the unknown extension '.xlsx'", ".parquet", "--format")
     done = run(*_drift(files, "--format", "parquet"))
-    _is_one_line(done, "--format parquet needs a file, such as --output")
+    _is_one_line(done, "--format parquet requires a file, such as --output")
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     done = run(*_drift(files, "--output", tmp_path / "z.parquet"))
-    _is_one_line(done, "writing Parquet files needs pyarrow", "pip install pyarrow")
+    _is_one_line(done, "writing Parquet files requires pyarrow", "pip install pyarrow")
     assert not list(tmp_path.iterdir())
 
 

@@ -71,7 +71,7 @@ def test_missing_numbers_are_an_error_that_says_where_and_what_to_do(run, frames
     first = int(frames[0]["amount"].isna().argmax())
     place = f"line {first + 2}" if paths[0].suffix == ".csv" else f"row {first + 1}"
     assert (done.status, done.out) == (2, "")
-    assert f"{paths[0]}, {place}, column 'amount': the entry is missing" in done.err
+    assert f"{paths[0]}, {place}, column 'amount': the value is missing" in done.err
     assert "--missing indicator" in done.err
 
 
@@ -112,4 +112,4 @@ def test_a_dependence_of_labels_numbers_and_dates(run, paths, tmp_path, target):
     if target == "city":
         done = run("hsic", paths[0], "--target", target, "--columns", "code,member")
         assert done.status == 2
-        assert "column 'city': the entry is missing" in done.err
+        assert "column 'city': the value is missing" in done.err

@@ -102,7 +102,7 @@ def test_explain_has_targets_and_value_functions(run, files, models):
 def test_code_in_pickles_runs_only_if_it_is_trusted(run, files, models):
     done = run("explain", models / "svr.pkl", files / "labelled.csv")
     assert (done.status, done.out) == (2, "")
-    assert "runs code" in done.err
+    assert "executes code" in done.err
     assert "--trust-pickle" in done.err
     outputs = [
         run(
@@ -205,12 +205,12 @@ def test_sensitivity_takes_rows_or_distributions(run, files, models, tmp_path):
     [
         ('{"a": ', "line 1, column 7"),
         ("[]", "must be a list of inputs, or an object"),
-        ('{"a": {"distribution": "__import__"}}', "'__import__' is no distribution"),
+        ('{"a": {"distribution": "__import__"}}', "'__import__' is not a distribution"),
         ('{"a": {"distribution": "norm", "mean": 1}}', "norm has no parameter 'mean'; it has loc"),
         ('{"a": {"distribution": "norm", "loc": "x"}}', "loc must be a number; got 'x'"),
         ('{"a": {"distribution": "gamma"}}', "input 'a'"),
-        ('{"a": [1, "x"]}', "entries must be numbers"),
-        ('{"a": 3}', "must be such as"),
+        ('{"a": [1, "x"]}', "values in a list must be numbers"),
+        ('{"a": 3}', "must be an object such as"),
         ('{"a": {"distribution": "norm"}}', "missing ['b', 'c']"),
     ],
 )
@@ -259,9 +259,9 @@ def test_distributions_come_from_standard_input(run, models, monkeypatch, tmp_pa
     ("text", "said"),
     [
         ("[" * 100_000, "d.json is nested too deeply"),
-        ('{"a": {"distribution": "gamma"}}', "d.json, input 'a': gamma needs a"),
-        ('{"a": {"distribution": "norm", "loc": 1' + "0" * 400 + "}}", "input 'a': loc has a num"),
-        ('{"a": [1' + "0" * 400 + "]}", "d.json, input 'a' has a number that is too large"),
+        ('{"a": {"distribution": "gamma"}}', "d.json, input 'a': gamma requires a"),
+        ('{"a": {"distribution": "norm", "loc": 1' + "0" * 400 + "}}", "input 'a': loc: a num"),
+        ('{"a": [1' + "0" * 400 + "]}", "d.json, input 'a': a number is too large"),
     ],
 )
 def test_distributions_that_cannot_be_read_are_named(text, said, run, models, tmp_path):

@@ -126,7 +126,7 @@ def test_errors_name_options(explain, options, given, said):
 def test_options_of_another_game_are_refused(run, tables):
     done = run("explain", tables / "svr.skops", tables / "rows.csv", "--landmarks", 5)
     assert (done.status, done.out) == (2, "")
-    assert "--landmarks and --leave-one-out are for --value-function observational" in done.err
+    assert "--landmarks and --leave-one-out require --value-function observational" in done.err
 
 
 def test_a_background_that_is_needed_is_asked_for(run, tables):

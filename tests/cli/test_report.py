@@ -34,7 +34,7 @@ def test_the_report_of_drift_says_verdict_table_pictures_and_settings(report, fi
     page = report("drift", *paths, "--permutations", "199")
     record = run("drift", *paths, "--permutations", "199", "--format", "json").record
     verdict = next(e for e in page.all("p") if e["attributes"].get("class") == "conclusion")
-    assert verdict["text"].replace("\xa0", " ") == record["verdict"]
+    assert verdict["text"].replace("\xa0", " ") == record["conclusion"]
     head, *lines = page.cells()
     assert head[:3] == ["feature", "share", "value"]
     assert [line[0] for line in lines] == [line["feature"] for line in record["features"]]

@@ -172,7 +172,7 @@ def test_versions_of_skops_that_run_code_of_files_are_not_used(explained, monkey
     monkeypatch.setattr("skops.__version__", "0.11.0")
     monkeypatch.setattr(skops, "load", lambda *_, **__: pytest.fail("loaded"))
     said = explained(node("ObjectNode", KERNEL, content=plain({})))
-    assert "skops 0.11.0 runs code that a file contains: pip install 'skops>=0.12'" in said
+    assert "skops 0.11.0 executes code in the file. Update it by: pip install 'skops>=0.12'" in said
 
 
 def test_models_of_scikit_learn_load_without_trust(files, tmp_path):

@@ -40,7 +40,7 @@ def test_labels_that_are_numbers_written_in_two_ways_are_warned_of(run, tables):
     two = tables("two.csv", code=["1.0", "2.0", "3.0"] * 7)
     record = run("drift", one, two, "--categorical", "code", *HOW).record
     (warning,) = record["warnings"]
-    assert "two ways, such as '1' and '1.0'" in warning
+    assert "different notations, such as '1' and '1.0'" in warning
     assert run("drift", one, one, "--categorical", "code", *HOW).record["warnings"] == []
 
 

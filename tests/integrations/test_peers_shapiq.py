@@ -121,7 +121,9 @@ def test_a_model_that_is_not_supported_is_a_type_error():
 
 def test_a_classifier_of_several_classes_without_a_choice_is_a_type_error():
     model = SVC().fit(X, THREE)
-    with pytest.raises(TypeError, match=r"binary SVM.*outputs=") as caught:
+    with pytest.raises(
+        TypeError, match=r"interaction values are of one output.*outputs="
+    ) as caught:
         ProductKernelExplainer(model=model, max_order=1)
     assert isinstance(caught.value, pkex.UnsupportedModelError)
     assert isinstance(caught.value, ValueError)

@@ -451,7 +451,9 @@ def test_a_model_and_its_background_can_be_saved_in_a_way_of_ones_own():
         np.testing.assert_array_equal(again.shap_values(ROWS), explainer.shap_values(ROWS))
         assert again.feature_names == NAMES
     file.seek(0)
-    with pytest.raises(ValueError, match="the model was saved by a model_saver; give its model_l"):
+    with pytest.raises(
+        ValueError, match=r"the model was saved by a model_saver\. Pass its model_l"
+    ):
         KernelMachineExplainer.load(file)
     with pytest.raises(ValueError, match=r"model_saver must be a function or '\.save'; got None"):
         explainer.save(file, None)

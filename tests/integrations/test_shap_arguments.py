@@ -164,7 +164,7 @@ def test_a_choice_of_features_by_shap_is_not_made_in_silence(l1_reg):
     explainer = KernelMachineExplainer(MODEL, Z, l1_reg=l1_reg)  # where shap takes no notice of it
     values = explainer.shap_values(ROWS)
     for explain in (explainer, explainer.shap_values):
-        with pytest.warns(UserWarning, match="l1_reg=.* has no effect.*exact for all"):
+        with pytest.warns(UserWarning, match="l1_reg=.* has no effect.*exact values of all"):
             found = explain(ROWS, l1_reg=l1_reg)
         np.testing.assert_array_equal(getattr(found, "values", found), values)
 

@@ -187,7 +187,7 @@ def test_one_of_several_outputs_is_chosen():
     for outputs in (1, "0 vs 2"):
         found = ProductKernelExplainer(PAIRS, outputs=outputs).explain_X(ROWS)
         np.testing.assert_array_equal([values.values[1:] for values in found], expected)
-    with pytest.raises(ValueError, match=r"3 outputs.*choose it by outputs"):
+    with pytest.raises(ValueError, match=r"3 outputs.*Choose it by outputs"):
         ProductKernelExplainer(PAIRS)
 
 
@@ -220,7 +220,9 @@ def test_features_may_be_drawn_independently_as_by_shapiqs_imputer():
     found = ProductKernelExplainer(MODEL, Z, joint_marginal_distribution=False)
     expected = ProductKernelExplainer(MODEL, Z, value_function="marginal")
     assert found.explain(ROWS[0]) == expected.explain(ROWS[0])
-    with pytest.raises(ValueError, match="is value_function='marginal'; got 'interventional'"):
+    with pytest.raises(
+        ValueError, match="requires value_function='marginal'; got 'interventional'"
+    ):
         ProductKernelExplainer(
             MODEL, Z, joint_marginal_distribution=False, value_function="interventional"
         )
@@ -270,8 +272,8 @@ def test_a_pickle_explains_to_equal_bits():
     ("options", "error", "message"),
     [
         ({"max_order": 2}, ValueError, "max_order=1; got max_order=2.*such as 'k-SII'"),
-        ({"index": "BV", "max_order": 3}, ValueError, "'BV' is of single features.*'BII'"),
-        ({"index": "SGV"}, NotImplementedError, "'SGV' is not available; available are 'SV', 'BV'"),
+        ({"index": "BV", "max_order": 3}, ValueError, "'BV' requires max_order=1.*'BII'"),
+        ({"index": "SGV"}, NotImplementedError, "'SGV' is not supported. Use one of 'SV', 'BV'"),
         ({"index": "JointSV", "max_order": 2}, NotImplementedError, "'k-SII', 'SII', .*'CHII'"),
         ({"index": "sv"}, ValueError, "index must be one of 'SV'"),
         ({"index": ["SV"]}, ValueError, "index must be one of 'SV'"),
@@ -284,9 +286,13 @@ def test_a_pickle_explains_to_equal_bits():
         ({"min_order": 0.5}, ValueError, "min_order must be an integer"),
         ({"n_jobs": "junk"}, TypeError, "n_jobs must be"),
         ({"class_index": -1}, ValueError, "class_index must be an integer, at least 0; got -1"),
-        ({"imputer": "marginal"}, ValueError, "imputer says how rows .*; give them as data"),
-        ({"imputer": "baseline", "data": Z}, NotImplementedError, "only row of data.*'baseline'"),
-        ({"joint_marginal_distribution": False}, ValueError, "give them as data"),
+        ({"imputer": "marginal"}, ValueError, "^imputer requires the rows .*Pass data"),
+        (
+            {"imputer": "baseline", "data": Z},
+            NotImplementedError,
+            "'baseline'. Pass a baseline as the only row of data",
+        ),
+        ({"joint_marginal_distribution": False}, ValueError, "drawn from. Pass data"),
         ({"approximator": "shap"}, ValueError, "approximator must be one of 'auto', 'spex'"),
         ({"sample_size": 0}, ValueError, "sample_size has no effect.*at least 1; got 0"),
         ({"verbose": "yes"}, ValueError, "verbose must be True or False"),
@@ -329,8 +335,8 @@ def test_one_error_names_all_that_is_wrong_with_the_arguments():
     [
         (MODELS["SVC"], {"class_index": 2}, "must be 0, 1 or None.*'True vs False'"),
         (MODELS["SVC"], {"class_index": True}, "must be an integer.*got True"),
-        (PAIRS, {"class_index": 1}, r"two classes; choose.*outputs=.*\['0 vs 1', "),
-        (PAIRS, {"class_index": 1, "outputs": 0}, "class_index and outputs were given"),
+        (PAIRS, {"class_index": 1}, r"two classes. Choose.*outputs=.*\['0 vs 1', "),
+        (PAIRS, {"class_index": 1, "outputs": 0}, "class_index and outputs were both given"),
     ],
 )
 def test_class_indices_that_mean_nothing_are_refused(model, options, message):

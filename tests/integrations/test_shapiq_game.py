@@ -71,7 +71,9 @@ def test_without_a_background_the_game_is_neutral():
 
 
 def test_games_of_several_outputs_or_of_no_rows_are_refused():
-    with pytest.raises(ValueError, match="a game has one output, and the model 3; choose one by"):
+    with pytest.raises(
+        ValueError, match=r"the model has 3 outputs, but a game has one\. Choose one by"
+    ):
         KernelGame(fitted("SVC of three").predict_proba, ROWS[0], Z)
     with pytest.raises(ValueError, match="coalitions are not evaluated one by one"):
         KernelGame(MODEL, ROWS[0], Z, value_function="marginal")

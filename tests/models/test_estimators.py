@@ -91,7 +91,9 @@ def test_probabilities_and_log_odds_are_explained():
     explanation = pkex.Explainer(several.predict_proba, X[:4])(X[:3])
     total = explanation.values.sum(axis=1) + explanation.base_values
     np.testing.assert_allclose(total, several.predict_proba(X[:3]), atol=1e-12)
-    with pytest.raises(pkex.UnsupportedModelError, match="only the decision function is a sum"):
+    with pytest.raises(
+        pkex.UnsupportedModelError, match="class labels are computed from the decision function"
+    ):
         pkex.Explainer(model.predict, X)
 
 
@@ -112,16 +114,22 @@ def test_they_work_in_pipelines_searches_and_pickles(model):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"features": [3]}, r"features has 3, which is no column of X; .* from 0 to 2 or by name"),
-        ({"features": ["weight"]}, r"'weight', which is no column of X; .*\['age', 'sex', 'bmi'\]"),
-        ({"features": [-1]}, "features has -1, which is no column of X"),
-        ({"features": [1, "sex"]}, "features has column 'sex' twice; name it once"),
+        (
+            {"features": [3]},
+            r"features contains 3, which is not a column of X.* from 0 to 2 or by name",
+        ),
+        (
+            {"features": ["weight"]},
+            r"'weight', which is not a column of X.*\['age', 'sex', 'bmi'\]",
+        ),
+        ({"features": [-1]}, "features contains -1, which is not a column of X"),
+        ({"features": [1, "sex"]}, "features contains column 'sex' twice"),
         ({"penalty": -1.0}, r"penalty must be a finite number, 0 or above; got -1.0"),
         ({"penalty": np.inf}, r"penalty must be a finite number, 0 or above; got inf"),
         ({"alpha": 0.0}, r"alpha must be a finite number above 0; got 0.0"),
         ({"alpha": np.nan}, r"alpha must be a finite number above 0; got nan"),
         ({"value_function": "neutral"}, r"value_function must be one of 'interventional', "),
-        ({"kernel": Polynomial(3, 0.2, -5.0)}, r"kernel must be positive semidefinite, and Poly"),
+        ({"kernel": Polynomial(3, 0.2, -5.0)}, r"kernel must be positive semidefinite, but Poly"),
         ({"kernel": RBF([1.0, 2.0])}, r"kernel: .*length"),
         ({"kernel": Chi2()}, r"Chi2 kernel requires values of at least 0"),
         ({"n_jobs": 0}, "n_jobs must be"),
@@ -136,8 +144,8 @@ def test_parameters_out_of_range_are_refused(model, options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"features": [1.5]}, r"features must name columns of X, .* got 1.5 \(float\)"),
-        ({"features": None}, r"features must name columns of X, .* got None \(NoneType\)"),
+        ({"features": [1.5]}, r"features must contain columns of X, .* got 1.5 \(float\)"),
+        ({"features": None}, r"features must contain columns of X, .* got None \(NoneType\)"),
         ({"penalty": "1"}, r"penalty must be a finite number, 0 or above; got '1' \(str\)"),
         ({"alpha": True}, r"alpha must be a finite number above 0; got True \(bool\)"),
         ({"kernel": "rbf"}, r"kernel must be a kernel of pkex.kernels, such as RBF"),
@@ -152,7 +160,10 @@ def test_parameters_of_another_type_are_refused(model, options, message):
 @pytest.mark.parametrize("model", MODELS)
 def test_bad_rows_and_weights_are_refused(model):
     constant = FRAME.assign(sex=1.0)
-    with pytest.warns(UserWarning, match=r"features has \['sex'\], constant in X: .* whatever"):
+    with pytest.warns(
+        UserWarning,
+        match=r"features contains columns \['sex'\], which are constant in X: .* whatever",
+    ):
         fitted(model, constant, features=["bmi", "sex"], kernel=RBF(1.0))
     fitted(model, constant, features="bmi", kernel=RBF(1.0))
     gaps = X.copy()
@@ -172,7 +183,7 @@ def test_bad_rows_and_weights_are_refused(model):
 
 
 def test_one_class_alone_is_refused():
-    with pytest.raises(ValueError, match="y must have two or more classes, and has one class"):
+    with pytest.raises(ValueError, match="y must have two or more classes, but has only 1 in"):
         ShapleyRegularizedClassifier().fit(X, np.ones(30, dtype=int))
     for options, message in (
         ({"tol": 0.0}, "tol must be a finite number above 0"),

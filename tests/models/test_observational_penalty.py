@@ -11,7 +11,7 @@ from pkex.kernels import RBF, Additive, Cauchy, Laplacian, Matern, Polynomial
 from pkex.models import ShapleyRegularizedClassifier, ShapleyRegularizedRidge
 from pkex.models.penalties.conditional_maps import (
     chosen_coalitions,
-    conditioned,
+    conditional_background,
     maps_by_coalitions,
 )
 
@@ -144,7 +144,7 @@ def assert_maps_are_values(model, game):
     """The maps that are penalised give the values that the model is explained by."""
     f, shares = model.kernel_expansion_, np.full(N, 1.0 / N)
     settings = game if isinstance(game, pkex.Observational) else pkex.Observational()
-    conditioning = conditioned(settings, X, shares, list("abcd"))
+    conditioning = conditional_background(settings, X, shares, list("abcd"))
     maps = maps_by_coalitions(X, f.kernel, conditioning, chosen_coalitions([3, 0], D, None, None))
     values = pkex.Explainer(model, X, value_function=game).shap_values(X)[:, [3, 0]]
     scale = np.abs(f.coefficients).sum() * f.kernel(X).max()
@@ -166,7 +166,7 @@ def test_draws_are_seeded_and_come_near_all_coalitions():
 def test_many_columns_take_draws():
     wide = np.random.default_rng(1).normal(size=(20, 16))
     model = ShapleyRegularizedRidge(**OPTIONS, penalty=1e3)
-    with pytest.raises(ValueError, match=r"X has 16 columns, .* give n_coalitions, the number"):
+    with pytest.raises(ValueError, match=r"X has 16 columns, .* Pass n_coalitions, the number"):
         model.fit(wide, wide[:, 0])
     model.set_params(n_coalitions=30, random_state=0).fit(wide, wide[:, 0])
     assert np.isfinite(model.predict(wide)).all()
@@ -176,7 +176,10 @@ def test_many_columns_take_draws():
     ("options", "message"),
     [
         ({"n_coalitions": 0}, "n_coalitions must be a positive integer, or None for all"),
-        ({"n_coalitions": 5, "value_function": "marginal"}, "n_coalitions is for value_function="),
+        (
+            {"n_coalitions": 5, "value_function": "marginal"},
+            "n_coalitions requires value_function=",
+        ),
         ({"n_coalitions": 5, "random_state": -1}, "random_state must be None, a non-negative"),
     ],
 )

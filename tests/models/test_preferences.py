@@ -145,11 +145,11 @@ def test_labels_that_are_understood_give_the_same_model(right, left, kind):
 def test_columns_that_are_constant_in_the_fit_do_not_matter(model):
     told, pair = fitted(model, CONTEXT), (LEFT[:4], RIGHT[:4], CONTEXT[:4])
     tables = [np.insert(table, 1, 0.1, axis=1) for table in (LEFT, RIGHT, CONTEXT)]
-    with pytest.warns(UserWarning, match="constant in the fit") as warned:
+    with pytest.warns(UserWarning, match="which are constant in") as warned:
         found = fitted(model, tables[2], *tables[:2])
-    assert [str(each.message).partition(":")[0] for each in warned] == [
-        "left and right has ['x1'], constant in the fit",
-        "context has ['x1'], constant in the fit",
+    assert [str(each.message).partition(", so")[0] for each in warned] == [
+        "the default kernel ignores columns ['x1'], which are constant in left and right",
+        "the default context_kernel ignores columns ['x1'], which are constant in context",
     ]
     others = [np.insert(table, 1, [7.0, -1.0, 0.1, 2.0], axis=1) for table in pair]
     np.testing.assert_allclose(output(found, *others), output(told, *pair), rtol=1e-12)
@@ -188,7 +188,9 @@ def test_without_y_left_was_preferred(model):
 
 
 def test_r2_without_y_is_refused():
-    with pytest.raises(ValueError, match=r"y is needed: .* take \(predict\(left, right\) > 0\)"):
+    with pytest.raises(
+        ValueError, match=r"score requires y: .* Use \(predict\(left, right\) > 0\)"
+    ):
         fitted(PreferenceRidge).score(LEFT, RIGHT)
 
 
@@ -280,7 +282,7 @@ def test_the_arrays_given_may_change_afterwards():
 
 
 def test_steps_that_do_not_suffice_are_warned_of():
-    with pytest.warns(ConvergenceWarning, match="in 1 steps: give a larger max_iter than 1"):
+    with pytest.warns(ConvergenceWarning, match="in 1 steps. Increase max_iter=1"):
         fitted(PreferenceLogistic, max_iter=1)
     with warnings.catch_warnings(action="error"):
         fitted(PreferenceLogistic, alpha=1e-9)
@@ -301,7 +303,7 @@ def test_the_explainer_says_what_explains_them(model):
     ("tables", "message"),
     [
         ((LEFT, RIGHT[:, :2]), "right has the wrong number of columns: expected 3, got 2"),
-        ((LEFT, RIGHT[:-1]), r"left and right must have as many rows, .* got 30 and 29"),
+        ((LEFT, RIGHT[:-1]), r"left and right must have the same number of rows; got 30 and 29"),
         (
             (FRAMES[0], FRAMES[1].rename(columns={"age": "size"})),
             "right has other columns than left",
@@ -310,7 +312,7 @@ def test_the_explainer_says_what_explains_them(model):
         ((LEFT[0], RIGHT[0]), r"left must"),
         (
             (LEFT, np.vstack([RIGHT[:4], LEFT[4:6], RIGHT[6:]])),
-            r"row 4 of left and right has an it",
+            r"row 4 of left and right compares it",
         ),
     ],
 )
@@ -323,20 +325,20 @@ def test_tables_that_are_no_pairs_are_refused(model, tables, message):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (np.ones(N), r"y must have two classes, and has one alone, .*1.0.*; leave y out if left"),
-        (np.arange(N) % 3, r"y must have two classes, .* has 3: \[0, 1, 2\]; PreferenceRidge"),
-        (MARGINS, r"y must have two classes, .* has 30: .*; PreferenceRidge takes numbers"),
+        (np.ones(N), r"y must have two classes; got only 1.0. Leave y out if left"),
+        (np.arange(N) % 3, r"y must have two classes, .* got 3: \[0, 1, 2\]. Use PreferenceRidge"),
+        (MARGINS, r"y must have two classes, .* got 30: .* Use PreferenceRidge for degrees"),
         (
             np.where(MARGINS > 0.0, "win", "loss"),
-            r"y has the classes \['loss', 'win'\], of ",
+            r"y has the classes \['loss', 'win'\], which do not tell",
         ),
         (
             np.where(MARGINS > 0.0, 2, 1),
-            r"classes \[1, 2\], .*; give True or 1 .* or 'left' and",
+            r"classes \[1, 2\], .* Pass True or 1 .* or 'left' and",
         ),
-        (np.where(MARGINS > 0.0, 1.0, np.nan), r"y has no label in row \d+, as in \d+ rows in all"),
-        (np.where(MARGINS > 0.0, True, None), r"y has no label in row \d+, as in \d+ rows in all"),
-        (np.ones(N - 1), r"y must have shape \(30,\), a class for each row of left"),
+        (np.where(MARGINS > 0.0, 1.0, np.nan), r"y has no label in row \d+ \(\d+ such rows in all"),
+        (np.where(MARGINS > 0.0, True, None), r"y has no label in row \d+ \(\d+ such rows in all"),
+        (np.ones(N - 1), r"y must have shape \(30,\), a label for each row of left"),
     ],
 )
 def test_labels_that_are_not_two_are_refused(y, message):
@@ -347,8 +349,11 @@ def test_labels_that_are_not_two_are_refused(y, message):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (MARGINS > 0.0, r"y has False and True, .* PreferenceLogistic, .* or give 2 \* y\.astype"),
-        ((MARGINS > 0.0).astype(object), r"y has False and True"),
+        (
+            MARGINS > 0.0,
+            r"y must be degrees .* booleans. .* PreferenceLogistic .* pass 2 \* y\.astype",
+        ),
+        ((MARGINS > 0.0).astype(object), r"y must be degrees of preference; got booleans"),
         (np.where(MARGINS > 0.0, np.nan, 1.0), r"y "),
         (np.ones(N - 1), r"y must have shape \(30,\)"),
         (np.ones((N, 2)), r"y must have shape \(30,\), a number for each row; got \(30, 2\)"),
@@ -361,14 +366,16 @@ def test_margins_that_are_none_are_refused(y, message):
 
 def test_an_alpha_that_rounding_hides_is_to_be_larger():
     pairs = LEFT[:5].repeat(6, axis=0), RIGHT[:5].repeat(6, axis=0)
-    with pytest.raises(ValueError, match=r"alpha=1e-17 is no more than rounding .* give a larger"):
+    with pytest.raises(
+        ValueError, match=r"alpha=1e-17 is below the rounding errors .* Increase it"
+    ):
         PreferenceRidge(alpha=1e-17).fit(*pairs)
     assert (PreferenceRidge(alpha=1e-11).fit(*pairs).predict(*pairs) > 0.99).all()
 
 
 def test_draws_and_wins_of_left_are_margins_and_warned_of_as_what_may_be_labels():
     y = np.where(MARGINS > 0.0, 1, 0)
-    with pytest.warns(UserWarning, match=r"of draws and wins .*; if 0 is .* give 2 \* y - 1, or"):
+    with pytest.warns(UserWarning, match=r"0 means a draw. If 0 means .* pass 2 \* y - 1, or"):
         model = PreferenceRidge(alpha=0.1).fit(LEFT, RIGHT, y)
     # A number that is hardly a win of right tells what 0 is.
     y = np.where(y == 1, 1.0, -1e-12 * (np.arange(N) == y.argmin()))
@@ -385,12 +392,12 @@ def test_draws_and_wins_of_left_are_margins_and_warned_of_as_what_may_be_labels(
         ({"kernel": RBF([1.0, 2.0])}, "kernel: .*length"),
         ({"context_kernel": RBF([1.0, 2.0, 3.0])}, "context_kernel: .*length"),
         ({"kernel": Chi2()}, "left and right has the value -"),
-        ({"kernel": RBF() * Linear()}, r"kernel: RBF.* is, or has in it, a power series .* take"),
+        ({"kernel": RBF() * Linear()}, r"kernel=RBF.* is or contains a power series .* require"),
         (
             {"context_kernel": Polynomial(3, 1.0, -50.0)},
-            r"semidefinite, and RBF.* times Poly.* is not on",
+            r"semidefinite, but RBF.* times Poly.* is not on",
         ),
-        ({"kernel": 1e200 * RBF()}, "too large for a float between rows of left and right"),
+        ({"kernel": 1e200 * RBF()}, "overflows between rows of left and right"),
         ({"n_jobs": 0}, "n_jobs must be"),
     ],
 )
@@ -404,25 +411,25 @@ def test_parameters_out_of_range_are_refused(model, options, message):
 def test_contexts_are_given_exactly_where_the_model_has_them(model):
     alone, within = fitted(model), fitted(model, CONTEXT)
     for call in (alone.predict, alone.explain_items):
-        with pytest.raises(ValueError, match="context was given, and the model is fitted without"):
+        with pytest.raises(ValueError, match="context was given, but the model was fitted without"):
             call(LEFT, RIGHT, CONTEXT)
-    with pytest.raises(ValueError, match=r"context is missing: .* give one of 2 columns for each"):
+    with pytest.raises(ValueError, match=r"context is missing, .* Pass a table of 2 columns"):
         within.predict(LEFT, RIGHT)
-    with pytest.raises(ValueError, match="left and context must have as many rows"):
+    with pytest.raises(ValueError, match="left and context must have the same number of rows"):
         within.predict(LEFT, RIGHT, CONTEXT[:2])
-    with pytest.raises(ValueError, match="the model is fitted without contexts, so that there are"):
+    with pytest.raises(
+        ValueError, match="explain_context requires a model that was fitted with contexts"
+    ):
         alone.explain_context(CONTEXT)
     with pytest.raises(ValueError, match="left and right must both be given"):
         within.explain_context(CONTEXT, LEFT)
-    with pytest.raises(ValueError, match="left and context must have as many rows"):
+    with pytest.raises(ValueError, match="left and context must have the same number of rows"):
         within.explain_context(CONTEXT[:2], LEFT, RIGHT)
 
 
 def test_kernels_of_too_many_terms_are_refused_with_others_that_have_fewer():
     model = fitted(PreferenceRidge, kernel=Matern(2.0) * Matern(1.0))
-    with pytest.raises(
-        ValueError, match=r"kernel: Matern.* one for right items; take a single Mat"
-    ):
+    with pytest.raises(ValueError, match=r"kernel=Matern.* too many terms .* Use a single Mat"):
         model.explain_items(LEFT[:2], RIGHT[:2])
     game = pkex.Observational(leave_one_out=True)
     values = model.explain_items(LEFT[:2], RIGHT[:2], value_function=game).values
@@ -439,9 +446,11 @@ def test_games_that_there_are_not_are_refused(monkeypatch):
     with pytest.raises(TypeError, match="backgroud"):  # codespell:ignore backgroud
         model.explain_items(LEFT, RIGHT, backgroud=LEFT)  # codespell:ignore backgroud
     monkeypatch.setattr("pkex.models.preferences.absent._MOST_PAIRS", 100)
-    with pytest.raises(ValueError, match="all pairs of 60 items, and pkex goes up to 10: give"):
+    with pytest.raises(
+        ValueError, match=r"all pairs of 60 items, but at most 10 items are supported\. Pass"
+    ):
         model.explain_items(LEFT, RIGHT, value_function="interventional")
     wide = RNG.normal(size=(2, 6, 15))
     model = PreferenceRidge().fit(*wide)
-    with pytest.raises(ValueError, match=r"all 2\^15 coalitions of 15 features"):
+    with pytest.raises(ValueError, match=r"each of 2\^15 coalitions of 15 features"):
         model.explain_items(*wide, value_function="observational")

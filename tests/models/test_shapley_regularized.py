@@ -213,7 +213,7 @@ def test_a_small_alpha_and_a_large_penalty_leave_no_rounding_errors():
 
 def test_steps_that_do_not_suffice_are_warned_of():
     model = ShapleyRegularizedClassifier(**OPTIONS, max_iter=1)
-    with pytest.warns(ConvergenceWarning, match="in 1 steps: give a larger max_iter than 1"):
+    with pytest.warns(ConvergenceWarning, match="in 1 steps. Increase max_iter=1"):
         model.fit(X, TWO)
     assert model.n_iter_ == 1
 

@@ -21,12 +21,15 @@ SCRIPTS = [
 ]
 ROOMS = (
     "adapters",
+    "cli",
     "compare",
     "execution",
     "explain",
     "games",
     "inputs",
+    "integrations",
     "kernels",
+    "models",
     "results",
     "sensitivity",
     "tables",

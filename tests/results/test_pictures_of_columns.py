@@ -74,7 +74,7 @@ def test_values_without_a_rank_correlation_say_why(value, words):
 def test_entries_are_described_in_words():
     words = {name: ColumnValues.of(column).in_words() for name, column in COLUMNS.items()}
     assert words["constant"] == "median 1, middle half from 1 to 1"
-    assert words["missing"] == "no entries"
+    assert words["missing"] == "no values"
     assert words["days"] == "median 2026-03-20, middle half from 2026-03-11 to 2026-03-30"
     assert words["truth"] in {
         f"{a} {p} %, {b} {100 - p} %"

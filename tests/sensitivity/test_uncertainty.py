@@ -193,7 +193,7 @@ def test_results_have_intervals_in_tables_pictures_and_salibs_names(result):
     assert {"S1_conf", "S2_conf", "shapley_effects_conf", "variance_conf"} < found.keys()
     assert found["S2_conf"][1][0] is None
     assert found["S2_conf"][0][1] > 0.0
-    assert "by 40 draws of the posterior" in repr(result)
+    assert "credible interval from 40 posterior draws" in repr(result)
     assert repr(result).count("–") == 9
     assert "effect, 95 %" in result.plot().get_legend_handles_labels()[1]
     again = pickle.loads(pickle.dumps(result))
@@ -245,4 +245,4 @@ def test_the_report_has_the_intervals_of_the_effects():
     places = [result.feature_names.index(line[0]) for line in lines]
     np.testing.assert_allclose([float(line[-2]) for line in lines], low[places], atol=1e-4)
     np.testing.assert_allclose([float(line[-1]) for line in lines], high[places], atol=1e-4)
-    assert any("by 20 draws from the posterior" in text for text in page.text("p"))
+    assert any("from 20 posterior draws of the Gaussian process" in text for text in page.text("p"))

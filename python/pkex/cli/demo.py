@@ -1,13 +1,13 @@
-"""The demo: three tuned models on data that ships with scikit-learn, every row explained.
+"""The demo: explanations of three tuned models on data sets of scikit-learn.
 
-Read it as an example. For any model of your own, the part that matters is::
+The essential part, for any model::
 
     explanation = pkex.Explainer(model, feature_names=names)(X)
     print(explanation)
     explanation.plot()
 
-The values are of the default game: what a feature adds to the output, compared with entries of the
-model's own points.
+The value function is the default one: absent features are averaged over the model's stored training
+points.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import pkex
 
 
 def main(output: Path) -> None:
-    """Explain the three models, print what was found, and save the pictures in `output`."""
+    """Explain the three models, print their explanations, and save the figures in `output`."""
     output.mkdir(parents=True, exist_ok=True)
     regression(output)
     two_classes(output)
@@ -100,7 +100,7 @@ def report(title: str, model: Any, explanation: pkex.Explanation) -> None:
 def report_quality(
     explainer: pkex.Explainer, explanation: pkex.Explanation, outputs: NDArray[np.float64]
 ) -> None:
-    """Print how far the values are from adding up to the model's own outputs, and their cost."""
+    """Print the error of the sums of values, compared with the model's outputs, and the time."""
     error = np.abs(explanation.base_values + explanation.values.sum(axis=1) - outputs).max()
     print(
         f"  largest |base + Σφ - output|: {error:.1e} (outputs up to {np.abs(outputs).max():.3g})"
@@ -114,7 +114,7 @@ def report_quality(
 
 
 def save_picture(explanation: pkex.Explanation, what: str, path: Path) -> None:
-    """Draw every row's value of every feature."""
+    """Draw the values of all rows and features."""
     explanation.plot()
     plt.xlabel(f"Shapley value of the {what} ({explanation.value_function})")
     plt.savefig(path, dpi=200)

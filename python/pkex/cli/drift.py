@@ -1,4 +1,4 @@
-"""``pkex drift``: whether, and in which features, two tables differ."""
+"""``pkex drift``: whether two tables differ, and in which features."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pkex.cli.answers import Answer, present
-from pkex.cli.failure import IsMeant, failures, warning_lines
-from pkex.cli.options import check_output, most_rows, remedy_of_missing, table_options
-from pkex.cli.tables import Sheet, read_table
-from pkex.cli.tested import (
+from pkex.cli.command_output import CommandOutput, write_output
+from pkex.cli.errors import IsKnown, command_errors
+from pkex.cli.options import check_output, fix_of_missing, most_rows, table_options
+from pkex.cli.statistical_test import (
     add_options,
     check_test,
-    common_facts,
     feature_lines,
-    how_tested,
-    record_of,
+    statistic_settings,
+    test_facts,
+    test_record,
 )
-from pkex.cli.two_tables import alike
+from pkex.cli.tables import FileTable, read_table
+from pkex.cli.two_tables import match_columns
 from pkex.cli.vocabulary import CommandVocabulary
 from pkex.errors import InputWarning
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add", "run"]
 
-# The exit status where drift was found, and was asked for.
+# The exit status for drift, with --fail-on-drift.
 _DRIFT = 3
 
 
@@ -38,60 +38,61 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to a parser."""
     parser = commands.add_parser(
         "drift",
-        help="whether, and in which features, two tables differ",
-        description="Test whether two tables come from one distribution, and divide their "
+        help="test whether two tables differ, and in which features",
+        description="Test whether two tables have the same distribution, and divide their "
         "difference, the squared maximum mean discrepancy, among the features.",
         allow_abbrev=False,
     )
     parser.add_argument("reference", metavar="REFERENCE", help="CSV, Parquet or Arrow file, or '-'")
-    parser.add_argument("current", metavar="CURRENT", help="the same, with the same columns")
-    # Spelled out, for an option with a value that may be left out would take a file for it.
-    for spelled, kind, text in (
+    parser.add_argument("current", metavar="CURRENT", help="a file with the same columns, or '-'")
+    # Flags, because an option with an optional value would read a file as its value.
+    for spellings, kind, text in (
         (("--fail-on-drift", "--fail-on-drift=overall"), "overall", "the tables differ"),
         (("--fail-on-drift=any-column",), "any-column", "a column differs individually"),
     ):
         parser.add_argument(
-            *spelled,
+            *spellings,
             dest="fail_on_drift",
             action="store_const",
             const=kind,
             help=f"exit with status {_DRIFT} if {text}",
         )
-    add_options(parser, estimator="unbiased", chosen="columns to compare")
+    add_options(parser, columns="columns to compare")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare the tables, write what was found, and return the exit status."""
+    """Compare the tables, write the output, and return the exit status."""
     kind = check_output(options, options.reference, options.current)
-    check_test(options, needs_test=options.fail_on_drift is not None)
+    check_test(options, requires_test=options.fail_on_drift is not None)
     files = {"X and Y": "both files", "X": options.reference, "Y": options.current}
-    vocabulary = CommandVocabulary(files)
-    with warning_lines(vocabulary, _is_meant(options)) as told, failures(vocabulary):
-        sheets = _read(options)
+    with command_errors(CommandVocabulary(files), _is_known(options)) as warnings:
+        settings = table_options(options)
+        tables = match_columns(
+            read_table(options.reference, settings), read_table(options.current, settings)
+        )
         first, second = np.random.default_rng(options.seed).spawn(2)
         most = most_rows(options)
-        reference, current = sheets[0].sampled(most, first), sheets[1].sampled(most, second)
-        names = _short(reference.name, current.name)
-        result = _compared(reference, current, options)
-        if max(len(sheet.frame) for sheet in sheets) > most:
-            result = _with_changes_of_all(result, sheets, options)
-    present(_answer(result, (reference, current), names, options, told), kind, options.output)
+        reference, current = tables[0].sampled(most, first), tables[1].sampled(most, second)
+        result = _compare(reference, current, options)
+        if max(len(table.frame) for table in tables) > most:
+            result = _with_changes_in_all_rows(result, tables, options)
+    write_output(_output(result, (reference, current), options, warnings), kind, options.output)
     return _DRIFT if _fails(result, options) else 0
 
 
-def _is_meant(options: argparse.Namespace) -> IsMeant:
-    """Return whether a warning is about texts, checked when read, or about a named column."""
+def _is_known(options: argparse.Namespace) -> IsKnown:
+    """Return whether a warning is about texts, which were checked before, or a named column."""
 
-    def is_meant(warning: InputWarning) -> bool:
+    def is_known(warning: InputWarning) -> bool:
         is_named = warning.column in options.columns
         return warning.kind == "texts" or (is_named and warning.kind == "integers")
 
-    return is_meant
+    return is_known
 
 
 def _fails(result: MMDResult, options: argparse.Namespace) -> bool:
-    """Whether the drift was found that the command is to fail on."""
+    """Return whether there is drift that the command fails on."""
     from pkex.compare.results.conclusion import found_features, is_found
 
     if options.fail_on_drift == "any-column":
@@ -99,40 +100,34 @@ def _fails(result: MMDResult, options: argparse.Namespace) -> bool:
     return options.fail_on_drift is not None and bool(is_found(result, options.alpha))
 
 
-def _read(options: argparse.Namespace) -> tuple[Sheet, Sheet]:
-    how = table_options(options)
-    return alike(read_table(options.reference, how), read_table(options.current, how))
-
-
-def _compared(reference: Sheet, current: Sheet, options: argparse.Namespace) -> MMDResult:
+def _compare(reference: FileTable, current: FileTable, options: argparse.Namespace) -> MMDResult:
     import pkex
 
-    for sheet in (reference, current):
-        sheet.check_numbers(remedy_of_missing(options))
-    return pkex.mmd(reference.frame, current.frame, **how_tested(options))
+    for table in (reference, current):
+        table.check_numbers(fix_of_missing(options))
+    return pkex.mmd(reference.frame, current.frame, **statistic_settings(options))
 
 
-def _with_changes_of_all(
-    result: MMDResult, sheets: tuple[Sheet, Sheet], options: argparse.Namespace
+def _with_changes_in_all_rows(
+    result: MMDResult, tables: tuple[FileTable, FileTable], options: argparse.Namespace
 ) -> MMDResult:
-    """Return a result of samples with the changes of all rows: a sample may lack rare levels."""
+    """Return a result of samples with the changes in all rows: samples may lack rare categories."""
     from pkex.compare.column_changes import column_changes
     from pkex.tables.samples import two_samples
 
-    for sheet in sheets:
-        sheet.check_numbers(remedy_of_missing(options))
-    reference, current = (sheet.frame for sheet in sheets)
+    for table in tables:
+        table.check_numbers(fix_of_missing(options))
+    reference, current = (table.frame for table in tables)
     x, y, encoding = two_samples(reference, current, missing=options.missing)
     return replace(result, column_changes=column_changes([x.rows], [y.rows], encoding))
 
 
-def _answer(
+def _output(
     result: MMDResult,
-    sheets: tuple[Sheet, Sheet],
-    names: tuple[str, str],
+    tables: tuple[FileTable, FileTable],
     options: argparse.Namespace,
-    told: list[str],
-) -> Answer:
+    warnings: list[str],
+) -> CommandOutput:
     from pkex.compare.results.conclusion import (
         DIFFERENCE,
         changed_pairs,
@@ -142,16 +137,19 @@ def _answer(
     )
     from pkex.compare.results.report import report_difference
 
-    reference, current = sheets
-    rows = {names[0]: reference.in_words(), names[1]: current.in_words()}
-    facts = {**rows, **common_facts(options)}
+    reference, current = tables
+    names = _file_names(reference.name, current.name)
+    facts = {
+        names[0]: reference.description(),
+        names[1]: current.description(),
+        **test_facts(options),
+    }
     sentence = conclusion(result, DIFFERENCE.of(*names), options.alpha)
-    record = record_of(
-        "drift",
+    record = test_record(
         result,
         options,
         sentence,
-        told,
+        warnings,
         is_drift=is_found(result, options.alpha),
         changed_columns=[result.feature_names[j] for j in found_features(result, options.alpha)],
         changed_pairs=[list(pair) for pair in changed_pairs(result, options.alpha)],
@@ -159,22 +157,16 @@ def _answer(
         reference={"file": reference.name, "rows": len(reference.frame), "of": reference.n_rows},
         current={"file": current.name, "rows": len(current.frame), "of": current.n_rows},
     )
-    return Answer(
-        lambda: report_difference(
-            result,
-            options.alpha,
-            names,
-            (reference.frame, current.frame),
-            facts,
-            tuple(told),
-        ),
+    frames = reference.frame, current.frame
+    return CommandOutput(
+        lambda: report_difference(result, options.alpha, names, frames, facts, tuple(warnings)),
         record,
         feature_lines(result),
         sentence,
     )
 
 
-def _short(first: str, second: str) -> tuple[str, str]:
-    """Return the names of files without directories, if that tells them apart."""
-    short = Path(first).name, Path(second).name
-    return short if short[0] != short[1] else (first, second)
+def _file_names(first: str, second: str) -> tuple[str, str]:
+    """Return the names of two files without directories, unless they are equal."""
+    names = Path(first).name, Path(second).name
+    return names if names[0] != names[1] else (first, second)

@@ -1,4 +1,4 @@
-"""``pkex explain``: how much each feature moved a model's output in each row of a table."""
+"""``pkex explain``: the contribution of each feature to a model's output in each row of a table."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from pkex.adapters.targets import Target
-from pkex.cli.answers import Answer, present
-from pkex.cli.failure import Failure, failures, warning_lines
-from pkex.cli.models import add_model, in_words, read_model, tables_for
+from pkex.cli.command_output import CommandOutput, write_output
+from pkex.cli.errors import CommandError, command_errors
+from pkex.cli.models import add_model, model_text, options_for_model, read_model
 from pkex.cli.options import (
     Progress,
     add_output,
     add_seed,
     add_table,
+    as_count,
     check_output,
-    count,
     table_options,
 )
 from pkex.cli.tables import read_table
@@ -39,77 +39,74 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to a parser."""
     parser = commands.add_parser(
         "explain",
-        help="how much each feature moved a model's output in each row",
-        description="Exact Shapley values of a fitted kernel model's output for the rows of a "
-        "table. --format csv or parquet has all rows.",
+        help="compute the contribution of each feature to a model's output in each row",
+        description="Exact Shapley values of a fitted kernel model for the rows of a table. "
+        "--format csv and parquet write the values of all rows.",
         allow_abbrev=False,
     )
     add_model(parser)
     parser.add_argument("data", metavar="DATA", help="CSV, Parquet or Arrow file, or '-'")
-    group = parser.add_argument_group("what is explained")
+    group = parser.add_argument_group("explained function")
     group.add_argument(
         "--background",
         metavar="FILE",
-        help="table of rows that absent features are drawn from (default: the model's own points)",
+        help="table of rows that absent features are drawn from (default: the model's stored "
+        "training points)",
     )
     group.add_argument(
         "--target",
         choices=[t for t in get_args(Target) if t is not None],
-        help="default: the decision value of a classifier, else the prediction",
+        help="default: the decision value for classifiers, otherwise the prediction",
     )
     group.add_argument(
         "--value-function",
         choices=get_args(ValueFunction),
-        help="default: interventional with --background, else marginal",
+        help="default: interventional with --background, otherwise marginal",
     )
     group.add_argument(
         "--uncertainty",
         action="store_true",
-        help="standard deviations of the values, of Gaussian processes",
+        help="posterior standard deviations of the values, for Gaussian processes",
     )
     group.add_argument("--link", choices=LINKS, default="identity", help="default: %(default)s")
     group.add_argument(
         "--outputs",
         action="append",
         metavar="NAME",
-        help="output of several that is explained, by name or number; may be "
-        "repeated (default: all)",
+        help="output to explain if there are several, by name or number; may be repeated "
+        "(default: all)",
     )
-    _add_observational(parser)
-    group = parser.add_argument_group("estimates")
-    group.add_argument(
-        "--coalitions",
-        type=count,
-        metavar="N",
-        help="estimate values, with standard errors, from that many coalitions of features, such "
-        "as 1000: where there are too many features for exact ones",
-    )
-    add_seed(group)
-    add_table(parser, chosen="columns of the model, in its order")
-    add_output(parser)
-    parser.set_defaults(run=run)
-
-
-def _add_observational(parser: argparse.ArgumentParser) -> None:
-    """Add the settings of the observational game."""
     group = parser.add_argument_group("--value-function observational")
     group.add_argument(
         "--regularization",
         type=float,
         metavar="η",
-        help="of the weights of background rows (default: 0.001)",
+        help="regularization of the weights of background rows (default: 0.001)",
     )
     group.add_argument(
         "--landmarks",
-        type=count,
+        type=as_count,
         metavar="N",
-        help="background rows that weights are made on (default: all, up to 10,000)",
+        help="number of background rows that weights are computed from (default: all, up to "
+        "10,000)",
     )
     group.add_argument(
         "--leave-one-out",
         action="store_true",
-        help="leave a row that is in the background out of it while it is explained",
+        help="leave each explained row out of the background",
     )
+    group = parser.add_argument_group("estimates")
+    group.add_argument(
+        "--coalitions",
+        type=as_count,
+        metavar="N",
+        help="estimate the values, with standard errors, from N coalitions of features, such as "
+        "1000, if there are too many features for exact values",
+    )
+    add_seed(group)
+    add_table(parser, columns="columns of the model, in its order")
+    add_output(parser)
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -117,121 +114,124 @@ def run(options: argparse.Namespace) -> int:
     kind = check_output(options, options.data, options.model, options.background)
     files = {"X": options.data, "background": options.background or "background"}
     vocabulary = CommandVocabulary(files | {"the model": options.model})
-    with warning_lines(vocabulary) as warnings, failures(vocabulary):
-        game = _game(options)
+    with command_errors(vocabulary) as warnings:
+        value_function = _value_function(options)
         model = read_model(options.model, options)
-        explainer, explanation = _explained(model, game, options, vocabulary)
-    answer = _answer(explainer, explanation, in_words(model), options, warnings)
-    present(answer, kind, options.output)
+        explainer, explanation = _explain(model, value_function, options, vocabulary)
+    output = _output(explainer, explanation, model_text(model), options, warnings)
+    write_output(output, kind, options.output)
     return 0
 
 
-def _game(options: argparse.Namespace) -> Any:
-    """Return the value function, with its settings if some are given."""
+def _value_function(options: argparse.Namespace) -> Any:
+    """Return the value function, with its settings if there are any."""
     from pkex import Observational
 
-    given = {
+    settings = {
         "regularization": options.regularization,
         "n_landmarks": options.landmarks,
         "leave_one_out": options.leave_one_out or None,
     }
-    settings = {name: value for name, value in given.items() if value is not None}
+    settings = {name: value for name, value in settings.items() if value is not None}
     if not settings:
         return options.value_function
     if options.value_function != "observational":
-        raise Failure(
-            "--regularization, --landmarks and --leave-one-out are for --value-function "
+        raise CommandError(
+            "--regularization, --landmarks and --leave-one-out require --value-function "
             "observational"
         )
     return Observational(**settings)
 
 
-def _explained(
-    model: Any, game: Any, options: argparse.Namespace, vocabulary: CommandVocabulary
+def _explain(
+    model: Any, value_function: Any, options: argparse.Namespace, vocabulary: CommandVocabulary
 ) -> tuple[Explainer, Explanation | Estimate]:
     import pkex
 
-    how = tables_for(model, table_options(options))
-    data = read_table(options.data, how)
+    reading = options_for_model(model, table_options(options))
+    data = read_table(options.data, reading)
     vocabulary.locate("X", data)
-    rows = None if options.background is None else read_table(options.background, how)
-    if rows is not None:
-        vocabulary.locate("background", rows)
+    background = None if options.background is None else read_table(options.background, reading)
+    if background is not None:
+        vocabulary.locate("background", background)
     explainer = pkex.Explainer(
         model,
-        None if rows is None else rows.frame,
+        None if background is None else background.frame,
         target=options.target,
-        value_function=game,
+        value_function=value_function,
         link=options.link,
-        outputs=_outputs(options.outputs),
+        outputs=_as_outputs(options.outputs),
     )
-    asked: dict[str, Any] = {"uncertainty": options.uncertainty, "progress": Progress.shown()}
+    settings: dict[str, Any] = {"uncertainty": options.uncertainty, "progress": Progress.shown()}
     if options.coalitions is None:
-        return explainer, explainer(data.frame, **asked)
-    drawn = {"n_coalitions": options.coalitions, "random_state": options.seed}
-    return explainer, explainer.estimate(data.frame, **drawn, **asked)
+        return explainer, explainer(data.frame, **settings)
+    settings |= {"n_coalitions": options.coalitions, "random_state": options.seed}
+    return explainer, explainer.estimate(data.frame, **settings)
 
 
-def _outputs(given: list[str] | None) -> int | str | list[int | str] | None:
-    """Return outputs by number or name; a single one leaves no axis."""
-    if given is None:
+def _as_outputs(texts: list[str] | None) -> int | str | list[int | str] | None:
+    """Return outputs by number or name; a single one removes the output axis."""
+    if texts is None:
         return None
-    chosen: list[int | str] = [int(name) if name.isdecimal() else name for name in given]
-    return chosen[0] if len(chosen) == 1 else chosen
+    outputs: list[int | str] = [int(text) if text.isdecimal() else text for text in texts]
+    return outputs[0] if len(outputs) == 1 else outputs
 
 
-def _answer(
+def _output(
     explainer: Explainer,
     explanation: Explanation | Estimate,
-    fitted: str,
+    model: str,
     options: argparse.Namespace,
     warnings: list[str],
-) -> Answer:
+) -> CommandOutput:
     from pkex.results.attribution_report import conclusion, report_attribution
 
-    what = repr(explainer).removeprefix("Explainer(").partition(",")[0]
+    explained = explainer._problem.title
     is_neutral = explanation.value_function == "neutral"
-    own = "none, as it needs none" if is_neutral else "none: the model's own points"
+    points = "none required" if is_neutral else "the model's stored training points"
     facts = {
-        "Model": f"{options.model}: {fitted}",
+        "Model": f"{options.model}: {model}",
         "Rows": f"{len(explanation)}, of {options.data}",
-        "Game": str(explanation.value_function),
-        "Background": options.background or own,
-        "Explained": what if options.target is None else f"{options.target}, {what}",
-        **_of_observational(explainer),
+        "Value function": str(explanation.value_function),
+        "Background": options.background or points,
+        "Explained": explained if options.target is None else f"{options.target}, {explained}",
+        **_observational_facts(explainer),
         "Version": f"pkex {version('pkex')}",
     }
     if options.coalitions is not None:
         facts["Estimated"] = f"from {options.coalitions} coalitions, seed {options.seed}"
-    sentence, title = conclusion(explanation._rows), f"{what} in {Path(options.model).name}"
-    found = {
-        "verdict": sentence,
-        "explained": what,
-        "fitted": fitted,
-        "conditioning": _settings(explainer),
+    sentence, title = conclusion(explanation._rows), f"{explained} in {Path(options.model).name}"
+    record = {
+        "command": "explain",
+        "pkex": version("pkex"),
+        "conclusion": sentence,
+        "explained": explained,
+        "fitted": model,
+        "conditioning": _observational_settings(explainer),
         "warnings": list(warnings),
+        **_record(explanation, options),
     }
-    return Answer(
+    return CommandOutput(
         lambda: report_attribution(explanation._rows, title, facts, tuple(warnings)),
-        _record(explanation, options, found),
+        record,
         _lines(explanation),
         sentence,
     )
 
 
-def _of_observational(explainer: Explainer) -> Mapping[str, str]:
-    """Return what absent features follow the present ones by."""
+def _observational_facts(explainer: Explainer) -> Mapping[str, str]:
+    """Return the settings of the observational value function, for tables and pages."""
     settings, error = explainer.conditioning, explainer.landmark_error
     if settings is None:
         return {}
-    said = {"Conditioning": shortened(repr(settings), 300)}
+    facts = {"Conditioning": shortened(repr(settings), 300)}
     if error is not None:
-        said["Landmarks"] = f"worths of coalitions are {error:.1%} of their spread off"
-    return said
+        facts["Landmarks"] = f"error of the values of coalitions: {error:.1%} of their spread"
+    return facts
 
 
-def _settings(explainer: Explainer) -> Mapping[str, Any] | None:
-    """Return the settings of the observational game, for JSON."""
+def _observational_settings(explainer: Explainer) -> Mapping[str, Any] | None:
+    """Return the settings of the observational value function, for JSON."""
     settings = explainer.conditioning
     if settings is None:
         return None
@@ -244,17 +244,12 @@ def _settings(explainer: Explainer) -> Mapping[str, Any] | None:
     }
 
 
-def _record(
-    explanation: Explanation | Estimate, options: argparse.Namespace, found: Mapping[str, Any]
-) -> Mapping[str, Any]:
-    """Return what was explained, for JSON."""
+def _record(explanation: Explanation | Estimate, options: argparse.Namespace) -> Mapping[str, Any]:
+    """Return the explanation and its settings, for JSON."""
     names = explanation.output_names
     single = [] if explanation.output_name is None else [explanation.output_name]
     sizes = np.reshape(explanation.importance(), (len(explanation.feature_names), -1))
     return {
-        "command": "explain",
-        "pkex": version("pkex"),
-        **found,
         "model": options.model,
         "data": {"file": options.data, "rows": len(explanation)},
         "background": options.background,
@@ -273,7 +268,7 @@ def _record(
 
 
 def _rows(explanation: Explanation | Estimate) -> list[Mapping[str, Any]]:
-    """Return rows with their values, for JSON; of several outputs a list for each of them."""
+    """Return rows with their values for JSON, with a list for each of several outputs."""
     tables = {"values": explanation.values} | {
         f"{name.replace(' ', '_')}s": spread for name, spread in explanation._rows.spreads.items()
     }
@@ -287,7 +282,7 @@ def _rows(explanation: Explanation | Estimate) -> list[Mapping[str, Any]]:
 
 
 def _lines(explanation: Explanation | Estimate) -> list[Mapping[str, Any]]:
-    """Return lines for CSV: one for each row, and output if there are several."""
+    """Return a line of CSV for each row, or for each row and output if there are several."""
     names = explanation.output_names
     lines: list[Mapping[str, Any]] = []
     for row in _rows(explanation):
@@ -299,11 +294,7 @@ def _lines(explanation: Explanation | Estimate) -> list[Mapping[str, Any]]:
             for kind, table in zip(kinds, tables, strict=True):
                 own = table[place] if names else table
                 for feature, value in zip(explanation.feature_names, own, strict=True):
-                    line[_apart(feature + kind, line)] = value
+                    title = feature + kind
+                    line[f"{title} (feature)" if title in line else title] = value
             lines.append(line)
     return lines
-
-
-def _apart(name: str, taken: Mapping[str, Any]) -> str:
-    """Return a name that no column before has."""
-    return f"{name} (feature)" if name in taken else name

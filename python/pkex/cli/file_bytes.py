@@ -1,4 +1,4 @@
-"""Files, and standard input, that can be read more than once."""
+"""Bytes of files and of standard input, which can be read several times."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from pkex.cli.failure import Failure, reason
+from pkex.cli.errors import CommandError, reason
 
 __all__ = ["STANDARD_INPUT", "FileBytes"]
 
@@ -25,7 +25,7 @@ class FileBytes:
     ----------
     path : str
     content : bytes, optional
-        What was read of a pipe, of which there is no going back to the start.
+        The bytes of a pipe, which can be read only once.
     """
 
     path: str
@@ -33,33 +33,33 @@ class FileBytes:
 
     @classmethod
     def of(cls, path: str) -> FileBytes:
-        """Find a file; standard input is "-".
+        """Return the bytes at a path; standard input is "-".
 
         Raises
         ------
-        Failure
-            If there is none, or it cannot be read.
+        CommandError
+            If there is no such file, or it cannot be read.
         """
         if path == STANDARD_INPUT:
             if sys.stdin is None:
-                raise Failure("standard input is closed")
+                raise CommandError("standard input is closed")
             return cls(path, sys.stdin.buffer.read())
         try:
             with Path(path).open("rb") as file:
                 return cls(path, None if file.seekable() else file.read())
         except FileNotFoundError:
-            raise Failure(f"{path}: there is no such file") from None
+            raise CommandError(f"{path}: there is no such file") from None
         except OSError as error:
-            raise Failure(f"{path} cannot be read: {reason(error)}") from None
+            raise CommandError(f"{path} cannot be read: {reason(error)}") from None
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The name of the file in messages."""
         return "standard input" if self.path == STANDARD_INPUT else self.path
 
     @contextmanager
     def opened(self) -> Iterator[IO[bytes]]:
-        """Open it at its start."""
+        """Open the file at its start."""
         if self.content is not None:
             yield io.BytesIO(self.content)
         else:

@@ -1,4 +1,4 @@
-"""The command line: ``pkex``, which is ``python -m pkex`` as well."""
+"""The command line: ``pkex``, or ``python -m pkex``."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from pathlib import Path
 from typing import NoReturn
 
 from pkex.cli import drift, explain, hsic, sensitivity
-from pkex.cli.failure import Failure, flush, reason, say
+from pkex.cli.errors import CommandError, flush, reason, say
 
-# Exit statuses: what was asked for cannot be done; Ctrl-C, as shells have it.
+# Exit statuses: the command cannot be executed; Ctrl-C, as in shells.
 _FAILED, _INTERRUPTED = 2, 130
+# Libraries that the demo imports, and their names for pip.
+_DEMO_LIBRARIES = {"sklearn": "scikit-learn", "matplotlib": "matplotlib", "pandas": "pandas"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status.
 
-    0 if it is done, whatever was found, but for 3 where `drift` was told to fail on drift; 2 if it
-    cannot be done; 130 after Ctrl-C.
+    The status is 0 after success, 3 if `drift` was asked to fail on drift and has found some, 2 if
+    the command cannot be executed, and 130 after Ctrl-C.
 
     Parameters
     ----------
     arguments : sequence of str, optional
-        The words after ``pkex``; those of this process by default.
+        The words after ``pkex``; by default those of this process.
     """
     command = "pkex"
     try:
@@ -40,29 +42,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         say("\n")
         return _INTERRUPTED
-    except BrokenPipeError:  # nobody reads any more
+    except BrokenPipeError:  # the reader has closed the pipe
         return 0
-    except Failure as failure:
-        return _failing(command, str(failure))
+    except CommandError as error:
+        return _failed(command, str(error))
     except (OSError, UnicodeError, RecursionError, MemoryError) as error:
-        return _failing(command, _located(error))
+        name = getattr(error, "filename", None)
+        return _failed(command, reason(error) if name is None else f"{name}: {reason(error)}")
     return status
 
 
-def _failing(command: str, why: str) -> int:
-    """Say in one line why a command failed, and return its status."""
+def _failed(command: str, why: str) -> int:
+    """Write why a command failed, on one line, and return its status."""
     say(f"{command}: {' '.join(why.split())}\n")
     return _FAILED
 
 
-def _located(error: Exception) -> str:
-    """Return why something failed, and with which file."""
-    name = getattr(error, "filename", None)
-    return reason(error) if name is None else f"{name}: {reason(error)}"
-
-
 class _Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong with options."""
+    """A parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
         say(f"{self.prog}: {' '.join(message.split())} (see {self.prog} --help)\n")
@@ -87,38 +84,36 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         default=Path("pkex-demo"),
         metavar="DIR",
-        help="where to save the pictures, made if missing (default: %(default)s)",
+        help="directory of the pictures, created if necessary (default: %(default)s)",
     )
     demo.set_defaults(run=_run_demo)
     return parser
 
 
 def _run_demo(options: argparse.Namespace) -> int:
-    missing = [library for library in _OF_THE_DEMO if find_spec(library) is None]
+    missing = [library for library in _DEMO_LIBRARIES if find_spec(library) is None]
     if missing:
-        raise _failed(f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed")
-    # The pictures go to files: no window, and no display needed.
+        raise _demo_error(
+            f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed"
+        )
+    # Pictures are written to files; no display is necessary.
     os.environ.setdefault("MPLBACKEND", "agg")
     try:
         from pkex.cli import demo
 
         demo.main(options.output)
-    except ImportError as error:  # as scikit-learn has it of a pandas that it cannot use
+    except ImportError as error:  # raised by scikit-learn for an unsuitable version of pandas
         if (error.name or "").partition(".")[0] == "pkex":
             raise
-        raise _failed(f"they cannot be used: {error}") from None
+        raise _demo_error(f"they cannot be used: {error}") from None
     return 0
 
 
-# By the names that they are imported by, and installed by.
-_OF_THE_DEMO = {"sklearn": "scikit-learn", "matplotlib": "matplotlib", "pandas": "pandas"}
-
-
-def _failed(why: str) -> Failure:
-    """Return why the demo cannot run, and what to install."""
-    libraries = list(_OF_THE_DEMO.values())
-    return Failure(
-        f"The demo needs {', '.join(libraries[:-1])} and {libraries[-1]}, but {why}. Install them "
-        f"with: pip install {' '.join(libraries)} (that is the extra of pip install 'pkex[demo]', "
-        "or in a clone of pkex of pip install '.[demo]')"
+def _demo_error(why: str) -> CommandError:
+    """Return the error that the demo cannot run, with the libraries to install."""
+    libraries = list(_DEMO_LIBRARIES.values())
+    return CommandError(
+        f"The demo requires {', '.join(libraries[:-1])} and {libraries[-1]}, but {why}. Install "
+        f"them by: pip install {' '.join(libraries)} (or pip install 'pkex[demo]'; in a clone of "
+        "pkex, pip install '.[demo]')"
     )

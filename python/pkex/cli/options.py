@@ -1,4 +1,4 @@
-"""Options that commands share."""
+"""Options that several commands have."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
-from pkex.cli.answers import FORMATS, format_of
-from pkex.cli.failure import Failure
+from pkex.cli.command_output import FORMATS, format_of
+from pkex.cli.errors import CommandError
 from pkex.cli.file_bytes import STANDARD_INPUT
 from pkex.cli.tables import TableOptions
 from pkex.inputs.choices import ESTIMATORS, SAMPLED_ESTIMATORS, Estimator
@@ -26,190 +26,174 @@ __all__ = [
     "add_seed",
     "add_table",
     "add_test",
+    "as_count",
+    "as_names",
     "check_output",
-    "count",
+    "fix_of_missing",
     "most_rows",
-    "names",
-    "remedy_of_missing",
     "table_options",
 ]
 
-# Rows of a table whose pairs are all compared, and what stands for all rows.
+# The largest number of rows whose pairs are all compared by default, and the number for "all".
 _DEFAULT_SAMPLE, _ALL = 10_000, sys.maxsize
-# Of a whole number.
+# The largest number of digits of an integer.
 _MOST_DIGITS = 18
-# In seconds.
+# Units of time, in seconds.
 _UNITS = {"s": 1, "min": 60, "h": 3600}
 
 
-def names(text: str) -> tuple[str, ...]:
-    """Return the names that a text divides by commas; one with a comma stands in quotes."""
+def as_names(text: str) -> tuple[str, ...]:
+    """Return names that are separated by commas; a name with a comma is quoted."""
     try:
-        found = tuple(name for name in next(csv.reader([text], strict=True), []) if name)
+        names = tuple(name for name in next(csv.reader([text], strict=True), []) if name)
     except csv.Error as error:
         raise argparse.ArgumentTypeError(f"{text} cannot be read: {error}") from None
-    if not found:
-        raise argparse.ArgumentTypeError("names of columns, divided by commas, are needed")
-    return found
+    if not names:
+        raise argparse.ArgumentTypeError("must be names of columns, separated by commas")
+    return names
 
 
-def add_table(parser: argparse.ArgumentParser, *, chosen: str) -> None:
-    """Add how tables are read."""
+def add_table(parser: argparse.ArgumentParser, *, columns: str) -> None:
+    """Add options of reading tables; `columns` describes the columns that are read."""
     group = parser.add_argument_group("tables")
-    group.add_argument(
-        "--columns",
-        type=names,
-        action="extend",
-        default=[],
-        metavar="A,B,…",
-        help=f"{chosen} (default: all)",
-    )
-    group.add_argument(
-        "--exclude",
-        type=names,
-        action="extend",
-        default=[],
-        metavar="A,B,…",
-        help="columns to leave out",
-    )
-    group.add_argument(
-        "--categorical",
-        type=names,
-        action="extend",
-        default=[],
-        metavar="A,B,…",
-        help="columns whose numbers are labels",
-    )
+    for option, text in (
+        ("--columns", f"{columns} (default: all)"),
+        ("--exclude", "columns to leave out"),
+        ("--categorical", "columns whose numbers are categories"),
+    ):
+        group.add_argument(
+            option, type=as_names, action="extend", default=[], metavar="A,B,…", help=text
+        )
     group.add_argument(
         "--delimiter",
         type=_delimiter,
         metavar="D",
-        help="what divides the fields of CSV: one letter, or 'tab' (default: ',')",
+        help="delimiter of CSV: one character, or 'tab' (default: ',')",
     )
     group.add_argument(
         "--decimal",
         choices=(".", ","),
         default=".",
-        help="what the fraction of a number begins with in CSV (default: '.')",
+        help="decimal separator of CSV (default: '.')",
     )
 
 
 def add_missing(parser: argparse.ArgumentParser) -> None:
-    """Add what is done about missing entries."""
+    """Add the option for missing values."""
     parser.add_argument(
         "--missing",
         choices=MISSING,
         default="error",
-        help="missing numbers and dates: an error, or the median in their place and beside it "
-        "which are missing; missing labels are a label (default: %(default)s)",
+        help="missing numbers and dates: an error, or replaced by the median, with an additional "
+        "column that indicates them; missing categories are a category (default: %(default)s)",
     )
 
 
-def remedy_of_missing(options: argparse.Namespace) -> str | None:
-    """Return what to do about missing entries where they are an error, else None."""
+def fix_of_missing(options: argparse.Namespace) -> str | None:
+    """Return the fix for missing values if they are an error, otherwise None."""
     if options.missing != "error":
         return None
-    return "fill it, or leave it out, or give --missing indicator"
+    return "Fill it, remove it, or pass --missing indicator"
 
 
 def add_test(parser: argparse.ArgumentParser, estimator: Estimator) -> None:
-    """Add which pairs of rows are compared, and the settings of a test by permutations."""
+    """Add the estimator and the settings of a permutation test."""
     group = parser.add_argument_group("test")
     group.add_argument(
         "--estimator",
         choices=[*ESTIMATORS, *SAMPLED_ESTIMATORS],
         default=estimator,
-        help="incomplete and block compare some pairs of rows, chosen at random, of tables that "
-        "have too many for the others (default: %(default)s)",
+        help="incomplete and block compare random pairs of rows, for tables that are too large for "
+        "the others (default: %(default)s)",
     )
     group.add_argument(
         "--budget",
         type=_budget,
         metavar="PAIRS",
-        help="of these two: pairs of rows to compare at most, such as 1e8, or about the time that "
-        "it may take, such as 90s or 5min",
+        help="for incomplete and block: the largest number of pairs of rows, such as 1e8, or the "
+        "approximate time, such as 90s or 5min",
     )
     group.add_argument(
         "--alpha",
         type=_level,
         default=0.05,
         metavar="α",
-        help="level of the test: how often it may find what is not there (default: %(default)s)",
+        help="level of the test (default: %(default)s)",
     )
     group.add_argument(
         "--permutations",
-        type=count,
+        type=as_count,
         default=999,
         metavar="B",
-        help="relabellings for p-values (default: %(default)s)",
+        help="number of permutations for p-values (default: %(default)s)",
     )
     group.add_argument(
         "--sample",
         type=_sample,
         metavar="N",
-        help="rows of a table to use at most, drawn at random, or 'all' (default: "
-        f"{_DEFAULT_SAMPLE}, as time grows as their square; all of incomplete and block)",
+        help="the largest number of rows of a table, drawn at random, or 'all' (default: "
+        f"{_DEFAULT_SAMPLE}, because time grows as its square; all for incomplete and block)",
     )
     add_seed(group)
 
 
 def add_seed(group: argparse._ActionsContainer) -> None:
-    """Add the seed of what is random."""
+    """Add the seed of random numbers."""
     group.add_argument(
         "--seed",
-        type=count,
+        type=as_count,
         default=0,
         metavar="S",
-        help="of all that is random (default: %(default)s)",
+        help="seed of random numbers (default: %(default)s)",
     )
 
 
 def most_rows(options: argparse.Namespace) -> int:
-    """Return how many rows of a table are used at most."""
+    """Return the largest number of rows of a table that are used."""
     default = _ALL if options.estimator in SAMPLED_ESTIMATORS else _DEFAULT_SAMPLE
     most: int = options.sample or default
     return most
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
-    """Add how, and where, the answer is written."""
+    """Add the format and the file of the output."""
     group = parser.add_argument_group("output")
     group.add_argument(
         "--format",
         choices=[*FORMATS],
-        help="default: the one that the extension of --output stands for, else table",
+        help="default: the format of the extension of --output, otherwise table",
     )
     group.add_argument(
         "--output",
         type=Path,
         metavar="FILE",
-        help="written whole or not at all (default: standard output)",
+        help="file, which is written atomically (default: standard output)",
     )
 
 
 def check_output(options: argparse.Namespace, *inputs: str | None) -> str:
-    """Return the format, before anything is computed in vain.
+    """Return the format, after checks of the options that precede the computation.
 
     Raises
     ------
-    Failure
+    CommandError
         If the output cannot be written, or would replace an input; if its extension is unknown; or
         if two inputs are standard input.
     """
     if inputs.count(STANDARD_INPUT) > 1:
-        raise Failure("only one file can be standard input, '-'")
+        raise CommandError("only one file can be standard input, '-'")
     output: Path | None = options.output
     if output is not None:
         if output.is_dir() or not output.absolute().parent.is_dir():
             what = "is a directory" if output.is_dir() else "is in a directory that does not exist"
-            raise Failure(f"--output {output} {what}")
+            raise CommandError(f"--output {output} {what}")
         if output.exists() and any(i and Path(i).exists() and output.samefile(i) for i in inputs):
-            raise Failure(f"--output {output} would replace the file that is read")
+            raise CommandError(f"--output {output} would replace the file that is read")
     return format_of(options.format, output)
 
 
 def table_options(options: argparse.Namespace) -> TableOptions:
-    """Return how tables are read, as the options say."""
+    """Return the options of reading tables."""
     return TableOptions(
         tuple(options.columns),
         tuple(options.categorical),
@@ -220,18 +204,18 @@ def table_options(options: argparse.Namespace) -> TableOptions:
 
 
 class Progress:
-    """Shows on a terminal how much is done: on standard error, in one line."""
+    """Progress in percent, on one line of standard error."""
 
     def __init__(self) -> None:
         self._shown, self._at = "", time.monotonic()
 
     @classmethod
     def shown(cls) -> Progress | bool:
-        """Return one if standard error is a terminal."""
+        """Return a Progress if standard error is a terminal, otherwise False."""
         return cls() if sys.stderr is not None and sys.stderr.isatty() else False
 
     def __call__(self, done: int, total: int) -> None:
-        """Show how much is done, after half a second, and nothing when all is."""
+        """Show the progress after half a second, and remove it at the end."""
         text = f"pkex: {100.0 * done / total:3.0f} %"
         if done >= total:
             sys.stderr.write(f"\r{' ' * len(self._shown)}\r" if self._shown else "")
@@ -252,20 +236,20 @@ def _level(text: str) -> float:
     return value
 
 
-def count(text: str) -> int:
-    """Return the whole number that a text is, or say what it must be."""
+def as_count(text: str) -> int:
+    """Return a non-negative integer."""
     if not (text.isascii() and text.isdecimal()) or len(text) > _MOST_DIGITS:
         raise argparse.ArgumentTypeError(
-            f"must be a whole number that is not negative, such as 0 or 999; got {text!r}"
+            f"must be a non-negative integer, such as 0 or 999; got {text!r}"
         )
     return int(text)
 
 
 def _budget(text: str) -> int | timedelta:
-    time = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)(s|min|h)", text)
+    duration = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)(s|min|h)", text)
     budget: int | timedelta = 0
-    if time is not None:
-        budget = timedelta(seconds=float(time[1]) * _UNITS[time[2]])
+    if duration is not None:
+        budget = timedelta(seconds=float(duration[1]) * _UNITS[duration[2]])
     elif re.fullmatch(r"[0-9]{1,18}|[0-9](\.[0-9]{1,9})?e1?[0-9]", text):
         budget = int(Decimal(text))
     if not budget:
@@ -281,14 +265,12 @@ def _sample(text: str) -> int:
         return _ALL
     value = int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else 0
     if value < 2:
-        raise argparse.ArgumentTypeError(
-            f"must be a number of at least two rows, or 'all'; got {text!r}"
-        )
+        raise argparse.ArgumentTypeError(f"must be an integer from 2 on, or 'all'; got {text!r}")
     return value
 
 
 def _delimiter(text: str) -> str:
     delimiter = "\t" if text in ("tab", "\\t") else text
     if len(delimiter) != 1 or delimiter in '"\r\n':
-        raise argparse.ArgumentTypeError(f"must be one letter, or 'tab'; got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be one character, or 'tab'; got {text!r}")
     return delimiter

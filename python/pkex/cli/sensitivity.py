@@ -1,4 +1,4 @@
-"""``pkex sensitivity``: which inputs the variance of a model's output comes from."""
+"""``pkex sensitivity``: the shares of inputs in the variance of a model's output."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkex.cli.answers import Answer, present
+from pkex.cli.command_output import CommandOutput, write_output
 from pkex.cli.distributions import are_distributions, read_distributions
-from pkex.cli.failure import failures, warning_lines
+from pkex.cli.errors import command_errors
 from pkex.cli.file_bytes import FileBytes
-from pkex.cli.models import add_model, in_words, read_model, tables_for
+from pkex.cli.models import add_model, model_text, options_for_model, read_model
 from pkex.cli.options import Progress, add_output, add_table, check_output, table_options
 from pkex.cli.tables import read_table
 from pkex.cli.vocabulary import CommandVocabulary
@@ -28,60 +28,64 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to a parser."""
     parser = commands.add_parser(
         "sensitivity",
-        help="which inputs the variance of a model's output comes from",
+        help="divide the variance of a model's output among its inputs",
         description="Shapley effects, first-order and total Sobol indices of a fitted kernel "
-        "model over independent inputs.",
+        "model with independent inputs.",
         allow_abbrev=False,
     )
     add_model(parser)
     parser.add_argument(
         "inputs",
         metavar="INPUTS",
-        help="table of rows, or '-', whose columns are taken as independent of each other, or JSON "
+        help="table of rows, or '-', whose columns are assumed independent of each other; or JSON "
         'with a distribution of scipy.stats for each input, such as {"x": {"distribution": "norm", '
         '"loc": 0, "scale": 1}}',
     )
     parser.add_argument(
-        "--order", type=int, choices=(1, 2), default=1, help="2: of pairs as well (default: 1)"
+        "--order",
+        type=int,
+        choices=(1, 2),
+        default=1,
+        help="2 adds the second-order indices of pairs (default: 1)",
     )
-    add_table(parser, chosen="columns of the model, in its order")
+    add_table(parser, columns="columns of the model, in its order")
     add_output(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Divide the variance, write what was found, and return the exit status."""
+    """Compute the indices, write the output, and return the exit status."""
     kind = check_output(options, options.inputs, options.model)
     vocabulary = CommandVocabulary({"inputs": options.inputs, "the model": options.model})
-    with warning_lines(vocabulary) as warnings, failures(vocabulary):
+    with command_errors(vocabulary) as warnings:
         model = read_model(options.model, options)
-        result = _analysed(model, options, vocabulary)
-    present(_answer(result, in_words(model), options, warnings), kind, options.output)
+        result = _analyze(model, options, vocabulary)
+    write_output(_output(result, model_text(model), options, warnings), kind, options.output)
     return 0
 
 
-def _analysed(
+def _analyze(
     model: Any, options: argparse.Namespace, vocabulary: CommandVocabulary
 ) -> SensitivityResult:
     import pkex
 
-    how: dict[str, Any] = {"order": options.order, "progress": Progress.shown()}
+    settings: dict[str, Any] = {"order": options.order, "progress": Progress.shown()}
     source = FileBytes.of(options.inputs)
     if are_distributions(source):
-        return pkex.sensitivity(model, read_distributions(source), **how)
-    sheet = read_table(source, tables_for(model, table_options(options)))
-    vocabulary.locate("inputs", sheet)
-    return pkex.sensitivity(model, sheet.frame, **how)
+        return pkex.sensitivity(model, read_distributions(source), **settings)
+    table = read_table(source, options_for_model(model, table_options(options)))
+    vocabulary.locate("inputs", table)
+    return pkex.sensitivity(model, table.frame, **settings)
 
 
-def _answer(
-    result: SensitivityResult, fitted: str, options: argparse.Namespace, warnings: list[str]
-) -> Answer:
+def _output(
+    result: SensitivityResult, model: str, options: argparse.Namespace, warnings: list[str]
+) -> CommandOutput:
     from pkex.sensitivity.sensitivity_report import conclusion, report_sensitivity, variances
 
     sentence = conclusion(result)
     facts = {
-        "Model": f"{options.model}: {fitted}",
+        "Model": f"{options.model}: {model}",
         "Inputs": options.inputs,
         "Variance": variances(result),
         "Version": f"pkex {version('pkex')}",
@@ -91,9 +95,9 @@ def _answer(
     record = {
         "command": "sensitivity",
         "pkex": version("pkex"),
-        "verdict": sentence,
+        "conclusion": sentence,
         "model": options.model,
-        "fitted": fitted,
+        "fitted": model,
         "inputs": options.inputs,
         "variance": np.asarray(result.variance).tolist(),
         "outputs": result.output_names,
@@ -102,9 +106,9 @@ def _answer(
         "notes": list(result.notes),
         "warnings": list(warnings),
     }
-    what = Path(options.model).name
-    return Answer(
-        lambda: report_sensitivity(result, what, facts, tuple(warnings)),
+    title = Path(options.model).name
+    return CommandOutput(
+        lambda: report_sensitivity(result, title, facts, tuple(warnings)),
         record,
         lines if second is None else _with_pairs(result, lines),
         sentence,
@@ -112,7 +116,7 @@ def _answer(
 
 
 def _lines(result: SensitivityResult) -> list[dict[str, Any]]:
-    """Return a line for each input, and output if there are several; the largest effect first."""
+    """Return a line of CSV for each input (and output), the largest effect first."""
     outputs = result.output_names
     columns = {
         "shapley_effect": result.shapley_effects,
@@ -130,11 +134,11 @@ def _lines(result: SensitivityResult) -> list[dict[str, Any]]:
 
 
 def _with_pairs(result: SensitivityResult, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return lines for CSV: those of inputs, then one for each pair, the largest first."""
+    """Return the lines of inputs, followed by a line for each pair, the largest index first."""
     outputs, names = result.output_names, result.feature_names
     second = np.asarray(result.second_order).reshape(len(names), len(names), -1)
     blank = dict.fromkeys(lines[0])
-    found = [{**line, "with": None, "second_order": None} for line in lines]
+    with_pairs = [{**line, "with": None, "second_order": None} for line in lines]
     one, other = np.triu_indices(len(names), k=1)
     for place, output in enumerate(outputs or [None]):
         own = second[one, other, place]
@@ -145,5 +149,5 @@ def _with_pairs(result: SensitivityResult, lines: list[dict[str, Any]]) -> list[
                 "with": names[other[k]],
                 "second_order": float(own[k]),
             }
-            found.append({**blank, **head, **pair})
-    return found
+            with_pairs.append({**blank, **head, **pair})
+    return with_pairs

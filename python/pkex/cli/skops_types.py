@@ -1,4 +1,4 @@
-"""The types in a skops file that are safe to load although skops does not know them."""
+"""Types in skops files that are safe to load but not known to skops."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import IO
 
 __all__ = ["safe_types"]
 
-# Classes whose instances hold numbers and each other. No other name in these modules is safe: they
-# also hold functions, and the modules that they import.
+# Classes whose instances contain numbers and each other. Other names in these modules, such as
+# functions and imported modules, are not safe.
 _KERNELS = (
     "CompoundKernel",
     "ConstantKernel",
@@ -30,12 +30,12 @@ _SAFE = {
     **{f"sklearn.gaussian_process.kernels.{name}": "Kernel" for name in _KERNELS},
     "sklearn.gaussian_process._gpc._BinaryGaussianProcessClassifierLaplace": "BaseEstimator",
 }
-# The kind of node that makes an instance without calling its class, and sets its attributes.
+# The kind of node that creates an instance without calling its class, and sets its attributes.
 _INSTANCE = "ObjectNode"
 
 
 def safe_types(file: IO[bytes], unknown: Iterable[str]) -> set[str]:
-    """Return those types that are safe classes, and of which the file holds plain instances only.
+    """Return the types that are safe classes and have only plain instances in the file.
 
     Nodes of other kinds call a type or read its attributes. A class that such a node names is not
     safe in this file.
@@ -45,7 +45,7 @@ def safe_types(file: IO[bytes], unknown: Iterable[str]) -> set[str]:
     file : binary file
         A skops file.
     unknown : iterable of str
-        Full names of types in it that skops does not know.
+        Full names of types in the file that are not known to skops.
     """
     safe = {name for name in unknown if name in _SAFE and _is_subclass(name, _SAFE[name])}
     with zipfile.ZipFile(file) as archive:
@@ -62,7 +62,7 @@ def safe_types(file: IO[bytes], unknown: Iterable[str]) -> set[str]:
 
 
 def _is_subclass(full_name: str, base: str) -> bool:
-    """Return whether a name in scikit-learn stands for a subclass of a class in its module."""
+    """Return whether a name in scikit-learn is a subclass of a class in its module."""
     module_name, _, name = full_name.rpartition(".")
     module = import_module(module_name)
     found = getattr(module, name, None)

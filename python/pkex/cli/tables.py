@@ -1,4 +1,4 @@
-"""Tables from files: CSV, Parquet and Arrow, told apart by how they begin."""
+"""Tables from files: CSV, Parquet and Arrow, recognized by their first bytes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pkex.cli.csv_files import CSVFile
-from pkex.cli.entries import (
+from pkex.cli.column_types import (
     as_dates,
     counts_rows,
-    hidden_by_rounding,
-    kind_of,
-    like_numbers,
-    not_like_most,
+    is_lost_by_rounding,
+    texts_among_most,
+    texts_like_numbers,
+    type_of,
 )
-from pkex.cli.failure import Failure, needing
+from pkex.cli.csv_files import CSVFile
+from pkex.cli.errors import CommandError, missing_libraries
 from pkex.cli.file_bytes import FileBytes
 from pkex.errors import warn
 from pkex.inputs.wording import counted, shown
@@ -29,30 +29,30 @@ from pkex.tables.labels import index_columns, unnamed
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Sheet", "TableOptions", "read_table"]
+__all__ = ["FileTable", "TableOptions", "read_table"]
 
-# How files begin.
+# The first bytes of files.
 _PARQUET, _ARROW_FILE, _ARROW_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 
 
 @dataclass(frozen=True)
 class TableOptions:
-    """How tables are read.
+    """Options of reading tables.
 
     Parameters
     ----------
     columns : tuple of str
-        Those to read; all if there are none, but row numbers and the index of a table of pandas.
+        The columns to read; by default all except row numbers and the index of a pandas table.
     categorical : tuple of str
-        Those whose entries are labels.
+        Columns whose values are categories.
     delimiter : str, optional
-        Of CSV; by default a comma, or a tab in a file called .tsv.
+        The delimiter of CSV; by default a comma, or a tab for files with the extension .tsv.
     decimal : str
-        What the fraction of a number begins with in CSV.
+        The decimal separator of CSV.
     needed : tuple of str
-        Columns to read in any case.
+        Columns that are always read.
     excluded : tuple of str
-        Columns to leave out.
+        Columns that are not read.
     """
 
     columns: tuple[str, ...] = ()
@@ -64,17 +64,17 @@ class TableOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
-    """A table that was read, and where its rows are in the file.
+class FileTable:
+    """A table from a file, with the place of each row in the file.
 
     Parameters
     ----------
     frame : DataFrame
-        Its index holds the numbers of rows in the file, from 0.
+        Its index has the numbers of rows in the file, from 0.
     name : str
-        What messages call it.
+        The name of the file in messages.
     n_rows : int
-        In the file.
+        The number of rows in the file.
     source : CSVFile, optional
     """
 
@@ -84,135 +84,141 @@ class Sheet:
     source: CSVFile | None = None
 
     def line(self, row: int) -> str:
-        """Return where a row is, by its number from 0: the line of a CSV file, else its number."""
+        """Return the line of a row in a CSV file, or its number; the row counts from 0."""
         return f"row {row + 1}" if self.source is None else f"line {self.source.line_of(row)}"
 
-    def sampled(self, most: int, generator: np.random.Generator) -> Sheet:
-        """Return at most so many rows, drawn at random, in their order."""
+    def sampled(self, most: int, generator: np.random.Generator) -> FileTable:
+        """Return at most `most` rows, drawn at random, in their order."""
         n_rows = len(self.frame)
         if n_rows <= most:
             return self
         chosen = np.sort(generator.choice(n_rows, most, replace=False))
         return replace(self, frame=self.frame.iloc[chosen])
 
-    def in_words(self) -> str:
-        """Return what the rows are: all of the file, or some."""
+    def description(self) -> str:
+        """Return the number of rows, and of how many they were drawn."""
         n_rows = len(self.frame)
         if n_rows == self.n_rows:
             return counted(n_rows, "row")
         return f"{n_rows} of {self.n_rows} rows, drawn at random"
 
-    def check_numbers(self, remedy: str | None) -> None:
-        """Refuse infinite numbers, and missing ones and dates if there is a remedy to name."""
-        numeric = [name for name in self.frame if kind_of(self.frame[name]) != "labels"]
-        for name in numeric:
-            if kind_of(self.frame[name]) == "numbers":
-                values = self.frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
-                self._refuse(name, np.isinf(values), "the number is infinite; replace it")
-                self._refuse(
-                    name,
-                    hidden_by_rounding(self.frame[name]),
-                    "integers beyond 2^53, which are too large to differ as numbers; subtract "
-                    "what they have in common, or, if they are labels, say so: "
-                    f"--categorical {name}",
-                )
-        if remedy is not None:
-            self.check_complete(numeric, remedy)
+    def check_numbers(self, fix_of_missing: str | None) -> None:
+        """Raise CommandError for infinite numbers, and missing numbers or dates if there is a fix.
 
-    def check_complete(self, columns: Iterable[str], remedy: str) -> None:
-        """Refuse missing entries, saying where they are."""
+        Parameters
+        ----------
+        fix_of_missing : str, optional
+            The fix for missing values; None if they are allowed.
+        """
+        types = {name: type_of(self.frame[name]) for name in self.frame}
+        for name in (name for name, of_type in types.items() if of_type == "numbers"):
+            values = self.frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
+            self._check(name, ~np.isinf(values), "the number is infinite. Replace it")
+            self._check(
+                name,
+                ~is_lost_by_rounding(self.frame[name]),
+                "integers beyond 2^53, which are equal as float64. Subtract a common number, or "
+                f"pass --categorical {name} if they are categories",
+            )
+        if fix_of_missing is not None:
+            numeric = [name for name, of_type in types.items() if of_type != "categories"]
+            self.check_complete(numeric, fix_of_missing)
+
+    def check_complete(self, columns: Iterable[str], fix: str) -> None:
+        """Raise CommandError for missing values, with their line."""
         for name in columns:
-            is_missing = self.frame[name].isna().to_numpy()
-            self._refuse(name, is_missing, f"the entry is missing; {remedy}")
+            is_known = self.frame[name].notna().to_numpy()
+            self._check(name, is_known, f"the value is missing. {fix}")
 
-    def check_alike(self, column: str) -> None:
-        """Refuse texts in a column that otherwise holds numbers or dates."""
-        odd = not_like_most(self.frame[column], self.decimal)
-        if odd is not None:
-            kind, is_wrong = odd
-            entry = self.frame[column][is_wrong].iloc[0]
-            what = f"{entry!r} is none of the {kind} that most entries are; if these are labels, "
-            self._refuse(column, is_wrong, f"{what}say so: --categorical {column}")
-
-    def warn_of_labels(self, column: str) -> None:
-        """Warn of texts that are compared as labels, but look like numbers or dates."""
-        found = like_numbers(self.frame[column])
+    def check_texts(self, column: str) -> None:
+        """Raise CommandError for texts in a column that otherwise has numbers or dates."""
+        decimal = "." if self.source is None else self.source.decimal
+        found = texts_among_most(self.frame[column], decimal)
         if found is not None:
-            entry, what = found
+            of_type, is_wrong = found
+            value = self.frame[column][is_wrong].iloc[0]
+            problem = f"{value!r} is not one of the {of_type} that most values are. If these are "
+            self._check(column, ~is_wrong, f"{problem}categories, pass --categorical {column}")
+
+    def warn_of_texts(self, column: str) -> None:
+        """Warn of texts that are read as categories but look like numbers or dates."""
+        found = texts_like_numbers(self.frame[column])
+        if found is not None:
+            value, hint = found
             warn(
-                f"column {column!r} of {self.name} holds texts such as {entry!r}, which are taken "
-                f"for labels; {what}; if they are labels, say so: --categorical {column}"
+                f"column {column!r} of {self.name} has texts such as {value!r}, which are read as "
+                f"categories. {hint}. If they are categories, pass --categorical {column}"
             )
 
-    def warn_of_padded(self, column: str, entry: str) -> None:
-        """Warn of numbers that are written like codes."""
+    def warn_of_codes(self, column: str, value: str) -> None:
+        """Warn of numbers with leading zeros, which may be codes."""
         warn(
-            f"column {column!r} of {self.name} holds entries such as {entry!r}, which are taken "
-            f"for numbers; if they are labels, say so: --categorical {column}"
+            f"column {column!r} of {self.name} has values such as {value!r}, which are read as "
+            f"numbers. If they are categories, pass --categorical {column}"
         )
 
     def warn_of_row_numbers(self, named: Collection[str]) -> None:
-        """Warn of columns that count the rows, numbers of orders say, unless they were named."""
+        """Warn of columns that count the rows, unless the user has named them."""
         for column in self.frame:
             if column not in named and counts_rows(self.frame[column]):
                 warn(
-                    f"column {column!r} of {self.name} goes up by 1 from row to row; if these are "
-                    f"numbers of rows, and not measured, leave it out: --exclude {column}"
+                    f"column {column!r} of {self.name} increases by 1 from row to row. If it "
+                    f"numbers the rows, leave it out by --exclude {column}"
                 )
 
-    @property
-    def decimal(self) -> str:
-        """What the fraction of a number begins with."""
-        return "." if self.source is None else self.source.decimal
-
-    def _refuse(self, name: str, is_wrong: Any, what: str) -> None:
-        if not is_wrong.any():
+    def _check(self, name: str, is_valid: Any, problem: str) -> None:
+        """Raise CommandError with the line of the first value that is not valid."""
+        if is_valid.all():
             return
-        row = int(self.frame.index[int(np.argmax(is_wrong))])
-        number = int(is_wrong.sum())
-        more = f" ({number} such entries in the column)" if number > 1 else ""
-        raise Failure(f"{self.name}, {self.line(row)}, column {name!r}: {what}{more}")
+        row = int(self.frame.index[int(np.argmin(is_valid))])
+        number = int((~is_valid).sum())
+        more = f" ({number} such values in the column)" if number > 1 else ""
+        raise CommandError(f"{self.name}, {self.line(row)}, column {name!r}: {problem}{more}")
 
 
-def read_table(path: str | FileBytes, options: TableOptions) -> Sheet:
+def read_table(path: str | FileBytes, options: TableOptions) -> FileTable:
     """Read a table from a file, or from standard input if the path is "-".
 
     Raises
     ------
-    Failure
-        If there is no such file, it is no table, or lacks a column.
+    CommandError
+        If there is no such file, it is not a table, or lacks a column.
     """
     source = path if isinstance(path, FileBytes) else FileBytes.of(path)
     with source.opened() as stream:
         start = stream.read(6)
     if start.startswith((_PARQUET, _ARROW_FILE, _ARROW_STREAM)):
-        with needing("reading Parquet and Arrow files", "pandas and pyarrow"):
+        with missing_libraries("reading Parquet and Arrow files", "pandas and pyarrow"):
             return _read_arrow(source, start, options)
-    with needing("reading CSV files", "pandas"):
+    with missing_libraries("reading CSV files", "pandas"):
         return _read_csv(source, options)
 
 
-def _read_csv(source: FileBytes, options: TableOptions) -> Sheet:
+def _read_csv(source: FileBytes, options: TableOptions) -> FileTable:
     delimiter = options.delimiter or ("\t" if ".tsv" in Path(source.path).suffixes else ",")
     if options.decimal == delimiter:
-        raise Failure(f"{source.name}: --decimal ',' needs another --delimiter, such as ';'")
+        raise CommandError(
+            f"{source.name}: --decimal ',' requires another --delimiter, such as ';'"
+        )
     file = CSVFile(source, delimiter, options.decimal)
-    with file.opened() as lines:
-        columns = _chosen(lines.header, file.name, options)
-        frame, padded = lines.frame(columns, set(options.categorical)), lines.padded
-    sheet = Sheet(frame, file.name, len(frame), file)
+    header = file.header()
+    columns = _chosen(header, file.name, options)
+    frame, padded = file.read(header, columns, set(options.categorical))
+    table = FileTable(frame, file.name, len(frame), file)
     for column in columns:
-        if kind_of(frame[column]) == "labels" and column not in options.categorical:
-            sheet.check_alike(column)
+        if column in options.categorical:
+            continue
+        if type_of(frame[column]) == "categories":
+            table.check_texts(column)
             frame[column] = as_dates(frame[column])
-            if kind_of(frame[column]) == "labels":
-                sheet.warn_of_labels(column)
-        elif column in padded and column not in options.categorical:
-            sheet.warn_of_padded(column, padded[column])
-    return sheet
+            if type_of(frame[column]) == "categories":
+                table.warn_of_texts(column)
+        elif column in padded:
+            table.warn_of_codes(column, padded[column])
+    return table
 
 
-def _read_arrow(source: FileBytes, start: bytes, options: TableOptions) -> Sheet:
+def _read_arrow(source: FileBytes, start: bytes, options: TableOptions) -> FileTable:
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -227,23 +233,23 @@ def _read_arrow(source: FileBytes, start: bytes, options: TableOptions) -> Sheet
                 table = pa.ipc.open_stream(stream).read_all()
         for place, column in enumerate(table.column_names):
             if column in options.categorical:
-                table = table.set_column(place, column, _as_labels(table.column(place)))
+                table = table.set_column(place, column, _as_categories(table.column(place)))
         frame = table.to_pandas(date_as_object=False, ignore_metadata=True)
     except (pa.ArrowException, ValueError, OSError) as error:
-        raise Failure(f"{name} cannot be read: {str(error).splitlines()[0]}") from None
+        raise CommandError(f"{name} cannot be read: {str(error).splitlines()[0]}") from None
     if not len(frame):
-        raise Failure(f"{name} has no rows")
+        raise CommandError(f"{name} has no rows")
     frame = frame[_chosen(list(frame.columns), name, options, index_columns(table.schema))]
     for column in frame.columns:
         if column in options.categorical:
             frame[column] = frame[column].astype("string")
         elif hasattr(frame[column].dtype, "tz"):
             frame[column] = frame[column].dt.tz_convert(None)
-    return Sheet(frame, name, len(frame))
+    return FileTable(frame, name, len(frame))
 
 
-def _as_labels(column: Any) -> Any:
-    """Return integers as texts; with a missing one they would become floats, such as 1.0."""
+def _as_categories(column: Any) -> Any:
+    """Return integers as texts; next to missing values they would become floats, such as 1.0."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
@@ -254,36 +260,32 @@ def _as_labels(column: Any) -> Any:
 def _chosen(
     header: list[str], name: str, options: TableOptions, index: Iterable[str] = ()
 ) -> list[str]:
-    """Return the names of the columns to read; of those of an index the ones that are named."""
-    asked = (*options.columns, *options.needed)
-    for column in (*asked, *options.categorical, *options.excluded):
+    """Return the names of the columns to read, without those of an index that is not named."""
+    required = (*options.columns, *options.needed)
+    for column in (*required, *options.categorical, *options.excluded):
         if column not in header:
-            raise Failure(f"{name} has no column {column!r}; {_near(column, header)}")
-    both = [column for column in options.excluded if column in asked]
+            close = get_close_matches(column, header, 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"it has {shown(header)}"
+            raise CommandError(f"{name} has no column {column!r}; {hint}")
+    both = [column for column in options.excluded if column in required]
     if both:
-        raise Failure(f"{both[0]!r} is to be read and to be left out: take it from --exclude")
+        raise CommandError(f"{both[0]!r} is a column to read. Remove it from --exclude")
     repeated = [column for column, number in Counter(header).items() if column and number > 1]
     if repeated:
-        raise Failure(f"{name}: several columns are called {shown(repeated)}")
+        raise CommandError(f"{name}: several columns are named {shown(repeated)}")
     if options.columns:
-        return list(dict.fromkeys(asked))
+        return list(dict.fromkeys(required))
     header = [column for column in header if column not in options.excluded]
     if not header:
-        raise Failure(f"{name}: --exclude leaves no column")
-    named = {*asked, *options.categorical}
+        raise CommandError(f"{name}: --exclude leaves no column")
+    named = {*required, *options.categorical}
     without_name = set(unnamed(header)) - named
     if without_name:
-        warn(f"{name}: a column has no name and is left out: are these the numbers of rows?")
+        warn(f"{name}: a column has no name and is left out; it may contain row numbers")
     of_rows = [column for column in index if column in header and column not in named]
     if of_rows:
         warn(
-            f"{name}: {shown(of_rows)}, the index of the table in pandas, is what rows are called "
-            "and left out; if it is to be compared, name it in --columns"
+            f"{name}: {shown(of_rows)}, the index of the table in pandas, is left out. To compare "
+            "it, name it in --columns"
         )
     return [column for column in header if column not in {*without_name, *of_rows}]
-
-
-def _near(column: str, header: list[str]) -> str:
-    """Return which column may have been meant, or which there are."""
-    close = get_close_matches(column, header, 1)
-    return f"did you mean {close[0]!r}?" if close else f"it has {shown(header)}"

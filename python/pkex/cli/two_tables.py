@@ -1,4 +1,4 @@
-"""Two tables that are compared: with the same columns, of the same kinds."""
+"""Two tables that are compared: the same columns, with the same types of values."""
 
 from __future__ import annotations
 
@@ -8,93 +8,94 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pkex.cli.entries import kind_of
-from pkex.cli.failure import Failure
-from pkex.cli.tables import Sheet
+from pkex.cli.column_types import type_of
+from pkex.cli.errors import CommandError
+from pkex.cli.tables import FileTable
 from pkex.errors import warn
 from pkex.inputs.wording import shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["alike"]
+__all__ = ["match_columns"]
 
 
-def alike(first: Sheet, second: Sheet) -> tuple[Sheet, Sheet]:
-    """Return two tables with the columns of the first, of one kind in both.
+def match_columns(first: FileTable, second: FileTable) -> tuple[FileTable, FileTable]:
+    """Return two tables with the columns of the first, which have the same type in both.
 
-    A column that is all missing in one has the kind that it has in the other. Labels that are the
-    same numbers, written in two ways, are warned of.
+    A column whose values are all missing in one table has its type in the other. A warning names
+    categories that are numbers in different notations.
 
     Raises
     ------
-    Failure
-        If one has columns that the other has not, or entries are numbers in one and not in the
-        other.
+    CommandError
+        If a table lacks a column of the other, or a column has different types.
     """
     _check_columns(first, second)
     frames = first.frame.copy(deep=False), second.frame[list(first.frame.columns)].copy(deep=False)
     for column in first.frame.columns:
         one, other = frames[0][column], frames[1][column]
-        kinds = kind_of(one), kind_of(other)
-        if kinds[0] != kinds[1]:
+        types = type_of(one), type_of(other)
+        if types[0] != types[1]:
             if other.isna().all():
                 frames[1][column] = _missing_like(one, other)
             elif one.isna().all():
                 frames[0][column] = _missing_like(other, one)
             else:
-                raise Failure(
-                    f"column {column!r} holds {kinds[0]} in {first.name} and {kinds[1]} in "
-                    f"{second.name}; if they are labels in both: --categorical {column}"
+                raise CommandError(
+                    f"column {column!r} contains {types[0]} in {first.name} and {types[1]} in "
+                    f"{second.name}. If they are categories in both, pass --categorical {column}"
                 )
-        elif kinds[0] == "labels":
-            _warn_of_ways(column, one, other, (first.name, second.name))
+        elif types[0] == "categories":
+            _warn_of_notations(column, one, other, (first.name, second.name))
     return replace(first, frame=frames[0]), replace(second, frame=frames[1])
 
 
-def _check_columns(first: Sheet, second: Sheet) -> None:
+def _check_columns(first: FileTable, second: FileTable) -> None:
     for one, other in ((first, second), (second, first)):
         lacking = [column for column in one.frame.columns if column not in other.frame.columns]
         if lacking:
             near = get_close_matches(lacking[0], other.frame.columns, 1)
-            raise Failure(
+            raise CommandError(
                 f"{other.name} has no column {lacking[0]!r}, which {one.name} has"
                 + (f", but {near[0]!r}" if near else "")
                 + (f" (nor {shown(lacking[1:])})" if len(lacking) > 1 else "")
-                + "; choose those to compare by --columns"
+                + ". Choose the columns to compare by --columns"
             )
 
 
 def _missing_like(known: pd.Series, missing: pd.Series) -> pd.Series:
-    """Return entries that are all missing, of the kind that others are."""
+    """Return a column of missing values, of the type of a known column."""
     import pandas as pd
 
-    kind = kind_of(known)
-    dtype = known.dtype if kind == "dates" else np.dtype(float if kind == "numbers" else object)
+    of_type = type_of(known)
+    dtype = known.dtype if of_type == "dates" else np.dtype(float if of_type == "numbers" else "O")
     return pd.Series([None] * len(missing), missing.index, dtype)
 
 
-def _warn_of_ways(column: str, one: pd.Series, other: pd.Series, names: tuple[str, str]) -> None:
-    """Warn if no label of one file is in the other: they may be written in two ways."""
+def _warn_of_notations(
+    column: str, one: pd.Series, other: pd.Series, names: tuple[str, str]
+) -> None:
+    """Warn if the files have no category in common: they may write the same ones differently."""
     import pandas as pd
 
     levels = [pd.Series(own.dropna().unique()).astype(str) for own in (one, other)]
     if set(levels[0]) & set(levels[1]):
         return
-    ways: list[dict[float, str]] = []
+    texts: list[dict[float, str]] = []
     for own in levels:
         numbers = pd.to_numeric(own, errors="coerce")
-        ways.append({n: text for n, text in zip(numbers, own, strict=True) if n == n})
-    both = sorted(ways[0].keys() & ways[1].keys())
+        texts.append({n: text for n, text in zip(numbers, own, strict=True) if n == n})
+    both = sorted(texts[0].keys() & texts[1].keys())
     if both:
         warn(
-            f"the labels of column {column!r} are numbers that {names[0]} and {names[1]} write in "
-            f"two ways, such as {ways[0][both[0]]!r} and {ways[1][both[0]]!r}: no label is in both "
-            "files, so that all differ"
+            f"the categories of column {column!r} are numbers that {names[0]} and {names[1]} write "
+            f"in different notations, such as {texts[0][both[0]]!r} and {texts[1][both[0]]!r}, so "
+            "all categories differ"
         )
     elif all(map(len, levels)):
         warn(
-            f"no label of column {column!r} is in both files, so that all differ: {names[0]} has "
-            f"{shown(levels[0].tolist(), 3)}, {names[1]} has {shown(levels[1].tolist(), 3)}; write "
-            "them in one way if they mean the same"
+            f"no category of column {column!r} is in both files, so all differ: {names[0]} has "
+            f"{shown(levels[0].tolist(), 3)}, {names[1]} has {shown(levels[1].tolist(), 3)}. If "
+            "they mean the same, write them in the same way"
         )

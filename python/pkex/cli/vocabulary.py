@@ -1,15 +1,15 @@
-"""The words of the command line for what messages of pkex name: files, options and lines."""
+"""The words of the command line in messages: files, options and lines."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from pkex.cli.tables import Sheet
+from pkex.cli.tables import FileTable
 from pkex.errors import Option, Vocabulary
 
 __all__ = ["CommandVocabulary"]
 
-# The options of Python that commands have, too: --option value, without the n_ of numbers.
+# Keyword arguments that are also options of commands, without the prefix n_.
 _OPTIONS = frozenset(
     {
         "background",
@@ -37,26 +37,26 @@ class CommandVocabulary(Vocabulary):
     Parameters
     ----------
     files : dict of str to str
-        What the arguments of pkex are called: by the names of their files.
+        The names of files by the arguments of pkex that they are.
     """
 
     def __init__(self, files: dict[str, str]) -> None:
         self._files = files
-        self._sheets: dict[str, Sheet] = {}
+        self._tables: dict[str, FileTable] = {}
 
-    def locate(self, argument: str, sheet: Sheet) -> None:
-        """Say which table an argument is, so that its rows become lines of the file."""
-        self._sheets[argument] = sheet
+    def locate(self, argument: str, table: FileTable) -> None:
+        """Add the table of an argument, so that messages name lines of its file."""
+        self._tables[argument] = table
 
     def argument(self, name: str) -> str:
-        """Return the file of an argument, or the option."""
+        """Return the file of an argument, or its option."""
         known = self._files.get(name)
         if known is None and name in _OPTIONS:
             return _spelled(name)
         return known or name
 
     def option(self, option: Option) -> str | None:
-        """Return an option with its value, None where commands do not have it."""
+        """Return an option with its value; None if commands do not have it."""
         if option.name not in _OPTIONS:
             return None
         if option.value is None or option.value is True:
@@ -65,11 +65,11 @@ class CommandVocabulary(Vocabulary):
 
     def place(self, argument: str | None, row: int, column: int | str | None) -> str:
         """Return the line of the file, or the number of the row from 1, and the column's name."""
-        sheet = self._sheets.get(argument or "")
-        if sheet is None:
+        table = self._tables.get(argument or "")
+        if table is None:
             return super().place(argument, row, column)
-        name = sheet.frame.columns[column] if isinstance(column, int) else column
-        line = sheet.line(int(sheet.frame.index[row]))
+        name = table.frame.columns[column] if isinstance(column, int) else column
+        line = table.line(int(table.frame.index[row]))
         return line if name is None else f"{line}, column {name!r}"
 
 

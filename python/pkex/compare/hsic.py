@@ -48,7 +48,7 @@ from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
 from pkex.tables.encode import Missing
 from pkex.tables.samples import check_row_count, read_samples
-from pkex.tables.stream import refuse_files
+from pkex.tables.stream import check_in_memory
 from pkex.typing import Report
 
 __all__ = ["hsic"]
@@ -204,7 +204,7 @@ def _hsic_of_all_pairs(
 ) -> HSICResult:
     """Compute `hsic` over all pairs of rows, with checked options."""
     conventions, is_x = options.conventions, attribute == "x"
-    refuse_files({"X": X}, conventions.estimator)
+    check_in_memory({"X": X}, conventions.estimator)
     (table,), encoding = read_samples(
         {"X": X}, options.categorical, options.missing, compares_names=False
     )

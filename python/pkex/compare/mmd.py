@@ -42,7 +42,7 @@ from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
 from pkex.tables.encode import Missing
 from pkex.tables.samples import two_samples
-from pkex.tables.stream import refuse_files
+from pkex.tables.stream import check_in_memory
 from pkex.typing import Float
 
 __all__ = ["mmd"]
@@ -225,7 +225,7 @@ def _mmd_of_all_pairs(
 ) -> MMDResult:
     """Compute `mmd` over all pairs of rows, with checked options."""
     conventions, n_permutations = options.conventions, options.n_permutations
-    refuse_files({"X": X, "Y": Y}, conventions.estimator)
+    check_in_memory({"X": X, "Y": Y}, conventions.estimator)
     of_x, of_y, encoding = two_samples(X, Y, options.categorical, options.missing)
     x, y, names = of_x.rows, of_y.rows, encoding.names
     passed, players = user_kernel(kernel, len(names), X=x, Y=y), options.players(names)

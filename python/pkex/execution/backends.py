@@ -1,4 +1,4 @@
-"""Workers of joblib's: the processes and clusters that a user switched on, and no others.
+"""Workers of joblib backends that a user has activated: processes and clusters.
 
 Inside an explicit ``joblib.parallel_config(backend=...)`` with a backend of processes or of a
 cluster ("loky", "multiprocessing", "dask", "ray", "spark"), calls hand pieces of work to its
@@ -29,24 +29,24 @@ class Threads:
         self.number = number
 
     def map(self, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
-        """Return what a function gives for each item, in their order."""
+        """Return the results of a function for all items, in order."""
         with ThreadPoolExecutor(self.number) as pool:
             return list(pool.map(function, items))
 
 
 class Workers:
-    """The workers of an active backend of joblib's."""
+    """The workers of an active joblib backend."""
 
     def __init__(self, parallel: Any) -> None:
         self._parallel = parallel
 
     @property
     def number(self) -> int:
-        """How many there are."""
+        """The number of workers."""
         return int(self._parallel._effective_n_jobs())
 
     def map(self, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
-        """Return what a function, which can be pickled, gives for each item, in their order."""
+        """Return the results of a function, which can be pickled, for all items, in order."""
         from joblib import delayed
 
         calls = (delayed(InOnePiece(partial(function, item)))() for item in items)
@@ -55,17 +55,17 @@ class Workers:
 
 
 class InOnePiece:
-    """A function that is pickled in one piece, also when it has been pickled before.
+    """A function that is pickled as bytes, also repeatedly.
 
-    Arrays that a cluster sends next to a pickle may be unaligned, and the engine does not read
-    these. Its scheduler unpickles what it sends on.
+    Arrays that a cluster sends separately from a pickle may be unaligned, which the engine does not
+    support. The scheduler of a cluster unpickles functions before it sends them.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
 
     def __call__(self, *arguments: Any) -> Any:
-        """Return what the function gives."""
+        """Return the result of the function."""
         return self._function(*arguments)
 
     def __reduce__(self) -> tuple[Callable[[bytes], Any], tuple[bytes]]:
@@ -77,7 +77,7 @@ def _unpickled(piece: bytes) -> InOnePiece:
 
 
 def _cloudpickle() -> Any:
-    """Return the library that pickles functions; joblib needs it, or brings it along."""
+    """Return cloudpickle, which joblib requires or contains."""
     try:
         return import_module("cloudpickle")
     except ImportError:
@@ -85,16 +85,16 @@ def _cloudpickle() -> Any:
 
 
 def active_workers(n_jobs: int | None) -> Workers | None:
-    """Return the workers that a user switched on; None if there are none, or within one of them.
+    """Return the workers that a user has activated; None if there are none, or within a worker.
 
     Parameters
     ----------
     n_jobs : int or None
-        As given to pkex: 1 is for here; of -1 and None the backend's own number is taken.
+        1 stands for this process; -1 and None for the number of workers of the backend.
     """
     if n_jobs == 1 or (joblib_parallel := sys.modules.get("joblib.parallel")) is None:
         return None
-    # If none was asked for, those that prefer threads get these.
+    # Without an active backend, joblib returns threads here.
     backend, configured = joblib_parallel.get_active_backend(prefer="threads")
     if getattr(backend, "uses_threads", False) or backend.nesting_level or _is_dask_worker():
         return None
@@ -104,7 +104,7 @@ def active_workers(n_jobs: int | None) -> Workers | None:
 
 
 def _is_dask_worker() -> bool:
-    """Whether this is a task of Dask's, whose backend does not say that it is nested."""
+    """Whether this is a task of Dask, whose backend does not report nesting."""
     worker = sys.modules.get("distributed.worker")
     if worker is None:
         return False

@@ -1,4 +1,4 @@
-"""How values are computed: what changes them by rounding at most."""
+"""Settings of a computation, which change results by rounding errors at most."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Computation"]
 
 @dataclass(frozen=True)
 class Computation:
-    """How values are computed: by which method and sums, with how many threads.
+    """Settings of a computation.
 
     Parameters
     ----------
@@ -22,9 +22,9 @@ class Computation:
     summation : {"compensated", "plain"}, default "compensated"
     n_threads : int, default 1
     progress : callable, optional
-        Told the work done and the total.
+        Called with the work done and the total.
     workers : Workers, optional
-        Those of joblib's that sums over pairs may be computed on.
+        The joblib workers for sums over pairs.
     """
 
     method: Method = "quadrature"
@@ -34,7 +34,7 @@ class Computation:
     workers: Workers | None = None
 
     def reporting(self, progress: Report | None) -> Computation:
-        """Return the same with other progress."""
+        """Return this computation with another progress."""
         return replace(self, progress=progress)
 
     def alone(self) -> Computation:
@@ -46,5 +46,5 @@ class Computation:
         return replace(self, summation="compensated")
 
     def part(self, number: int, n_parts: int) -> Computation:
-        """Return the same for one of several equal parts, whose progress is the whole's."""
+        """Return this computation for one of several equal parts of the progress."""
         return self.reporting(share(self.progress, number, n_parts))

@@ -1,4 +1,4 @@
-"""Errors of libraries that have too little memory, as a MemoryError."""
+"""Errors of libraries that lack memory, raised as a MemoryError."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pkex.errors import UnsupportedModelError
 
 __all__ = ["is_of_memory", "memory_errors"]
 
-# What NumPy, SciPy, LAPACK and torch say in errors of other types.
+# Messages of NumPy, SciPy, LAPACK and torch in errors of other types, which only their texts
+# distinguish from other errors.
 _WORDS = re.compile(
     r"(out of|not enough|insufficient|no) memory|memory (allocation|error)|memoryerror|"
     r"(unable|failed|cannot|can't|could not|couldn't) (to )?allocate|array is too big|"
@@ -20,7 +21,7 @@ _WORDS = re.compile(
 
 
 def is_of_memory(error: BaseException) -> bool:
-    """Return whether an error, or one that led to it, says that there is too little memory."""
+    """Return whether an error, or a cause of it, reports a lack of memory."""
     seen: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None and cause not in seen:
@@ -33,7 +34,7 @@ def is_of_memory(error: BaseException) -> bool:
 
 @contextmanager
 def memory_errors() -> Iterator[None]:
-    """Raise a MemoryError where a library has too little memory, whatever it raises itself."""
+    """Raise a MemoryError if a library lacks memory, for any type of its error."""
     try:
         yield
     except (MemoryError, UnsupportedModelError):

@@ -1,4 +1,4 @@
-"""Progress of a long call: a bar, or a function of one's own."""
+"""Progress of a long call: a progress bar, or a function of the user."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["Progress", "advising", "duration", "parts_of", "reporting", "share"]
 
 Progress = bool | Report
 
-# A call that is going to take longer says so unless its progress is shown, after as much of it has
-# been measured; in seconds.
+# In seconds: calls without progress that take longer issue a warning, after this time of
+# measurement.
 _LONG, _MEASURED = 600.0, 5.0
-# The same where something faster is known.
+# The same for calls with a faster alternative.
 _LONG_WITH_ADVICE, _MEASURED_WITH_ADVICE = 10.0, 2.0
 _ADVICE: ContextVar[str | None] = ContextVar("_ADVICE", default=None)
 
@@ -28,10 +28,9 @@ _BAR_FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 
 @contextmanager
 def reporting(progress: Progress) -> Iterator[Report | None]:
-    """Turn the argument `progress` into what the engine calls with (done, total).
+    """Yield the function that the engine calls with (done, total), for the argument `progress`.
 
-    The end is reported as well. Without progress, a call that is going to take long
-    says so.
+    It is also called at the end. Without progress, long calls issue a warning.
 
     Parameters
     ----------
@@ -56,12 +55,12 @@ def reporting(progress: Progress) -> Iterator[Report | None]:
 
 @contextmanager
 def advising(advice: str) -> Iterator[None]:
-    """Announce more than ten seconds, with advice, within calls whose progress is not shown.
+    """Let calls without progress warn before they take over ten seconds, with advice.
 
     Parameters
     ----------
     advice : str
-        What takes less time, as a clause.
+        A faster alternative, as a clause.
     """
     token = _ADVICE.set(advice)
     try:
@@ -72,14 +71,14 @@ def advising(advice: str) -> Iterator[None]:
 
 def _forecast() -> Report:
     """Return a report that warns once if the call is going to take long."""
-    # When work was first done, and how much: what is prepared before does not count.
+    # The time and share of the first work; earlier preparations are not measured.
     begun: tuple[float, float] | None = None
     last, is_quiet = 0.0, True
 
     def report(done: int, total: int) -> None:
         nonlocal begun, last, is_quiet
         now, share = time.monotonic(), done / total
-        # A share that falls belongs to the next step of the call, which is measured by itself.
+        # A smaller share belongs to the next step of the call, which is measured separately.
         if begun is None or begun[1] == 0.0 or share < last:
             begun = now, share
         last = share
@@ -115,7 +114,7 @@ def _bar() -> Iterator[Report]:
         from tqdm.auto import tqdm
     except ImportError as error:
         raise missing_library("progress=True", "tqdm", "progress") from error
-    # What has been done is counted as a share, since the engine alone knows the total.
+    # Progress is a share, because only the engine knows the total.
     with tqdm(total=1.0, desc="pkex", bar_format=_BAR_FORMAT) as bar:
 
         def report(done: int, total: int) -> None:
@@ -140,7 +139,7 @@ def _completed(report: Report) -> Iterator[Report]:
 
 
 def parts_of(report: Report | None, *sizes: float) -> list[Report | None]:
-    """Return for each of several parts, given their sizes, what reports the whole's progress."""
+    """Return functions for parts of given sizes that report the progress of the whole."""
     ends = list(accumulate(sizes))
     return [
         report and _part(report, (end - size) / ends[-1], end / ends[-1])
@@ -149,11 +148,11 @@ def parts_of(report: Report | None, *sizes: float) -> list[Report | None]:
 
 
 def share(report: Report | None, number: int, n_parts: int) -> Report | None:
-    """Report the progress of one of several equal parts as that of the whole."""
+    """Return a function for one of several equal parts that reports the progress of the whole."""
     return report and _part(report, number / n_parts, (number + 1) / n_parts)
 
 
-# Units of the whole.
+# The total progress.
 _WHOLE = 1_000_000
 
 

@@ -1,4 +1,4 @@
-"""What users choose of how values are computed, and cannot change them by more than rounding."""
+"""Settings of users, which change results by rounding errors at most."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Settings"]
 
 @dataclass(frozen=True)
 class Settings:
-    """How an explainer computes, as it was told; the words are checked.
+    """Checked settings of a computation, as arguments of users.
 
     Parameters
     ----------
@@ -37,17 +37,17 @@ class Settings:
 
     @property
     def n_threads(self) -> int:
-        """The number of threads that there are here and now."""
+        """The number of threads in the current process."""
         return thread_count(self.n_jobs)
 
     @contextmanager
     def computing(self, progress: Progress = False) -> Iterator[Computation]:
-        """Yield how a call computes, while its progress is reported."""
+        """Yield the computation of a call, while its progress is reported."""
         with memory_errors(), reporting(progress) as report:
             yield Computation(self.method, self.summation, self.n_threads, report)
 
     def unusual(self) -> list[str]:
-        """Return what differs from the defaults, as it would be written in a call."""
+        """Return settings that differ from the defaults, as keyword arguments."""
         return [
             f"{field.name}={getattr(self, field.name)!r}"
             for field in fields(self)

@@ -22,10 +22,9 @@ _Result = TypeVar("_Result")
 def side_by_side(
     function: Callable[[_Item], _Result], items: Iterable[_Item], n_threads: int
 ) -> Iterator[_Result]:
-    """Yield what a function gives for each item, in their order; to be closed if left early.
+    """Yield the results of a function for all items, in order; close the iterator to stop early.
 
-    Without threadpoolctl, which says how many threads BLAS has, they are computed one by one with
-    as many as it takes.
+    Without threadpoolctl, which limits the threads of BLAS, items are computed one by one.
     """
     with _ONE_THREAD.held() as is_held:
         if not is_held or n_threads == 1:
@@ -48,12 +47,12 @@ class _OneThread:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew: in a process that was forked, whose other threads are gone."""
+        """Reset the state: in a forked process, which has no other threads."""
         self._lock, self._number, self._limits = Lock(), 0, ExitStack()
 
     @contextmanager
     def held(self) -> Iterator[bool]:
-        """Within it BLAS has one thread; False if that cannot be had."""
+        """Limit BLAS to one thread; yield False if this is not possible."""
         try:
             from threadpoolctl import threadpool_limits
         except ImportError:

@@ -10,12 +10,12 @@ from pkex.inputs.integers import as_integer
 
 __all__ = ["check_n_jobs", "thread_count"]
 
-# Results do not depend on the number of threads, so that more of them than this is only waste.
+# Results do not depend on the number of threads, and more threads are not faster.
 _MOST_THREADS = 64
 
 
 def check_n_jobs(n_jobs: object) -> int | None:
-    """Return `n_jobs` as an int or None, or say what it may be."""
+    """Return `n_jobs` as an int or None; raise an error if it is invalid."""
     if n_jobs is None:
         return None
     valid = "-1 (all cores), -2 (all but one) and so on, a positive number of threads, or None"
@@ -26,11 +26,11 @@ def check_n_jobs(n_jobs: object) -> int | None:
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """Return the number of threads that `n_jobs` means here and now.
+    """Return the number of threads for `n_jobs` in the current process.
 
-    Negative numbers count from the cores that this process may use, and mean one thread within a
-    joblib worker, where the other cores have their own workers. None means one thread, unless
-    ``joblib.parallel_config(n_jobs=...)`` says otherwise.
+    Negative numbers count from the cores that this process may use; within a joblib worker they
+    stand for one thread, because other cores have their own workers. None stands for one thread, or
+    the number of ``joblib.parallel_config(n_jobs=...)``.
     """
     cores = _usable_cores()
     is_worker, configured = _joblib_context()
@@ -43,15 +43,15 @@ def thread_count(n_jobs: int | None) -> int:
 
 @cache
 def _usable_cores() -> int:
-    # Asked once: reading a container's quota takes longer than many a call.
+    # Cached, because reading the quota of a container is slow.
     return _core.available_threads()
 
 
 def _joblib_context() -> tuple[bool, int]:
-    """Return whether this is a worker of joblib's, and the number of jobs that it has configured.
+    """Return whether this is a joblib worker, and the number of jobs in its configuration.
 
-    Without the module nothing of joblib's can be running here. The nesting level is 1 in its
-    worker processes and threads, 2 in theirs, and 0 outside, within parallel_config too.
+    If joblib is not imported, this is not a worker. The nesting level is 1 in worker processes and
+    threads, 2 in nested ones, and 0 otherwise, also within parallel_config.
     """
     joblib_parallel = sys.modules.get("joblib.parallel")
     if joblib_parallel is None:

@@ -1,1 +1,1 @@
-"""Arguments of users: read once and checked; errors name the place and the fix."""
+"""Checks of arguments of users; errors name the place and the fix."""

@@ -1,4 +1,4 @@
-"""Arrays that are protected from change."""
+"""Read-only arrays."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ _Item = TypeVar("_Item")
 
 
 class ReadOnlyArrays:
-    """A frozen data class whose arrays cannot be written, out of a pickle neither."""
+    """Base class of frozen data classes whose arrays are read-only, also after unpickling."""
 
     def __post_init__(self) -> None:
         for item in vars(self).values():
             owned(item)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # Arrays come writable out of a pickle.
+        # Unpickled arrays are writable.
         self.__dict__.update(state)
         ReadOnlyArrays.__post_init__(self)
 
 
 def owned(item: _Item) -> _Item:
-    """Protect an array that nobody else holds from change, in place; return anything as it is."""
+    """Make an array read-only in place, without a copy; return other objects unchanged."""
     if isinstance(item, np.ndarray):
         item.setflags(write=False)
     return item
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Protect an array from change; copied, unless nothing can write to its memory already."""
+    """Return a read-only array; a copy, unless the array owns its memory and is read-only."""
     if array.flags.writeable or not array.flags.owndata:
         array = array.copy()
         array.setflags(write=False)
@@ -41,7 +41,7 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_only_view(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the same memory, to be read; unpickled arrays can be written."""
+    """Return a read-only view; unpickled arrays are writable."""
     view = array.view()
     view.setflags(write=False)
     return view

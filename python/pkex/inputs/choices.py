@@ -28,13 +28,13 @@ __all__ = [
     "places_of",
 ]
 
-# The words of an option, for type checkers; and as they are checked.
+# The values of options, as types and as tuples.
 Method: TypeAlias = Literal["quadrature", "recursion"]
 Summation: TypeAlias = Literal["compensated", "plain"]
 METHODS: tuple[Method, ...] = get_args(Method)
 SUMMATIONS: tuple[Summation, ...] = get_args(Summation)
 
-# Of MMD and HSIC: the average over pairs, what absent features are, whose columns are explained.
+# Options of MMD and HSIC: estimator, absent features, and the sample whose columns are explained.
 Estimator: TypeAlias = Literal["unbiased", "biased"]
 SampledEstimator: TypeAlias = Literal["incomplete", "block"]
 StatisticsConvention: TypeAlias = Literal["marginal", "neutral"]
@@ -61,7 +61,7 @@ def check_choice(
     value : object
     valid : sequence of str
     synonyms : mapping of str to str
-        Words in lower case that other libraries use, and the valid ones for the message.
+        Words of other libraries in lower case, and the valid words to suggest.
     """
     for word in valid:
         if isinstance(value, str) and value == word:
@@ -77,14 +77,14 @@ def check_choice(
 def places_of(
     key: object, names: Sequence[str], size: int | None = None, *, from_end: bool = False
 ) -> list[int] | None:
-    """Return the places that a number or a name stands for: one; of no such, or equal names, more.
+    """Return the places of a number or a name: one place, none, or several for equal names.
 
     Parameters
     ----------
     key : int or str
     names : sequence of str
     size : int, optional
-        The number of places; that of the names by default.
+        The number of places; by default the number of names.
     from_end : bool, default False
         Whether negative numbers count from the end.
 

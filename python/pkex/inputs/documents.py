@@ -1,4 +1,4 @@
-"""Documents that hold results: what they start with, and the checks of what is read."""
+"""Documents of results: their header, and checked reading of their fields."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pkex.typing import Float
 
 __all__ = ["Document", "envelope"]
 
-# The number grows when older versions of pkex cannot read what is written.
+# The number is increased when older versions of pkex cannot read documents.
 _FORMAT = 1
 
 _Read = TypeVar("_Read")
@@ -23,8 +23,8 @@ _Word = TypeVar("_Word", bound=str)
 
 
 def envelope(kind: str) -> dict[str, Any]:
-    """Return the fields that say what a document is, and which version has written it."""
-    # Slow to import.
+    """Return the fields with the type, format and version of a document."""
+    # Imported only if needed: the import is slow.
     from importlib.metadata import version
 
     return {"type": kind, "format": _FORMAT, "pkex": version("pkex")}
@@ -36,16 +36,16 @@ class Document:
     Parameters
     ----------
     plain : dict
-        What `json.load` returns.
+        The document, as returned by `json.load`.
     kind : str
-        The name of the class of `pkex` whose results it must hold.
+        The name of the class of results that it must contain.
 
     Raises
     ------
     TypeError
-        If it is not a dict.
+        If the document is not a dict.
     ValueError
-        If it holds something else, or was written by a newer version.
+        If it contains another kind of result, or was written by a newer version.
     """
 
     def __init__(self, plain: object, kind: str) -> None:
@@ -55,7 +55,7 @@ class Document:
                 f"{type(plain).__name__}. A JSON text is read by json.loads first"
             )
         self._plain, self._name = plain, kind
-        # The lengths of axes, by the names of axes, and the field that each was first seen in.
+        # The lengths of axes by their names.
         self._sizes: dict[str, int] = {}
         if "type" not in plain or "format" not in plain:
             raise self.error("it has no 'type' and 'format', which to_dict of pkex writes")
@@ -82,7 +82,7 @@ class Document:
         return self._plain.get(name) is not None
 
     def read(self, name: str, reader: Callable[[Any], _Read]) -> _Read:
-        """Return a field as a function reads it; what this raises becomes an error of the field."""
+        """Return a field read by a function, whose errors become errors of the field."""
         if name not in self._plain:
             raise self.error(f"the field {name!r} is missing")
         try:
@@ -93,15 +93,15 @@ class Document:
             raise self.error(f"the field {name!r} is wrong ({error})") from None
 
     def numbers(self, name: str, *axes: str | int, missing: bool = False) -> Float:
-        """Return finite numbers of a shape.
+        """Return finite numbers with the given axes.
 
         Parameters
         ----------
         name : str
         *axes : str or int
-            Names of the axes; fields agree in the lengths of axes of the same name. Or lengths.
+            Names of axes, which have the same length in all fields; or lengths.
         missing : bool, default False
-            Whether numbers may be NaN, None in the document.
+            Whether numbers may be NaN, which is None in the document.
         """
         array = self.read(name, read_numbers)
         array = self._checked(name, array, axes)
@@ -111,7 +111,7 @@ class Document:
         return array
 
     def entries(self, name: str, *axes: str | int) -> NDArray[Any]:
-        """Return data of the type that `plain_entries` has named, of a shape."""
+        """Return data that `plain_entries` has written, with the given axes."""
         return self._checked(
             name, self.read(name, lambda plain: read_entries(plain, len(axes))), axes
         )
@@ -127,11 +127,11 @@ class Document:
         return self.read(name, _text)
 
     def choice(self, name: str, valid: Sequence[_Word]) -> _Word:
-        """Return one of some words."""
+        """Return one of the valid words."""
         return self.read(name, lambda plain: check_choice(name, plain, valid))
 
     def integer(self, name: str, least: int) -> int:
-        """Return an integer that is at least some number."""
+        """Return an integer of at least `least`."""
         return self.read(name, lambda plain: as_integer(name, plain, "an integer", least=least))
 
     def number(self, name: str) -> float:
@@ -143,7 +143,7 @@ class Document:
         return self.read(name, _flag)
 
     def part(self, name: str) -> Document:
-        """Return a field that has fields of its own, whose axes have the same lengths."""
+        """Return a field that is a document itself, whose axes have the same lengths."""
         part = object.__new__(Document)
         part._plain, part._sizes = self.read(name, _mapping), self._sizes
         part._name = f"{self._name}.{name}"
@@ -157,7 +157,7 @@ class Document:
         """Return an array if it has the axes, and remember their lengths."""
         known = [axis if isinstance(axis, int) else self._sizes.get(axis) for axis in axes]
         if array.size == 0:
-            # Empty lists do not tell the lengths of the axes inside them.
+            # Empty lists do not determine the lengths of inner axes.
             outer = array.shape.index(0) + 1
             array = array.reshape(*array.shape[:outer], *(size or 0 for size in known[outer:]))
         fits = array.ndim == len(axes) and all(

@@ -1,4 +1,4 @@
-"""Integers of whatever type: the one place where they are told from other things."""
+"""Integers of any type."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ def whole(value: object) -> int | None:
         return None
     try:
         return operator.index(value)
-    except TypeError:  # an array, but no number
+    except TypeError:  # of an array
         return None
 
 
 def as_integer(name: str, value: object, what: str, *, least: int | None = None) -> int:
-    """Return an integer that is not too small.
+    """Return an integer of at least `least`.
 
     Parameters
     ----------
     name : str
-        What messages call it.
+        The name of the argument in messages.
     value : object
     what : str
-        What it may be, in words.
+        The valid values, for messages.
     least : int, optional
 
     Raises
     ------
     TypeError, ValueError
-        If it is none, or too small.
+        If the value is not an integer, or too small.
     """
     number = whole(value)
     if number is None:

@@ -1,4 +1,4 @@
-"""Keyword arguments: an unknown one is answered with the list of those there are."""
+"""Errors of unknown and missing arguments, with the list of valid ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pkex.inputs.wording import counted
 
 __all__ = ["unknown_keywords", "with_known_keywords"]
 
-# What other libraries call these keywords.
+# Names of keywords in other libraries.
 _ELSEWHERE = {
     "data": "background",
     "masker": "background",
@@ -21,10 +21,10 @@ _ELSEWHERE = {
     "max_display": "max_features",
 }
 
-# What is not said by a keyword here, but by a kernel.
+# Keywords that are parameters of kernels in pkex.
 _OF_KERNELS = ("gamma", "sigma", "bandwidth", "length_scale", "lengthscale")
 
-# What is said by a value function.
+# Keywords that are settings of a value function.
 _OF_OBSERVATIONAL = ("leave_one_out", "n_landmarks", "regularization")
 
 _P = ParamSpec("_P")
@@ -32,7 +32,7 @@ _R = TypeVar("_R")
 
 
 def with_known_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Make a function answer arguments that it has not with the list of those that it has."""
+    """Let a function raise errors for invalid arguments that list the valid ones."""
     signature = inspect.signature(function)
 
     @wraps(function)
@@ -49,7 +49,7 @@ def with_known_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
                 raise error from None
             raise
 
-    # What inspect.signature looks for first; the type of functions does not declare it.
+    # inspect.signature uses this attribute, which the type of functions does not declare.
     call.__signature__ = _readable(signature)  # type: ignore[attr-defined]
     return call
 
@@ -76,7 +76,7 @@ def unknown_keywords(function: Callable[..., object], given: Iterable[str]) -> T
 
 
 def _too_many(function: Callable[..., object], n_given: int) -> TypeError | None:
-    """Return the error that lists what is given by position, if more were given so."""
+    """Return the error of too many positional arguments, which lists the valid ones."""
     parameters = list(inspect.signature(function).parameters.values())
     by_place = [p.name for p in parameters if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     is_open = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters)
@@ -95,7 +95,7 @@ def _too_many(function: Callable[..., object], n_given: int) -> TypeError | None
 def _missing(
     function: Callable[..., object], args: Sequence[object], given: Iterable[str]
 ) -> TypeError | None:
-    """Return the error that names what must be given by name, and was not."""
+    """Return the error of missing keyword arguments."""
     parameters = inspect.signature(function).parameters.values()
     missing = [
         p.name
@@ -105,14 +105,14 @@ def _missing(
     if not missing:
         return None
     owner, _, name = function.__qualname__.rpartition(".")
-    # A method is known by the class of whose instance it was called.
+    # A method is named by the class of its instance.
     is_method = owner and name != "__init__" and args
     label = f"{type(args[0]).__name__}.{name}()" if is_method else _label(function)
     return TypeError(f"{label} needs {', '.join(missing)}, given by name")
 
 
 def _label(function: Callable[..., object]) -> str:
-    """Return what messages call a function: "Explainer()", and "a call of Explainer"."""
+    """Return the name of a function in messages: "Explainer()", or "a call of Explainer"."""
     owner, _, name = function.__qualname__.rpartition(".")
     if name == "__call__":
         return f"a call of {owner}"
@@ -127,7 +127,7 @@ def _meant(unknown: str, known: Sequence[str]) -> str:
 
 
 class _Annotation(str):
-    """An annotation as it is written, for `help`, which shows strings in quotes."""
+    """An annotation as source code, for `help`, which would show a string in quotes."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Libraries that pkex can do without."""
+"""Optional libraries."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ __all__ = ["missing_library"]
 
 
 def missing_library(what: str, library: str, extra: str = "") -> ImportError:
-    """Return the error that something needs a library, and what installs it.
-
-    The name of the library installs it from anywhere, an extra of pkex from where pkex is.
-    """
+    """Return the error that something requires a library, with commands that install it."""
     return ImportError(
         f"{what} needs {library}: pip install {library} (or pip install 'pkex[{extra or library}]')"
     )

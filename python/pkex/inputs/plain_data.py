@@ -19,7 +19,7 @@ _TYPES = re.compile(
     r"(bool|u?int(8|16|32|64)|float(16|32|64)|str|object|(datetime|timedelta)64\[\w+\])"
 )
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
-# Objects that are written as mappings of the name of their type.
+# Readers of objects that are written as mappings with the name of their type.
 _READERS: dict[str, Callable[[Any], Any]] = {
     "float": float,
     "datetime": datetime.fromisoformat,
@@ -51,7 +51,7 @@ def plain_entries(name: str, data: Any) -> dict[str, Any]:
     Raises
     ------
     TypeError
-        If an entry is of a type that has no place in JSON.
+        If an entry has a type that JSON cannot contain.
     """
     array = np.asarray(data)
     kind = array.dtype.kind
@@ -86,14 +86,14 @@ def _with_none(array: NDArray[Any]) -> Any:
 
 
 def _filled(shape: tuple[int, ...], flat: Sequence[Any]) -> NDArray[Any]:
-    """Return an array of objects, whatever these are."""
+    """Return an array of objects of any type."""
     array = np.empty(len(flat), dtype=object)
     array[:] = flat
     return array.reshape(shape)
 
 
 def _plain_entry(name: str, entry: Any) -> Any:
-    """Return an object as JSON holds it; floats that are not finite and dates as mappings."""
+    """Return an object as plain data; dates and floats that are not finite as mappings."""
     if isinstance(entry, np.generic) and not isinstance(entry, np.datetime64 | np.timedelta64):
         entry = entry.item()
     if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
@@ -131,7 +131,7 @@ def read_numbers(plain: Any) -> Float:
     Raises
     ------
     ValueError
-        If there is something else among them.
+        If there are other values.
     """
     array = np.array(plain)
     if array.dtype.kind == "O":
@@ -150,7 +150,7 @@ def read_entries(plain: Any, n_axes: int) -> NDArray[Any]:
     Raises
     ------
     ValueError, TypeError, LookupError, ArithmeticError
-        If it is something else, or has other axes.
+        If the data are invalid, or have other axes.
     """
     kind, entries = plain["type"], plain["entries"]
     if not isinstance(kind, str) or not _TYPES.fullmatch(kind):

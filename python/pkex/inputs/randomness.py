@@ -1,4 +1,4 @@
-"""Random numbers by what users give as a seed."""
+"""Random number generators from seeds of users."""
 
 from __future__ import annotations
 

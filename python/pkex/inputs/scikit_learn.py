@@ -1,4 +1,4 @@
-"""How estimators of pkex's own check what they are fitted to, by scikit-learn of any version."""
+"""Checks of the data of estimators, for all supported versions of scikit-learn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What skops saves: an error at once where a file of skops could not be loaded again."""
+"""Saving with skops: an error if the file could not be loaded again."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ __all__ = ["SkopsGuard"]
 
 
 class SkopsGuard:
-    """An object that is pickled by its state, and that skops saves unless it says why not.
+    """Base class of objects that are pickled by their state, and saved by skops if possible.
 
-    skops calls ``__reduce__`` of what it saves. pickle, copy and joblib call ``__reduce_ex__``.
+    skops calls ``__reduce__`` of objects; pickle, copy and joblib call ``__reduce_ex__``.
     """
 
     __slots__ = ()
 
     def _unsaved_by_skops(self) -> str:
-        """Return what skops cannot save and what to do, after "objects"; empty if it can."""
+        """Return why skops cannot save the object, after "objects"; empty if it can."""
         raise NotImplementedError
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""How messages count and list things."""
+"""Numbers and lists in messages."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ def counted(number: int, thing: str) -> str:
 
 
 def shown(names: Sequence[object], most: int = 12) -> str:
-    """List names for a message, the first of them if there are many."""
+    """Return a list of names for messages, with the first `most` of them."""
     listed = ", ".join(map(repr, names[:most]))
     return f"[{listed}]" if len(names) <= most else f"[{listed}, … {len(names) - most} more]"

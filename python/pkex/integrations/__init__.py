@@ -1,8 +1,8 @@
-"""Explainers for code that is written for other libraries, in modules named after these.
+"""Explainers with the interfaces of other libraries, in modules named after these.
 
-`pkex.integrations.shap` and `pkex.integrations.shapiq` have subclasses of these libraries' own
-explainers, which take their arguments and return their objects. A library is imported only together
-with its module here, never by ``import pkex``.
+`pkex.integrations.shap` and `pkex.integrations.shapiq` have subclasses of these libraries'
+explainers, which accept their arguments and return their objects. A library is imported by its
+module here, never by ``import pkex``.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ __all__ = ["as_background", "as_one_row", "as_rows", "dimensions"]
 
 
 def as_rows(X: Any) -> tuple[Any, bool]:
-    """Return rows as a table, and whether they were a single row, of shape (d,).
+    """Return rows as a table, and whether they were a single row of shape (d,).
 
-    A pandas Series is a row whose names become those of the columns.
+    The index of a pandas Series has the names of the columns.
     """
     if dimensions(X) != 1:
         return X, False
@@ -30,19 +30,19 @@ def as_one_row(name: str, row: Any, of_several: str) -> Any:
     Raises
     ------
     ValueError
-        If the argument of that name is anything else; the message has the method for several rows.
+        If the argument is anything else; the message names the method for several rows.
     """
     table, _ = as_rows(row)
     if dimensions(table) != 2 or np.shape(table)[0] != 1:
         raise ValueError(
             f"{name} must be one row, of shape (d,) or (1, d); got shape {np.shape(row)}. For "
-            f"several rows there is {of_several}"
+            f"several rows use {of_several}"
         )
     return table
 
 
 def dimensions(X: Any) -> int:
-    """Return the number of dimensions, 2 for lists of unequal lengths, which have none."""
+    """Return the number of dimensions; 2 for lists of unequal lengths."""
     try:
         return np.ndim(X)
     except ValueError:
@@ -50,7 +50,7 @@ def dimensions(X: Any) -> int:
 
 
 def as_background(background: Any) -> Any:
-    """Return a background of which a pandas Series is the only row."""
+    """Return background data; a pandas Series is a single row."""
     return as_rows(background)[0] if _is_series(background) else background
 
 

@@ -1,6 +1,6 @@
 """Arguments of other libraries' explainers, checked together: one error names all problems.
 
-A check of an argument takes its name and its value, and raises what is wrong with it.
+A check is called with the name and the value of an argument, and raises an error if it is invalid.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Check = Callable[[str, Any], object]
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-# What may be in the way of a call; UnsupportedModelError is the first two.
+# Errors of arguments; UnsupportedModelError is a TypeError and a ValueError.
 PROBLEMS = (TypeError, ValueError, NotImplementedError, OverflowError)
 _BULLET = "\n- "
 
@@ -45,17 +45,16 @@ _BULLET = "\n- "
 def with_checked_arguments(
     checks: Mapping[str, Check], *, finds_more: Callable[..., object]
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """Make a function name all that is wrong with its arguments, in one error.
+    """Let a function raise one error that names all invalid arguments.
 
-    These are unknown keyword arguments, and values that fail the checks of their names.
+    Invalid are unknown keyword arguments, and values that fail the checks of their names.
 
     Parameters
     ----------
     checks : dict of str to callable
-        Checks by the names of their arguments, of those that are given.
+        Checks by the names of arguments.
     finds_more : callable
-        Called with the arguments that are not bad, once there is a problem, to raise what else is
-        wrong.
+        If an argument is invalid, called with the others, to raise further errors.
     """
 
     def decorated(function: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -68,7 +67,7 @@ def with_checked_arguments(
             try:
                 given = signature.bind_partial(*args, **known).arguments
             except TypeError:
-                return run(*args, **kwargs)  # which says what does not fit
+                return run(*args, **kwargs)  # raises an error with the known arguments
             unknown = unknown_keywords(function, kwargs) if len(known) < len(kwargs) else None
             problems: list[Exception] = [] if unknown is None else [unknown]
             good = dict(given)
@@ -91,29 +90,29 @@ def with_checked_arguments(
 
 
 class LibraryVocabulary(Vocabulary):
-    """The words of another library, which has other names for some arguments.
+    """The words of another library, which names some arguments differently.
 
     Parameters
     ----------
     names : dict of str to str
-        By those of `pkex.Explainer`.
+        Names of arguments in the library by their names in `pkex.Explainer`.
     """
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
 
     def argument(self, name: str) -> str:
-        """Return the name of an argument in that library."""
+        """Return the name of an argument in the library."""
         return self._names.get(name, name)
 
     def option(self, option: Option) -> str | None:
-        """Return an option with its value by the name in that library."""
+        """Return an option with its value, by its name in the library."""
         return f"{self.argument(option.name)}{str(option).removeprefix(option.name)}"
 
 
 @contextmanager
 def noted(problems: list[Exception], vocabulary: Vocabulary | None = None) -> Iterator[None]:
-    """Add what is in the way to a list instead of raising it; in the words of another library."""
+    """Add an error to a list instead of raising it, in the words of a vocabulary."""
     try:
         yield
     except PROBLEMS as error:
@@ -123,11 +122,11 @@ def noted(problems: list[Exception], vocabulary: Vocabulary | None = None) -> It
 
 
 def raise_together(problems: Sequence[Exception]) -> None:
-    """Raise the only problem; or, of several, an error of the first one's type that names all."""
+    """Raise a single error; for several, an error of the type of the first that names all."""
     if len(problems) == 1:
         raise problems[0]
     if problems:
-        # A problem may be several itself.
+        # An error may already contain several.
         parts = [part for problem in problems for part in getattr(problem, "parts", (problem,))]
         text = _BULLET.join([f"{len(parts)} problems:", *map(str, parts)])
         kind = type(problems[0])
@@ -140,36 +139,36 @@ def raise_together(problems: Sequence[Exception]) -> None:
 
 
 def one_of(*words: str) -> Check:
-    """Return the check of an option that is one of these words."""
+    """Return a check that an option is one of the given words."""
     return lambda name, value: check_choice(name, value, words)
 
 
 def check_flag(name: str, value: Any) -> None:
-    """Refuse what is neither True nor False."""
+    """Raise InputError unless a value is True or False."""
     if not isinstance(value, bool | np.bool_):
         raise InputError(name, f"must be True or False; got {value!r}")
 
 
 def check_integer(name: str, value: Any, least: int, why: str = "") -> None:
-    """Refuse what is no integer, or less than `least`."""
+    """Raise InputError unless a value is an integer of at least `least`."""
     number = whole(value)
     if number is None or number < least:
         raise InputError(name, f"{why}must be an integer, at least {least}; got {value!r}")
 
 
 def count(*words: str | None, least: int = 1) -> Check:
-    """Return the check of a number that has no effect, or one of `words` in its place."""
+    """Return a check of an integer without effect, or one of `words` instead."""
 
     def check(name: str, value: Any) -> None:
         is_word = value is None or isinstance(value, str)
         if is_word and value in words:
             return
-        check_integer(name, value, least, "has no effect, since nothing is sampled, but ")
+        check_integer(name, value, least, "has no effect, because nothing is sampled, but ")
 
     return check
 
 
 def check_random_state(name: str, value: Any) -> None:
-    """Refuse what is no seed, and no generator of random numbers; nothing is drawn from it."""
+    """Raise InputError unless a value is a seed or a random number generator."""
     if not isinstance(value, np.random.RandomState | np.random.Generator):
         count(None, least=0)(name, value)

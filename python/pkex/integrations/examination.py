@@ -1,4 +1,4 @@
-"""What is in the way of an explainer, found argument by argument and without preparing one."""
+"""All errors of the arguments of an explainer, found without preparing one."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ def examined(
     n_jobs: Any = -1,
     vocabulary: Vocabulary | None = None,
 ) -> Schema | None:
-    """Add to a list all that `pkex.Explainer` would refuse one by one.
+    """Add all errors to a list that `pkex.Explainer` would raise one by one.
 
-    The value of the empty coalition, which may take long, is not computed. The problems are worded
-    as the library does whose explainer it is.
+    The value of the empty coalition, which may take long, is not computed. Messages are in the
+    words of the vocabulary.
 
     Returns
     -------
     Schema or None
         Names of columns, features and outputs as far as they are known; None if the model is not
-        understood.
+        supported.
     """
     chosen = None
     with noted(problems, vocabulary):
@@ -58,7 +58,7 @@ def examined(
         verify(adapted, model)
         adapted = behind_link(adapted, link, None)
     if len(problems) > known:
-        return None  # of what it has, nothing is known
+        return None
     if chosen is not None:
         with noted(problems, vocabulary):
             check_points(chosen, background, adapted.function.keeps_points)
@@ -73,10 +73,10 @@ def examined(
     known = len(problems)
     with noted(problems, vocabulary):
         if background is not None:
-            # It names the columns even if its weights are bad.
+            # Background data name the columns even if their weights are invalid.
             _, columns = columns.read_background(background, None)
             columns.read_background(background, background_weights)
-    # Groups may have names of columns that a background would have told, if not an array.
+    # Groups may use names of columns from background data that could not be read.
     is_background_read = len(problems) == known or isinstance(background, np.ndarray | list)
     if groups is not None and (columns.known_names or is_background_read):
         with noted(problems, vocabulary):

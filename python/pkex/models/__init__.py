@@ -1,7 +1,4 @@
-"""Models that pkex fits itself, and whose functions it explains.
-
-They are estimators of scikit-learn, which they need.
-"""
+"""Models that pkex fits and explains: estimators in the API of scikit-learn, which they require."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ __all__ = [
     "ShapleyRegularizedRidge",
 ]
 
-# They are said to be where users find them: see the package.
+# The module that users import the classes from, for tracebacks and pickles.
 for _name in __all__:
     globals()[_name].__module__ = __name__
 del _name

@@ -1,4 +1,4 @@
-"""What estimators are told: columns, weights, kernels, and numbers that have a sign."""
+"""Parameters of estimators: columns, weights, kernels and numbers, checked."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ __all__ = [
 
 
 def columns_of(features: Any, names: Sequence[str]) -> list[int]:
-    """Return the numbers of the columns that `features` names, one or several.
+    """Return the numbers of the columns in `features`, which are given by name or number.
 
     Raises
     ------
     ValueError, TypeError
-        If it names no column, several of the same name, or one twice.
+        If there is no such column, several have the name, or one occurs twice.
     """
     if isinstance(features, Iterator | Mapping):
         raise TypeError(
-            "features must be a column of X, by its name or number, or a list of such; got "
+            "features must be a column of X, by name or number, or a list of columns; got "
             f"{features!r}"
         )
     single = isinstance(features, str) or not isinstance(features, Iterable)
@@ -47,33 +47,33 @@ def columns_of(features: Any, names: Sequence[str]) -> list[int]:
         places = places_of(key, names)
         if places is None:
             raise TypeError(
-                "features must name columns of X, each by its name or number; "
+                "features must contain columns of X, by name or number; "
                 f"got {key!r} ({type(key).__name__})"
             )
         if len(places) != 1:
-            what = "the name of several columns" if places else "no column of X"
+            what = "the name of several columns" if places else "not a column of X"
             raise ValueError(
-                f"features has {key!r}, which is {what}; choose by number from 0 to "
+                f"features contains {key!r}, which is {what}. Choose by number from 0 to "
                 f"{len(names) - 1} or by name from {shown(names)}"
             )
         if places[0] in found:
-            raise ValueError(f"features has column {names[places[0]]!r} twice; name it once")
+            raise ValueError(f"features contains column {names[places[0]]!r} twice")
         found += places
     return found
 
 
 def warn_of_constant(X: Float, features: Sequence[int], names: Sequence[str]) -> None:
-    """Warn of columns whose values are 0 whatever is fitted, as all their entries are equal."""
+    """Warn of constant columns, whose Shapley values are 0 in every model."""
     constant = [names[j] for j in features if (X[:, j] == X[0, j]).all()]
     if constant:
         warn(
-            f"features has {shown(constant)}, constant in X: the Shapley values of constant "
-            "columns are 0 in every model, whatever the penalty"
+            f"features contains columns {shown(constant)}, which are constant in X: their Shapley "
+            "values are 0 in every model, whatever the penalty"
         )
 
 
 def checked_number(name: str, value: Any, *, may_be_0: bool) -> float:
-    """Return a finite number that is positive, or 0 if it may be."""
+    """Return a finite number that is positive, or 0 if `may_be_0`."""
     what = "a finite number, 0 or above" if may_be_0 else "a finite number above 0"
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise TypeError(f"{name} must be {what}; got {value!r} ({type(value).__name__})")
@@ -84,7 +84,7 @@ def checked_number(name: str, value: Any, *, may_be_0: bool) -> float:
 
 
 def checked_weights(sample_weight: ArrayLike | None, n_rows: int) -> Float:
-    """Return how often rows count: each once, unless it is said."""
+    """Return the weights of rows; 1 by default."""
     if sample_weight is None:
         return np.ones(n_rows)
     relative = relative_weights(sample_weight, "sample_weight", n_rows, "X")
@@ -94,13 +94,13 @@ def checked_weights(sample_weight: ArrayLike | None, n_rows: int) -> Float:
 def kernel_or_default(
     kernel: Any, points: Float, names: Sequence[str], what: str = "X", argument: str = "kernel"
 ) -> Kernel:
-    """Return the kernel given, or the default one, whatever the number of copies of a row.
+    """Return the kernel, or the default one, which does not depend on duplicates of rows.
 
-    `what` and `argument` are what messages call the points and the kernel.
+    `what` and `argument` are the names of the points and the kernel in messages.
     """
     if kernel is None:
         distinct = np.unique(points, axis=0)
-        # Of rows that are all equal it says so.
+        # If all rows are equal, `gaussian_kernel` raises an error.
         some = distinct if len(distinct) > 1 else np.repeat(distinct, 2, axis=0)
         return gaussian_kernel(some, names, what, argument)[0]
     chosen = SampleKernel.checked(kernel, argument, points.shape[1])

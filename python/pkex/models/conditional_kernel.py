@@ -1,4 +1,4 @@
-"""Kernels that are sums of products, as expected where absent columns follow the present ones."""
+"""Conditional expectations of kernels that are sums of products, given the present columns."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["ConditionalKernel"]
 
 
 class ConditionalKernel:
-    """E[k(p_i, X) | X_S = x_S] of points p_i and rows x.
+    """E[k(p_i, X) | X_S = x_S] for points p_i and rows x.
 
-    It is k_S(p_i, x) Σ_l w_l(x_S) k_{S^c}(p_i, z_l), as a product splits at S (Chau, Hu, Gonzalez
-    and Sejdinovic 2022, RKHS-SHAP, section 3). The weights w of background rows z are those of a
-    `Conditioning`.
+    For a product kernel it is k_S(p_i, x) Σ_l w_l(x_S) k_{S^c}(p_i, z_l) (Chau, Hu, Gonzalez and
+    Sejdinovic 2022, RKHS-SHAP, section 3). The weights w of background rows z are those of a
+    `ConditionalBackground`.
 
     Parameters
     ----------
     terms : sequence of Term
-        Products over columns, whose sum the kernel is.
+        Products over columns whose sum is the kernel.
     points, rows, background : ndarray of shape (p, d), (n, d) and (m, d)
     """
 
@@ -43,12 +43,12 @@ class ConditionalKernel:
             self._parts.append((term.coefficient, near, far))
 
     def __call__(self, weights: Weights, present: NDArray[np.bool_]) -> Float:
-        """Return it where some columns are known, shape (p, n).
+        """Return the expectation given the present columns, shape (p, n).
 
         Parameters
         ----------
         weights : Weights
-            Those of the background rows beside the rows.
+            The weights of the background rows for each row.
         present : ndarray of bool, shape (d,)
         """
         total = np.zeros(self._shape)

@@ -1,4 +1,4 @@
-"""Minima of a loss plus a quadratic penalty of coordinates, with an intercept that is free."""
+"""Minima of a loss plus a quadratic penalty of coordinates, with an unpenalized intercept."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from pkex.typing import Float
 
 __all__ = ["Minimum", "least_logistic", "least_squares", "warn_of_steps"]
 
-# Of what the slope promises, the least that a step lowers the objective by, and the shortest step.
+# The smallest decrease by a step, relative to the linear prediction, and the shortest step.
 _ARMIJO, _SHORTEST = 0.25, 2.0**-40
 
 
 @dataclass(frozen=True, eq=False)
 class Minimum:
-    """Where an objective is least.
+    """The minimum of an objective.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Minimum:
 def least_squares(design: Float, y: Float, weights: Float, penalty: Float) -> Minimum:
     """Minimise Σ_i w_i (y_i − b − (R g)_i)² + gᵀ Q g over g and b.
 
-    With weighted means taken off R and y, b drops out: (Rᵀ W R + Q) g = Rᵀ W y.
+    After subtracting weighted means from R and y, (Rᵀ W R + Q) g = Rᵀ W y.
 
     Parameters
     ----------
@@ -70,9 +70,9 @@ def least_logistic(
 ) -> Minimum:
     """Minimise Σ_i w_i log(1 + exp(−s_i (b + (R g)_i))) + gᵀ Q g, where s_i is 1 or −1.
 
-    By Newton's method, each step halved until it lowers the objective (Boyd and Vandenberghe 2004,
-    algorithm 9.5). The last step is one that promises to lower it by no more than `tol` of itself.
-    Without an intercept b is 0.
+    Newton's method with backtracking (Boyd and Vandenberghe 2004, algorithm 9.5) stops after a step
+    whose predicted relative decrease of the objective is at most `tol`. Without an intercept, b is
+    0.
     """
     rank = design.shape[1]
     extended = np.column_stack([design, np.ones(len(design))]) if has_intercept else design
@@ -105,7 +105,7 @@ def least_logistic(
 def _lowering(
     objective: Callable[[Float], float], at: Float, direction: Float, promised: float
 ) -> float:
-    """Return how much of a step lowers the objective well enough, 0 if nothing does."""
+    """Return the fraction of a step that decreases the objective sufficiently, 0 if none does."""
     before, step = objective(at), 1.0
     while step >= _SHORTEST:
         if objective(at + step * direction) <= before - _ARMIJO * step * promised:
@@ -115,13 +115,13 @@ def _lowering(
 
 
 def warn_of_steps(found: Iterable[Minimum], max_iter: int, alpha: float) -> None:
-    """Warn the caller of `fit` of minima that the steps did not suffice for."""
+    """Warn the caller of `fit` if Newton's method has not converged."""
     minima = list(found)
     if not all(minimum.has_converged for minimum in minima):
         n_steps = max(minimum.n_steps for minimum in minima)
         warnings.warn(
-            f"Newton's method has not converged in {n_steps} steps: give a larger max_iter than "
-            f"{max_iter}, or a larger alpha than {alpha:g}",
+            f"Newton's method has not converged in {n_steps} steps. Increase max_iter={max_iter} "
+            f"or alpha={alpha:g}",
             ConvergenceWarning,
             stacklevel=3,
         )

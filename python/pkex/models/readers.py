@@ -1,4 +1,4 @@
-"""How `pkex.Explainer` reads the models: their functions are described already."""
+"""Adapters of the models of `pkex.models` for `pkex.Explainer`."""
 
 from __future__ import annotations
 
@@ -10,29 +10,19 @@ from pkex.adapters.sklearn.probability_links import logistic, of_logistics
 from pkex.models.penalties.estimators import ShapleyRegularizedClassifier, ShapleyRegularizedRidge
 from pkex.models.weightings.estimators import RWReLU, RWSign, RWStumps
 
-__all__ = ["probabilities_of_classifier", "read_classifier", "read_ridge", "read_weighting"]
+__all__ = ["probabilities_of_classifier", "read_classifier", "read_regressor"]
 
 
 @register(ShapleyRegularizedRidge)
-def read_ridge(model: ShapleyRegularizedRidge) -> AdaptedModel:
-    """Read the prediction."""
-    check_fitted(model)
-    return AdaptedModel(
-        model.kernel_expansion_,
-        method="predict",
-        predict=without_names(model).predict,
-        feature_names=feature_names(model),
-    )
-
-
 @register(RWReLU)
 @register(RWSign)
 @register(RWStumps)
-def read_weighting(model: RWReLU | RWSign | RWStumps) -> AdaptedModel:
-    """Read the prediction, a sum of terms of few columns, or one of all."""
+def read_regressor(model: ShapleyRegularizedRidge | RWReLU | RWSign | RWStumps) -> AdaptedModel:
+    """Return the prediction."""
     check_fitted(model)
+    is_ridge = isinstance(model, ShapleyRegularizedRidge)
     return AdaptedModel(
-        model.term_expansion_,
+        model.kernel_expansion_ if is_ridge else model.term_expansion_,
         method="predict",
         predict=without_names(model).predict,
         feature_names=feature_names(model),
@@ -41,7 +31,7 @@ def read_weighting(model: RWReLU | RWSign | RWStumps) -> AdaptedModel:
 
 @register(ShapleyRegularizedClassifier)
 def read_classifier(model: ShapleyRegularizedClassifier) -> AdaptedModel:
-    """Read the decision function, of more than two classes with an output for each."""
+    """Return the decision function, with an output per class for more than two classes."""
     check_fitted(model)
     return AdaptedModel(
         model.kernel_expansion_,
@@ -49,14 +39,13 @@ def read_classifier(model: ShapleyRegularizedClassifier) -> AdaptedModel:
         predict=without_names(model).decision_function,
         feature_names=feature_names(model),
         output_names=class_names(model.classes_, model.kernel_expansion_._function),
-        not_explained="only the decision function is a sum over the training rows, to which "
-        "values of features can add up; class labels are made from it",
+        not_explained="class labels are computed from the decision function, which pkex explains",
     )
 
 
 @register_probabilities(ShapleyRegularizedClassifier)
 def probabilities_of_classifier(model: ShapleyRegularizedClassifier) -> Probabilities:
-    """Read the logistic function of the decision function."""
+    """Return the logistic function of the decision function."""
     adapted, predict = read_classifier(model), without_names(model).predict_proba
     classes = model.classes_.tolist()
     link = logistic if len(classes) == 2 else of_logistics

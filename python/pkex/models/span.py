@@ -1,4 +1,4 @@
-"""The functions Σ_i a_i k(·, x_i), in coordinates in which their norm is the Euclidean one."""
+"""The functions Σ_i a_i k(·, x_i), in coordinates with the Euclidean norm."""
 
 from __future__ import annotations
 
@@ -11,25 +11,24 @@ from pkex.typing import Float
 
 __all__ = ["Span", "check_finite", "not_semidefinite"]
 
-# Of the largest eigenvalue, times the number of points: what rounding makes of 0, and of a kernel
-# that is positive semidefinite at most.
+# Rounding errors of eigenvalues, relative to the largest times the number of points, and the bound
+# for negative eigenvalues of positive semidefinite kernels.
 _ROUNDING = float(np.finfo(np.float64).eps)
 _NEGATIVE = 16.0 * _ROUNDING
 
 
 @dataclass(frozen=True, eq=False)
 class Span:
-    """The functions of a kernel at points; K = U Λ Uᵀ, and of coordinates g the norm is that of g.
+    """The functions of a kernel at points, by coordinates g with the same norm; K = U Λ Uᵀ.
 
-    Directions whose eigenvalue is no more than rounding are left out: no function can be told from
-    another by them.
+    Directions whose eigenvalue is a rounding error are left out.
 
     Parameters
     ----------
     at_points : ndarray of shape (n, r)
-        U Λ^½, which takes g to the function at the points.
+        U Λ^½, which maps g to the values of the function at the points.
     coefficients : ndarray of shape (n, r)
-        U Λ^−½, which takes g to the coefficients a.
+        U Λ^−½, which maps g to the coefficients a.
     """
 
     at_points: Float
@@ -42,21 +41,21 @@ class Span:
         Raises
         ------
         ValueError
-            If the kernel is not positive semidefinite there, or too large for a float.
+            If the kernel is not positive semidefinite at the points, or overflows.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             return cls.of_matrix(kernel(points), repr(kernel), "X")
 
     @classmethod
     def of_matrix(cls, matrix: Float, kernel: str, rows: str) -> Span:
-        """Return the span of functions whose inner products are a matrix, (n, n), of a kernel.
+        """Return the span of functions, given the matrix of their inner products, shape (n, n).
 
-        `kernel` and `rows` are what messages call the kernel, and what it is evaluated at.
+        `kernel` and `rows` are the names of the kernel and of the rows in messages.
 
         Raises
         ------
         ValueError
-            As `of`.
+            As for `of`.
         """
         check_finite(matrix, kernel, rows)
         eigenvalues, vectors = np.linalg.eigh(matrix)
@@ -70,16 +69,14 @@ class Span:
 
 
 def check_finite(matrix: Float, kernel: str, rows: str) -> None:
-    """Refuse a kernel that is too large for a float between rows."""
+    """Raise ValueError if the kernel overflows between rows."""
     if not np.isfinite(matrix).all():
-        raise ValueError(
-            f"{kernel} is too large for a float between rows of {rows}; scale {rows} down"
-        )
+        raise ValueError(f"{kernel} overflows between rows of {rows}. Scale {rows} down")
 
 
 def not_semidefinite(kernel: str, rows: str, found: str) -> ValueError:
-    """Return the error that a kernel is not positive semidefinite on rows, and what says so."""
+    """Return the error of a kernel that is not positive semidefinite on rows."""
     return ValueError(
-        f"kernel must be positive semidefinite, and {kernel} is not on {rows}: {found}; take "
+        f"kernel must be positive semidefinite, but {kernel} is not on {rows}: {found}. Choose "
         "another kernel"
     )

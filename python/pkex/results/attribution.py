@@ -17,7 +17,6 @@ from pkex.results.attribution_summary import summary_of
 from pkex.results.axes import FEATURE, OUTPUT, ROW
 from pkex.results.centering import centered
 from pkex.results.conversions import frame, frames, shap_explanation
-from pkex.results.importance_draws import drawn_importance
 from pkex.results.options import PlotOptions, ReportOptions
 from pkex.results.row_result import RowResult
 from pkex.results.row_values import RowValues
@@ -178,8 +177,8 @@ class Attribution(RowResult[RowValues]):
             raise ValueError("there are no rows to average over. Explain at least one row")
         _, uncertainty = self._posterior("importance(samples=...)")
         kind = type(self).__name__.lower()
-        return drawn_importance(
-            self.values, uncertainty, samples, random_state, is_row=is_row, kind=kind
+        return uncertainty.drawn_importance(
+            self.values, samples, random_state, is_row=is_row, kind=kind
         )
 
     def _named(self) -> tuple[str, Sequence[str]]:

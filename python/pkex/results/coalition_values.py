@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from pkex.games.coalitions import ranks
 from pkex.games.indices import INDICES, Index
 from pkex.games.value_functions import ValueFunction
-from pkex.inputs.arrays import owned
 from pkex.inputs.documents import Document
-from pkex.inputs.plain_data import plain_entries, plain_numbers
+from pkex.inputs.plain_data import plain_numbers
 from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes
-from pkex.results.axes_documents import plain_axes, read_axes, read_value_function
+from pkex.results.axes_documents import read_axes, read_value_function
 from pkex.results.coefficients import Coefficients
+from pkex.results.row_arrays import RowArrays
 from pkex.results.sizes import mean_size
 from pkex.results.summary import SummaryTable, table_of_largest
 from pkex.results.tables import MOST_VALUES
@@ -28,8 +28,8 @@ __all__ = ["CoalitionValues"]
 
 
 @dataclass(frozen=True, eq=False)
-class CoalitionValues:
-    """The arrays and axes of `Interactions`; arrays are made read-only, not copied.
+class CoalitionValues(RowArrays):
+    """The arrays and axes of `Interactions`.
 
     Parameters
     ----------
@@ -52,26 +52,10 @@ class CoalitionValues:
     order: int
     value_function: ValueFunction | None = None
 
-    def __post_init__(self) -> None:
-        for array in (self.values, self.empty_values, self.data):
-            owned(array)
-
-    def parts(self) -> dict[str, Any]:
-        """Return the fields as plain data for a pickle."""
-        return {**vars(self), "axes": self.axes.parts()}
-
-    @classmethod
-    def of_parts(cls, parts: dict[str, Any]) -> CoalitionValues:
-        """Return the values from the fields of a pickle, whose arrays are writable."""
-        return cls(**{**parts, "axes": Axes(**parts["axes"])})
-
     def plain(self) -> dict[str, Any]:
         """Return the fields of a document."""
         return {
-            "value_function": self.value_function,
-            **plain_axes(self.axes),
-            "values": plain_numbers("values", self.values),
-            "data": plain_entries("data", self.data),
+            **super().plain(),
             "index": self.index,
             "order": self.order,
             "empty_values": plain_numbers("empty_values", self.empty_values),

@@ -96,7 +96,7 @@ class ColumnValues:
             n = max(len(self.levels or ()), 1)
             return ", ".join(f"{level} {100.0 * count / n:.0f} %" for level, count in frequent)
         if not len(self.known):
-            return "no entries"
+            return "no values"
         quartiles = np.quantile(self.known, [0.25, 0.5, 0.75]).tolist()
         low, median, high = (self.text(quartile) for quartile in quartiles)
         return f"median {median}, middle half from {low} to {high}"

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.keywords import with_known_keywords
 from pkex.results.attribution import Attribution
-from pkex.results.given_values import given_floats, given_values
+from pkex.results.checked_values import checked_floats, checked_values
 from pkex.results.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
@@ -91,11 +91,11 @@ class Estimate(Attribution):
         row_index: pd.Index | None = None,
         value_function: ValueFunction | None = None,
     ) -> None:
-        rows = given_values(
+        rows = checked_values(
             values, base_values, data, feature_names, output_names,
             output_name=output_name, row_index=row_index, value_function=value_function,
         )  # fmt: skip
-        errors = given_floats("standard_errors", standard_errors)
+        errors = checked_floats("standard_errors", standard_errors)
         if errors.shape != rows.values.shape:
             raise ValueError(
                 f"standard_errors has shape {errors.shape}, but {rows.values.shape} is expected, "

@@ -12,15 +12,15 @@ from pkex.games.value_functions import ValueFunction
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.wording import shown
 from pkex.results.attribution import Attribution
+from pkex.results.checked_values import checked_values
 from pkex.results.class_pairs import classes_of_pairs, means_over_pairs
-from pkex.results.given_values import given_values
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Explanation"]
 
-# Attributes of other libraries' explanations: what they are called here, or how shap has them.
+# Attributes of explanations of other libraries, and their alternatives in pkex or shap.
 _OF_SHAP = {"abs", "argsort", "cohorts", "display_data", "flip", "hclust", "hstack", "max", "mean"}
 _OF_SHAP |= {"min", "percentile", "sum"}
 _HINTS = {
@@ -118,7 +118,7 @@ class Explanation(Attribution):
         row_index: pd.Index | None = None,
         value_function: ValueFunction | None = None,
     ) -> None:
-        self._rows = given_values(
+        self._rows = checked_values(
             values, base_values, data, feature_names, output_names,
             output_name=output_name, row_index=row_index, value_function=value_function,
         )  # fmt: skip

@@ -1,6 +1,6 @@
 """The colors of all pictures: plots, reports and tables.
 
-They are those of Okabe and Ito (2008), which readers with any color vision can tell apart.
+The palette of Okabe and Ito (2008) is distinguishable with any color vision.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ BLUE, VERMILION = "#0072B2", "#D55E00"
 # The same two on a dark page.
 SKY_BLUE, ORANGE = "#56B4E9", "#E69F00"
 GREY, LIGHT_GREY = "#7A7A7A", "#DADADA"
-# Of feature values, from low to high.
+# Colors of feature values, from low to high.
 LOW_TO_HIGH = (BLUE, "#A77BB0", VERMILION)
-# The matplotlib style sheet beside this file.
+# The matplotlib style sheet in the folder of this file.
 STYLE = "pkex.results.figures"

@@ -400,7 +400,7 @@ def draw_indices(
     places = np.arange(len(order))
     ax.barh(places, effects[order], color=_VALUE, alpha=0.55, label="Shapley effect")
     ax.hlines(places, first[order], total[order], color=_ALONE, linewidth=1.5)
-    # Whole circles at 0, too.
+    # Circles at 0 are not clipped.
     circles: dict[str, Any] = {"color": _ALONE, "clip_on": False, "zorder": 3.0}
     ax.plot(first[order], places, "o", markerfacecolor="white", label="first order", **circles)
     ax.plot(total[order], places, "o", label="total", **circles)

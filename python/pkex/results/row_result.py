@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,45 +15,15 @@ from pkex.results.axes import Axes
 from pkex.results.conversions import importance_frame
 from pkex.results.options import PlotOptions
 from pkex.results.result import Result
-from pkex.typing import Float
+from pkex.results.row_arrays import RowArrays
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["RowResult", "ValuesOfRows"]
+__all__ = ["RowResult"]
 
 
-class ValuesOfRows(Protocol):
-    """Arrays and axes of a result with values for each row."""
-
-    @property
-    def values(self) -> Float:
-        """Values of features or coalitions."""
-        ...
-
-    @property
-    def data(self) -> NDArray[Any]:
-        """The explained rows."""
-        ...
-
-    @property
-    def axes(self) -> Axes:
-        """The axes of the values."""
-        ...
-
-    @property
-    def value_function(self) -> ValueFunction | None:
-        """The value function of the values; None if it is not known."""
-        ...
-
-    def parts(self) -> dict[str, Any]:
-        """Return the fields as plain data for a pickle."""
-
-    def plain(self) -> dict[str, Any]:
-        """Return the fields of a document."""
-
-
-_Rows = TypeVar("_Rows", bound=ValuesOfRows)
+_Rows = TypeVar("_Rows", bound=RowArrays)
 
 
 class RowResult(Result, SkopsGuard, Generic[_Rows]):
@@ -186,7 +156,10 @@ class RowResult(Result, SkopsGuard, Generic[_Rows]):
         # Imported only if needed: the import is slow.
         from importlib.metadata import version
 
-        return {"Game": self.value_function or "not known", "Version": f"pkex {version('pkex')}"}
+        return {
+            "Value function": self.value_function or "not known",
+            "Version": f"pkex {version('pkex')}",
+        }
 
     def _unsaved_by_skops(self) -> str:
         if self._axes.row_index is None:

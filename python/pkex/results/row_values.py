@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.arrays import owned
 from pkex.inputs.documents import Document
-from pkex.inputs.plain_data import plain_entries, plain_numbers
+from pkex.inputs.plain_data import plain_numbers
 from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes
-from pkex.results.axes_documents import plain_axes, read_axes, read_value_function
+from pkex.results.axes_documents import read_axes, read_value_function
 from pkex.results.indexing import pick
+from pkex.results.row_arrays import RowArrays
 from pkex.results.sizes import mean_size
 from pkex.results.uncertainty import Uncertainty
 from pkex.typing import Float
@@ -23,11 +24,10 @@ __all__ = ["RowValues", "same_for_all"]
 
 
 @dataclass(frozen=True, eq=False)
-class RowValues:
+class RowValues(RowArrays):
     """Values, base values and data of rows, with their axes and uncertainty, sliced together.
 
-    The shapes of arrays match; arrays are made read-only, not copied. Slicing that removes every
-    axis of an array replaces it by a number.
+    The shapes of arrays match. Slicing that removes every axis of an array replaces it by a number.
 
     Parameters
     ----------
@@ -50,10 +50,6 @@ class RowValues:
     uncertainty: Uncertainty | None = None
     value_function: ValueFunction | None = None
     is_centered: bool = False
-
-    def __post_init__(self) -> None:
-        for array in (self.values, self.base_values, self.data):
-            owned(array)
 
     @classmethod
     def computed(
@@ -147,33 +143,24 @@ class RowValues:
     def parts(self) -> dict[str, Any]:
         """Return the fields as plain data for a pickle, without draws, which contain the model."""
         uncertainty = self.uncertainty
-        return {
-            **vars(self),
-            "axes": self.axes.parts(),
+        return super().parts() | {
             "uncertainty": None
             if uncertainty is None
-            else {"standard_errors": uncertainty.standard_errors, "roots": uncertainty.roots},
+            else {"standard_errors": uncertainty.standard_errors, "roots": uncertainty.roots}
         }
 
     @classmethod
-    def of_parts(cls, parts: dict[str, Any]) -> RowValues:
+    def of_parts(cls, parts: dict[str, Any]) -> Self:
         """Return the values from the fields of a pickle, whose arrays are writable."""
         uncertainty = parts["uncertainty"]
-        return cls(
-            **{
-                **parts,
-                "axes": Axes(**parts["axes"]),
-                "uncertainty": None if uncertainty is None else Uncertainty(**uncertainty),
-            }
-        )
+        if uncertainty is not None:
+            parts = parts | {"uncertainty": Uncertainty(**uncertainty)}
+        return super().of_parts(parts)
 
     def plain(self) -> dict[str, Any]:
         """Return the fields of a document."""
         return {
-            "value_function": self.value_function,
-            **plain_axes(self.axes),
-            "values": plain_numbers("values", self.values),
-            "data": plain_entries("data", self.data),
+            **super().plain(),
             "axes": list(self.axes.present),
             "base_values": plain_numbers("base_values", self.base_values),
             "is_centered": self.is_centered,

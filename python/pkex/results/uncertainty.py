@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from pkex.inputs.arrays import owned
 from pkex.inputs.documents import Document
+from pkex.inputs.integers import as_integer
 from pkex.inputs.plain_data import plain_numbers
+from pkex.inputs.randomness import as_generator
 from pkex.results.indexing import Resolved, pick
 from pkex.results.plots import DEVIATIONS
 from pkex.typing import Float
@@ -147,9 +149,39 @@ class Uncertainty:
             None if roots is None else np.reshape(roots, (*shape, roots.shape[-1])),
         )
 
-    def without_draws(self) -> Uncertainty:
-        """Return the uncertainty without the draws, which contain the model."""
-        return replace(self, draws=None, places=None)
+    def drawn_importance(
+        self, values: Float, samples: object, random_state: Any, *, is_row: bool, kind: str
+    ) -> Float:
+        """Return the mean absolute values of draws over the rows, shape (samples, ...).
+
+        Parameters
+        ----------
+        values : ndarray
+        samples : int
+            The number of draws.
+        random_state : int, Generator, RandomState or None
+        is_row : bool
+            Whether the values are from one row, without an axis of rows.
+        kind : str
+            The name of the result in messages.
+
+        Raises
+        ------
+        ValueError
+            If the model's posterior is not available.
+        """
+        if self.draws is None or self.places is None:
+            raise ValueError(
+                "importance(samples=...) draws functions from the model, which a pickled "
+                f"{kind} does not contain. Explain the rows again"
+            )
+        n = as_integer("samples", samples, "a positive integer, such as 1000", least=1)
+        blocks = []
+        random = as_generator(random_state)
+        for deviations in self.draws.deviations(np.ravel(self.places), n, random):
+            sizes = np.abs(values + deviations.reshape(-1, *np.shape(values)))
+            blocks.append(sizes if is_row else sizes.mean(axis=1))
+        return np.concatenate(blocks)
 
     def plain(self) -> dict[str, Any]:
         """Return the fields of a document."""

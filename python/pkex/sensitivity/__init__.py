@@ -1,9 +1,9 @@
-"""Global sensitivity: which inputs the variance of a model's output comes from.
+"""Global sensitivity: the shares of inputs in the variance of a model's output.
 
-`inputs` reads the distributions, `distributions` makes quadrature rules of them, `deviations` turns
-a function's factors into the arrays that the engine takes, `worths` calls it, `indices` are shares
-of the variance, `uncertainty` has those of draws, `analysis` puts all together, `result` and
-`draws` are what users get.
+`inputs` reads distributions, and `distributions` has their quadrature rules. `deviations` computes
+the arrays of the engine from the factors of a function, and `variance_values` calls it. `indices`
+are shares of the variance, `uncertainty` has the indices of draws, `analysis` combines these
+modules, and `result` and `draws` are the results.
 """
 
 from pkex.sensitivity.analysis import sensitivity

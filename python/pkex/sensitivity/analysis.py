@@ -25,7 +25,7 @@ from pkex.sensitivity.indices import Indices, checked
 from pkex.sensitivity.inputs import Inputs
 from pkex.sensitivity.result import SensitivityResult
 from pkex.sensitivity.uncertainty import draws_of, number_of_draws
-from pkex.sensitivity.worths import Worths
+from pkex.sensitivity.variance_values import VarianceValues
 from pkex.tables.kinds import Kind, kind_of
 
 __all__ = ["sensitivity"]
@@ -53,44 +53,43 @@ def sensitivity(
 ) -> SensitivityResult:
     """Divide the variance of a model's output among its inputs, exactly.
 
-    For inputs X that are independent of each other, v(S) = Var E[f(X) | X_S] is how much of the
-    variance of the output the inputs in S explain. Its Shapley values, divided by the variance, are
-    the *Shapley effects*, which add up to 1; v of one input alone is its *first-order* Sobol index,
-    and what is missing without it the *total* one. Nothing is sampled: for a sum of products of
-    functions of single columns, as kernel models are, v is a sum of product games over pairs of
-    their points.
+    For independent inputs X, v(S) = Var E[f(X) | X_S] is the variance of the output that the inputs
+    in S explain. Its Shapley values, divided by the variance, are the *Shapley effects*, which add
+    up to 1. v({j}) is the *first-order* Sobol index of an input, and the decrease without it is the
+    *total* one. Nothing is sampled: kernel models are sums of products of functions of single
+    columns, so v is a sum of product games over pairs of points.
 
     Parameters
     ----------
     model : fitted model, bound method or KernelExpansion
-        A model that `Explainer` takes; what is analysed is what it explains (of a Gaussian process
-        the mean). It must be made of products over columns, or of radial kernels such as Matern
-        and RationalQuadratic; a TermExpansion of terms of one column and tables over bins.
+        A model that `Explainer` supports, with the same explained function (for a Gaussian process,
+        the mean). Its kernel must be a sum of products over columns, or a radial kernel such as
+        Matern or RationalQuadratic. A TermExpansion may have terms of one column, and tables over
+        bins.
     inputs : array-like or DataFrame of shape (m, d), or dict or list of distributions
-        Rows, in the columns that the model is given: each column is distributed as its entries are,
-        and **independent of the others**, whatever the rows say. Or for each column a frozen
-        distribution of ``scipy.stats``, continuous or discrete, or an array of values, of which
-        each counts as often as it occurs; by the columns' names (x0, x1, … where the model knows
-        none) or in their order.
+        Rows in the columns of the model: each column has the distribution of its values, and is
+        assumed **independent of the others**. Or, for each column, a frozen distribution of
+        ``scipy.stats``, continuous or discrete, or an array of values; by the names of columns (x0,
+        x1, … by default) or in their order.
     groups : dict of str to columns, optional
         Columns that are one input, as in `Explainer`.
     weights : array-like of shape (m,), optional
-        The weights of rows, not negative; equal if not given.
+        Non-negative weights of rows; equal by default.
     feature_names : sequence of str of length d, optional
-        Names of the columns, as in `Explainer`; distributions and groups are given by these names.
+        Names of the columns, as in `Explainer`, also for distributions and groups.
     order : {1, 2}, default 1
-        With 2, the second-order indices of pairs are computed as well.
+        2 adds the second-order indices of pairs.
     uncertainty : int, default 0
         For a Gaussian process, the number of posterior draws, at least 20, such as 100. The result
-        has the indices of each draw as `draws`, and intervals. See the notes.
+        then has `draws`, the indices of each draw, and credible intervals. See the notes.
     random_state : int, numpy.random.Generator, RandomState or None, default None
         The seed of these draws; nothing else is random.
     summation : {"compensated", "plain"}, default "compensated"
-        How sums over pairs of points are formed.
+        The summation over pairs of points.
     n_jobs : int or None, default -1
         Number of threads, as in `Explainer`. Results do not depend on it.
     progress : bool or callable, default False
-        True shows a progress bar (needs tqdm); a callable gets (done, total).
+        True shows a progress bar (requires tqdm); a callable is called with (done, total).
 
     Returns
     -------
@@ -99,46 +98,45 @@ def sensitivity(
     Warns
     -----
     UserWarning
-        If a column of the inputs is constant (its indices are 0), if rounding errors of the indices
-        are above 1e-6, if draws are without more than a hundredth of the posterior variance, or if
-        the call is going to take more than ten seconds and does not show its progress.
+        If a column of the inputs is constant (its indices are 0), rounding errors of the indices
+        exceed 1e-6, draws lack more than 1 % of the posterior variance, or the call will take more
+        than ten seconds without `progress`.
 
     Raises
     ------
     UnsupportedModelError
         If the model is not supported, or its kernel is not a sum of products over columns; with
-        ``uncertainty``, if it is not a Gaussian process with a known posterior.
+        `uncertainty`, if it is not a Gaussian process with a known posterior.
     ValueError, TypeError
-        If the inputs do not fit the model's columns, a distribution's variance is infinite, the
-        output does not vary, or its variance is lost in rounding errors; with ``uncertainty``, if
-        draws are without more than half of the posterior variance. Also if `feature_names` has not
-        one name for each column.
+        If the inputs do not match the columns of the model, a distribution has infinite variance,
+        the output is constant, or its variance is lost in rounding errors; with `uncertainty`, if
+        draws lack more than half of the posterior variance. Also if `feature_names` does not have
+        one name per column.
 
     See Also
     --------
-    hsic : Which inputs a measured output depends on, with `HSICResult.alone_r2`.
+    hsic : Dependence of a measured output on inputs, with `HSICResult.alone_r2`.
 
     Notes
     -----
-    Time grows as the square of the number of points (times that of terms, for kernels that are sums
-    of products) and with the number of columns. Integrals over single columns are quadrature rules
-    or the sums over rows themselves; rules are doubled until no mean or second moment of a factor
-    changes by more than 1e-13.
+    Time is quadratic in the number of points (times the number of terms, for sums of products) and
+    linear in the number of columns. Integrals over single columns are sums over rows or quadrature
+    rules, which are doubled until no mean or second moment of a factor changes by more than 1e-13.
 
-    Where coefficients are far larger than the output and cancel, as of a Gaussian process that
-    interpolates, rounding errors of pairs are multiplied by their squares. They are measured:
-    first-order indices are computed a second time as sums of squares, in which little cancels.
-    Where these differ by more than 1e-11 of the variance, the sums over pairs are repeated in twice
-    the precision, and the difference that is left is what the warning says.
+    If coefficients are far larger than the output and cancel, as for an interpolating Gaussian
+    process, rounding errors of pairs are multiplied by their squares. To measure these errors,
+    first-order indices are also computed as sums of squares, in which little cancels. If the two
+    differ by more than 1e-11 of the variance, the sums over pairs are repeated in twice the
+    precision. The warning reports the remaining difference.
 
-    With ``uncertainty``, the latent function of the process is drawn given its training rows,
-    under the kernel that was fitted: jointly at up to 500 rows of the inputs (100 if the kernel
-    is a sum of many products, such as Matern), chosen where the posterior variance is largest. A
-    draw is the mean of the process given these values as well: a sum of kernels at known points,
-    whose indices are computed as exactly as those of the posterior mean. ``draws.left_out`` is
-    the remaining share of the posterior variance. So intervals say how far the data leave the
-    *function* open. They do not have the noise of observations, nor doubt about the kernel and its
-    length-scales, about the distributions of inputs, or whether the process fits at all.
+    With `uncertainty`, the latent function of the process is drawn from its posterior, with the
+    fitted kernel: jointly at up to 500 rows of the inputs (100 if the kernel is a sum of many
+    products, such as Matern), where the posterior variance is largest. A draw is the mean of the
+    process given these values, a sum of kernels at known points, and its indices are as exact as
+    the indices of the posterior mean. ``draws.left_out`` is the remaining share of the posterior
+    variance. Intervals show the uncertainty of the *function* given the data. They do not include
+    the noise of observations, or uncertainty about the kernel, its length-scales, the distributions
+    of inputs, or the process.
 
     References
     ----------
@@ -160,7 +158,7 @@ def sensitivity(
     most = as_integer("order", order, "1, or 2 for pairs as well", least=1)
     if most > 2:
         raise ValueError(f"order must be 1, or 2 for pairs as well; got {most}")
-    # Results of searches are mappings, too.
+    # Search results of scikit-learn are mappings as well.
     is_table = kind_of(model) in (Kind.ARRAY, Kind.PANDAS, Kind.POLARS, Kind.SERIES)
     if is_table or type(model) in (list, tuple, dict):
         raise UnsupportedModelError(
@@ -180,16 +178,16 @@ def sensitivity(
         shares = (0.1, 0.9, 4.0) if n_draws else (0.1, 0.9)
         first_part, second_part, *last_part = parts_of(how.progress, *shares)
         deviations = Deviations.of(sums, read.marginals, read.names, first_part)
-        worths = Worths.of(
+        values = VarianceValues.of(
             deviations, sums.weights, players.of_column, most, how.reporting(second_part)
         )
-        notes = [*read.notes, *checked(worths, outputs.names)]
+        notes = [*read.notes, *checked(values, outputs.names)]
         draws = None
         if n_draws:
             computed = players.of_column, most, how.reporting(last_part[0])
             draws, more = draws_of(adapted, owner, read, n_draws, random_state, computed)
             notes += more
-    indices = Indices.of(worths)
+    indices = Indices.of(values)
 
     def of_outputs(values: Any) -> Any:
         return values if values is None or outputs.names is not None else values[..., 0]

@@ -1,10 +1,10 @@
-"""Means and deviations of factors, which all covariances between them are made of.
+"""Means and deviations of factors, from which all covariances between them are computed.
 
 For column j and evaluation e, with the nodes u_r of a rule and their weights w_r, the numbers
 √w_r (φ_ej(u_r) − E φ_ej) are a row, and products of two rows are covariances. Rows of thousands of
-nodes lie near a space of few dimensions: they are written in an orthonormal basis of it, made of
-the rows that are farthest from it (Gram–Schmidt with pivots), all times the sizes of their weights.
-What is left of a row is at most 1e-13 of the longest: as if factors had been rounded by as much.
+nodes lie near a space of few dimensions. They are written in an orthonormal basis of this space,
+from pivoted Gram–Schmidt of the rows times the sizes of their weights. The remainder of a row is at
+most 1e-13 of the longest row.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from pkex.typing import Float, Report
 
 __all__ = ["Deviations"]
 
-# What is left of a row, of the longest.
+# The largest remainder of a row, relative to the longest row.
 _REST = 1e-13
-# Rows that enter the basis together, and numbers of the factors of a chunk of nodes.
+# The number of rows that enter the basis together, and of factors in a chunk of nodes.
 _STEP = 16
 _CHUNK = 1 << 22
-# Numbers of all deviations, 1 GB.
+# The largest number of deviations: 1 GB.
 _MOST = 1 << 27
-# Of means and second moments of factors: how far a rule may be from one of twice the nodes.
+# The tolerance of means and second moments of factors, compared with twice the nodes.
 _ERROR = 1e-13
 _MOST_NODES = 1 << 16
-# Factors at all nodes of a column: of more of them the deviations take minutes.
+# The largest number of factors at all nodes of a column; more take minutes.
 _MOST_FACTORS = 1 << 26
 
 
 @dataclass(frozen=True, eq=False)
 class Deviations:
-    """What is known of the factors of evaluations under the distributions of all columns.
+    """Means and deviations of the factors of evaluations under the distributions of columns.
 
     Parameters
     ----------
     means : ndarray of shape (evaluations, columns)
     vectors : ndarray of shape (evaluations, r_1 + … + r_d)
     starts : ndarray of int64, shape (columns + 1,)
-        Where the deviations of each column start, then where all end.
+        The start of the deviations of each column, and the end of all.
     """
 
     means: Float
@@ -59,14 +59,14 @@ class Deviations:
         names: tuple[str, ...],
         report: Report | None,
     ) -> Deviations:
-        """Compute them, column by column.
+        """Return the means and deviations of all columns.
 
         Raises
         ------
         ValueError
-            If no rule of a column is found that is exact enough.
+            If no rule for a column is sufficiently exact.
         MemoryError
-            If the factors need too many deviations.
+            If there are too many deviations.
         """
         means, vectors, total = [], [], 0
         for column, marginal in enumerate(marginals):
@@ -87,11 +87,11 @@ class Deviations:
         return cls(np.stack(means, axis=1), np.concatenate(vectors, axis=1), starts)
 
     def of_evaluations(self, chosen: NDArray[np.intp]) -> Deviations:
-        """Return those of some of the evaluations."""
+        """Return the means and deviations of some of the evaluations."""
         return Deviations(self.means[chosen], self.vectors[chosen], self.starts)
 
     def merged(self, weights: Float) -> tuple[Deviations, Float]:
-        """Return distinct evaluations, and the sums of the weights of equal ones.
+        """Return distinct evaluations, with the sums of weights of equal ones.
 
         Parameters
         ----------
@@ -124,9 +124,10 @@ class Deviations:
 def _exact_rule(
     products: Products, column: int, marginal: Marginal, name: str
 ) -> tuple[NDArray[np.float64], Float]:
-    """Return the rule of a column that is the distribution, or gives what one twice as long gives.
+    """Return an exact rule for a column, or one that agrees with a rule of twice the nodes.
 
-    It compares means and second moments of all factors, relative to the largest second moment.
+    The rules are compared by means and second moments of all factors, relative to
+    the largest second moment.
     """
     if marginal.is_exact:
         return marginal.rule()
@@ -175,7 +176,7 @@ def _of_column(
     sizes = np.abs(products.weights)
     largest = sizes.max(axis=0, initial=0.0)
     sizes = (sizes / np.where(largest > 0.0, largest, 1.0)).max(axis=1, initial=0.0)
-    # From one of the factors, so that the mean of equal ones is just that.
+    # Relative to one factor, so that the mean of equal factors is exact.
     first = products.factors(column, entries[:1])
     lacks = np.zeros(n)
     for some in chunks:
@@ -195,13 +196,13 @@ def _chunks(n_evaluations: int, n_nodes: int) -> list[slice]:
 
 
 def _shortened(rows: Float, sizes: Float) -> Float:
-    """Return rows with the same products, of as few entries as that takes.
+    """Return shorter rows with the same products.
 
     Parameters
     ----------
     rows : ndarray of shape (n, k)
     sizes : ndarray of shape (n,)
-        What errors of a row are multiplied by.
+        The factors of errors of each row.
     """
     rest = rows * sizes[:, None]
     basis = np.empty((0, rows.shape[1]))
@@ -209,7 +210,7 @@ def _shortened(rows: Float, sizes: Float) -> Float:
     least = _REST**2 * float(squares.max(initial=0.0))
     while squares.max(initial=0.0) > least:
         if 2 * (len(basis) + _STEP) > rows.shape[1]:
-            return rows  # of which little would be saved
+            return rows  # a basis would save little
         farthest = np.argsort(-squares, kind="stable")[:_STEP]
         more = _orthonormal(rest[farthest[squares[farthest] > least]], basis, least)
         basis = np.concatenate([basis, more])
@@ -228,7 +229,7 @@ def _orthonormal(rows: Float, basis: Float, least: float) -> Float:
         if squares[longest] <= least:
             break
         vector = rows[longest] / np.sqrt(squares[longest])
-        # Again: what rounding has left of the others.
+        # A second time, to remove rounding errors.
         for others in (basis, np.reshape(found, (-1, len(vector)))):
             vector -= (others @ vector) @ others
         vector /= np.linalg.norm(vector)

@@ -1,4 +1,4 @@
-"""Distributions of single columns, and the quadrature rules that stand for them."""
+"""Distributions of single columns, and their quadrature rules."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from pkex.typing import Float
 
 __all__ = ["Atoms", "Continuous", "Marginal", "distribution_of", "is_distribution"]
 
-# Nodes of a panel; with twice as many panels, what is less than this in a sum does not count.
+# The number of nodes of a panel, and the tolerance when panels are halved.
 _NODES = 10
 _NEGLIGIBLE = 2e-16
-# Of the standard deviation: the width of panels where the density cannot be known.
+# The width of panels, relative to the standard deviation, where the density is unreliable.
 _NARROW = 1e-5
-# Of a distribution function.
+# The rounding error of a distribution function.
 _ROUNDING = 1e-15
-# What is left out of each end of an unbounded distribution, more and more until the variance is
-# right to this error.
+# Probabilities of the tails that are cut, in turn until the error of the variance is at most the
+# tolerance.
 _TAILS = (1e-17, 1e-40, 1e-100, 1e-300)
 _ERROR_OF_VARIANCE = 1e-12
-# Halvings of panels, panels that are halved at a time, and all of them.
+# The largest numbers of halvings, of panels that are halved together, and of panels.
 _MOST_HALVINGS, _MOST_HALVED, _MOST_PANELS = 1200, 500, 1 << 13
-# Values of a discrete distribution.
+# The largest number of values of a discrete distribution.
 _MOST_ATOMS = 100_000
 
 
@@ -38,7 +38,7 @@ class Marginal(ABC):
     """The distribution of one column."""
 
     is_exact: bool
-    """Whether the rule at level 0 is the distribution itself."""
+    """Whether the rule at level 0 is exact."""
 
     @abstractmethod
     def rule(
@@ -49,23 +49,23 @@ class Marginal(ABC):
         Parameters
         ----------
         level : int, default 0
-            Each has twice the nodes of the one before.
+            Each level has twice the nodes of the previous one.
         kinks : ndarray of shape (k,), optional
-            Entries at which integrands are not smooth.
+            Values at which integrands are not smooth.
         widths : sequence of Width, optional
-            How far apart entries are between which integrands differ, and where.
+            Distances over which integrands change, and their ranges.
         """
 
 
 class Atoms(Marginal):
-    """Some entries, each with a probability.
+    """A discrete distribution.
 
     Parameters
     ----------
     entries : ndarray of shape (m,)
-        Each once.
+        Distinct values.
     weights : ndarray of shape (m,)
-        Which add up to 1.
+        Their probabilities.
     """
 
     is_exact = True
@@ -75,7 +75,7 @@ class Atoms(Marginal):
 
     @classmethod
     def of_column(cls, entries: NDArray[Any], weights: Float) -> Atoms:
-        """Return the distribution of the entries of rows with weights."""
+        """Return the distribution of the values of weighted rows."""
         if entries.dtype == object:
             numbers: dict[Any, int] = {}
             places = np.array([numbers.setdefault(entry, len(numbers)) for entry in entries])
@@ -95,22 +95,21 @@ class Atoms(Marginal):
 class Continuous(Marginal):
     """A distribution with a density, such as ``scipy.stats.norm(0.0, 1.0)``.
 
-    The rule is composite: Gauss–Legendre on panels, which are halved until mass and second moment
-    of each are those of its halves to 2e-16. So kinks and poles of the density are found, and tails
-    are cut where the variance is right to 1e-12. The mass of a panel that is narrow, as near a
-    pole, is that of the distribution function if this is another, since the density cannot be known
-    there.
+    The rule is composite Gauss–Legendre on panels, which are halved until mass and second moment of
+    each agree with those of its halves to 2e-16. So panels are small near kinks and poles of the
+    density. Tails are cut where the error of the variance is 1e-12. The mass of narrow panels, as
+    near a pole, is taken from the distribution function if it differs from the density's.
 
     Parameters
     ----------
     frozen : frozen distribution of scipy.stats
     name : str
-        What messages call the column.
+        The name of the column in messages.
 
     Raises
     ------
     ValueError
-        If no such rule is found.
+        If there is no such rule.
     """
 
     is_exact = False
@@ -120,7 +119,7 @@ class Continuous(Marginal):
         self._below: Callable[[Float], Float] = frozen.cdf
         self._above: Callable[[Float], Float] = frozen.sf
         self._centre, self._scale = float(frozen.median()), float(frozen.std())
-        # Far from 0 entries are rounded themselves.
+        # Values far from 0 are rounded.
         self._rounding = float(np.spacing(abs(self._centre)) / self._scale)
         before = np.nan
         for tail in _TAILS:
@@ -137,7 +136,7 @@ class Continuous(Marginal):
                 variance = weights @ ((entries - weights @ entries) / self._scale) ** 2
                 mass = self._moments(self._panels[:-1], self._panels[1:])[0].sum()
             allowed = _ERROR_OF_VARIANCE + 4.0 * self._rounding
-            # Of some distributions scipy knows the variance less well than their density.
+            # For some distributions, the variance in scipy is less exact than the density.
             if abs(variance - 1.0) <= allowed or (
                 abs(variance - before) <= allowed and abs(mass - 1.0) <= allowed
             ):
@@ -151,7 +150,7 @@ class Continuous(Marginal):
         )
 
     def _beyond(self, tail: float) -> float:
-        """Return an end with less mass above it; some versions of SciPy know no such quantile."""
+        """Return an end with less mass above it; some versions of SciPy lack such quantiles."""
         distance = self._scale
         while self._above(np.asarray(self._centre + distance)) > tail and distance < 1e300:
             distance *= 2.0
@@ -171,7 +170,7 @@ class Continuous(Marginal):
         return entries.ravel(), weights.ravel() / weights.sum()
 
     def _as_narrow(self, edges: Float, widths: Sequence[Width]) -> Float:
-        """Halve panels that are more than twice as wide as a width there, if they have mass."""
+        """Halve panels with mass that are more than twice as wide as integrands require."""
         while len(edges) <= _MOST_PANELS:
             low, high = edges[:-1], edges[1:]
             is_wide = np.zeros(len(low), dtype=bool)
@@ -203,7 +202,7 @@ class Continuous(Marginal):
             is_known = np.isfinite(sums) & (sums > 0.0)
             masses = self._masses(low[is_narrow], high[is_narrow])[:, None]
             of_masses = np.where(is_known, own / np.where(is_known, sums, 1.0), shares / 2.0)
-            # A difference of the distribution function is rounded, too.
+            # Differences of the distribution function are rounded as well.
             agrees = is_known & (np.abs(sums - masses) <= _ROUNDING)
             weights[is_narrow] = np.where(agrees, own, of_masses * masses)
         return entries, weights
@@ -215,7 +214,7 @@ class Continuous(Marginal):
         return np.stack([weights.sum(axis=1), (weights * squares).sum(axis=1)])
 
     def _adapted(self, edges: Float) -> Float:
-        """Return the edges of panels that need not be halved."""
+        """Return the edges of panels after all necessary halvings."""
         done = [edges[[0, -1]]]
         low, high = edges[:-1], edges[1:]
         for _ in range(_MOST_HALVINGS):
@@ -234,7 +233,7 @@ class Continuous(Marginal):
 
 
 def is_distribution(given: Any) -> bool:
-    """Whether it is a distribution, of scipy.stats or another library, frozen or not."""
+    """Whether an object is a distribution of scipy.stats or another library, frozen or not."""
     return hasattr(given, "ppf") or hasattr(given, "icdf")
 
 
@@ -257,7 +256,7 @@ def distribution_of(frozen: Any, name: str) -> Marginal:
     Raises
     ------
     TypeError
-        If it is none.
+        If it is not a frozen distribution.
     ValueError
         If its variance is infinite, or pkex cannot integrate over it.
     """
@@ -270,7 +269,7 @@ def distribution_of(frozen: Any, name: str) -> Marginal:
             f"{_remedy(frozen)}",
         )
     is_discrete = hasattr(generic, "pmf")
-    # Of a single value it is 0, or what rounding leaves of it.
+    # For a single value the variance is 0, or a rounding error.
     with np.errstate(all="ignore"):
         variance = float(frozen.var())
     if not (np.isfinite(variance) if is_discrete else 0.0 < variance < np.inf):
@@ -284,7 +283,7 @@ def distribution_of(frozen: Any, name: str) -> Marginal:
 
 
 def _discrete(frozen: Any, name: str) -> Atoms:
-    """Read the values of a discrete distribution, of an unbounded one all but 1e-17 at each end."""
+    """Return a discrete distribution, with tails of 1e-17 cut if it is unbounded."""
     values = getattr(frozen.dist, "xk", None)
     if values is not None:
         entries = (
@@ -294,7 +293,7 @@ def _discrete(frozen: Any, name: str) -> Atoms:
         low, high = frozen.support()
         with np.errstate(all="ignore"):
             last = frozen.isf(_TAILS[0])
-        # Of some distributions it is not known so far out.
+        # Some distributions lack this quantile.
         last = last if np.isfinite(last) else frozen.ppf(1.0 - 2.0**-53)
         low, high = max(low, frozen.ppf(_TAILS[0])), min(high, last)
         if high - low >= _MOST_ATOMS:

@@ -1,4 +1,4 @@
-"""What documents of sensitivity results hold."""
+"""Writing and reading sensitivity results in JSON documents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DRAW, _INPUT, _OUTPUT = "draw", "input", "output"
 
 
 def plain_draws(draws: SensitivityDraws) -> dict[str, Any]:
-    """Return draws of the posterior by the names of their attributes, for a document."""
+    """Return draws as plain data for JSON, by the names of their attributes."""
     return {
         name: None if numbers is None else plain_numbers(f"draws.{name}", numbers)
         for name, numbers in vars(draws).items()
@@ -46,7 +46,7 @@ def sensitivity_fields(document: Document) -> dict[str, Any]:
 
 
 def _pairs(document: Document, by_output: tuple[str, ...]) -> Float:
-    """Return the symmetric indices of pairs; the document has those above the diagonal."""
+    """Return symmetric indices of pairs; the document contains those above the diagonal."""
     above = document.numbers("S2", _INPUT, _INPUT, *by_output, missing=True)
     pairs: Float = np.where(np.isnan(above), above.swapaxes(0, 1), above)
     return pairs

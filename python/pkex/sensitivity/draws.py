@@ -12,10 +12,10 @@ __all__ = ["SensitivityDraws"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SensitivityDraws(ReadOnlyArrays):
-    """The indices of functions that are drawn from a Gaussian process given its data.
+    """The indices of functions drawn from the posterior of a Gaussian process.
 
-    `SensitivityResult.draws`. Each draw is a function of its own, with a variance and indices of
-    its own: arrays have those of `SensitivityResult` along their first axis, of n draws.
+    `SensitivityResult.draws`. Each draw is a function with its own variance and indices: arrays are
+    those of `SensitivityResult` with a first axis of n draws.
 
     Attributes
     ----------
@@ -24,8 +24,8 @@ class SensitivityDraws(ReadOnlyArrays):
     second_order : ndarray of shape (n, P, P) or (n, P, P, outputs), or None
         With NaN on the diagonal; None unless ``order=2``.
     left_out : float or ndarray of shape (outputs,)
-        The share of the posterior variance, averaged over the inputs, that draws are without, as
-        measured at 1,000 rows of them.
+        The share of the posterior variance that draws do not contain, averaged over 1,000 rows of
+        the inputs.
 
     Examples
     --------
@@ -56,6 +56,6 @@ class SensitivityDraws(ReadOnlyArrays):
         return len(self.variance)
 
     def __repr__(self) -> str:
-        """Return what they are of, in a line."""
+        """Return the numbers of draws and inputs."""
         _, n_inputs, *_ = self.shapley_effects.shape
         return f"SensitivityDraws({len(self)} draws, {n_inputs} inputs)"

@@ -1,4 +1,4 @@
-"""Sensitivity indices: shares of the variance, unless this is lost in rounding errors."""
+"""Sensitivity indices as shares of the variance, with checks of rounding errors."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from pkex.errors import warn
-from pkex.sensitivity.worths import Worths
+from pkex.sensitivity.variance_values import VarianceValues
 from pkex.typing import Float
 
 __all__ = ["Indices", "checked"]
 
-# Measured rounding errors, of the variance: from here on they are said, and refused.
+# Relative rounding errors of the variance that cause a warning, and an error.
 _NOTABLE, _TOO_LARGE = 1e-6, 1e-2
 
 
 @dataclass(frozen=True, eq=False)
 class Indices:
-    """Variance and indices; each has a last axis, of outputs."""
+    """Variance and indices; the last axis has the outputs."""
 
     variance: Float
     shapley_effects: Float
@@ -28,15 +28,15 @@ class Indices:
     second_order: Float | None
 
     @classmethod
-    def of(cls, worths: Worths) -> Indices:
+    def of(cls, values: VarianceValues) -> Indices:
         """Return values of coalitions as shares of the variance."""
-        variance = worths.shapley.sum(axis=0)
-        second = None if worths.second is None else _of_pairs(worths.second) / variance
+        variance = values.shapley.sum(axis=0)
+        second = None if values.second is None else _of_pairs(values.second) / variance
         return cls(
             variance,
-            worths.shapley / variance,
-            worths.first / variance,
-            worths.total / variance,
+            values.shapley / variance,
+            values.first / variance,
+            values.total / variance,
             second,
         )
 
@@ -50,20 +50,22 @@ def _of_pairs(values: Float) -> Float:
     return table
 
 
-def checked(worths: Worths, outputs: tuple[str, ...] | None, of: str = "the output") -> list[str]:
-    """Refuse variances that are 0, or lost in rounding errors; say what is left of these.
+def checked(
+    values: VarianceValues, outputs: tuple[str, ...] | None, of: str = "the output"
+) -> list[str]:
+    """Return notes on rounding errors; raise ValueError if a variance is 0 or lost in them.
 
     Parameters
     ----------
-    worths : Worths
+    values : VarianceValues
     outputs : tuple of str, optional
-        Their names.
+        The names of the outputs.
     of : str
-        What messages call that of which it is the variance.
+        The name of the output in messages.
     """
     notes = []
-    variance = worths.shapley.sum(axis=0)
-    for place, (own, error) in enumerate(zip(variance, worths.errors, strict=True)):
+    variance = values.shapley.sum(axis=0)
+    for place, (own, error) in enumerate(zip(variance, values.errors, strict=True)):
         of_output = of if outputs is None else f"{of} {outputs[place]!r}"
         if own == 0.0:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""The argument `inputs`: rows, or for each column a distribution or entries."""
+"""The argument `inputs`: rows, or a distribution or values for each column."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ _INDEPENDENT = "the columns of inputs are taken as independent of each other, wh
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """The distributions of columns, which are independent of each other.
+    """The distributions of independent columns.
 
     Parameters
     ----------
     marginals : list of Marginal
     names : tuple of str
-        Of the columns.
+        The names of the columns.
     description : str
-        What they are, for the result.
+        A description for the result.
     notes : tuple of str, default ()
-        What is easily misread.
+        Notes against misreadings.
     rows : ndarray of shape (n, d), optional
-        As they were given.
+        The rows, unless distributions are given.
     """
 
     marginals: list[Marginal]
@@ -50,12 +50,12 @@ class Inputs:
 
     @classmethod
     def read(cls, inputs: Any, weights: ArrayLike | None, columns: ModelColumns) -> Inputs:
-        """Read rows with weights, or distributions by the names of columns or in their order.
+        """Return inputs from weighted rows, or from distributions by name or in order.
 
         Raises
         ------
         ValueError, TypeError
-            If they do not fit the columns; the message says what is missing.
+            If they do not match the columns of the model.
         """
         found = _of_distributions(inputs, weights, columns) or _of_rows(inputs, weights, columns)
         constant = [
@@ -69,7 +69,7 @@ class Inputs:
         return found
 
     def covering_rows(self) -> NDArray[Any]:
-        """Return rows with all nodes of each column's rule."""
+        """Return rows that contain all nodes of each column's rule."""
         nodes = [marginal.rule()[0] for marginal in self.marginals]
         length = max(map(len, nodes))
         rows = np.empty((length, len(nodes)), dtype=np.result_type(*nodes))
@@ -79,7 +79,7 @@ class Inputs:
 
     @contextmanager
     def located(self, covering: NDArray[Any]) -> Iterator[None]:
-        """Name rows of the inputs in errors about rows that cover the columns."""
+        """Replace rows of `covering_rows` by rows of the inputs in errors."""
         try:
             yield
         except InputError as error:
@@ -128,7 +128,7 @@ def _of_rows(inputs: Any, weights: ArrayLike | None, columns: ModelColumns) -> I
 
 
 def _are_pairs(inputs: Any, number: int) -> bool:
-    """Whether it is a list of as many pairs."""
+    """Whether inputs are a list of `number` pairs."""
     if not isinstance(inputs, Sequence) or len(inputs) != number:
         return False
     return all(isinstance(item, Sequence) and len(item) == 2 for item in inputs)
@@ -137,7 +137,7 @@ def _are_pairs(inputs: Any, number: int) -> bool:
 def _of_distributions(
     inputs: Any, weights: ArrayLike | None, columns: ModelColumns
 ) -> Inputs | None:
-    """Read distributions, if it is these that were given."""
+    """Return inputs from distributions; None if inputs are rows."""
     names = columns.names
     given = _by_columns(inputs, names)
     if given is None:
@@ -154,7 +154,7 @@ def _of_distributions(
 
 
 def _of_column(entries: Any, number: int, columns: ModelColumns) -> Atoms:
-    """Read the entries of one column, each of which counts as often as it occurs."""
+    """Return the distribution of the values of one column."""
     name = columns.names[number]
     if np.ndim(entries) != 1 or not len(entries):
         what = f"must have shape (m,); got shape {np.shape(entries)}"
@@ -170,7 +170,7 @@ def _of_column(entries: Any, number: int, columns: ModelColumns) -> Atoms:
 
 
 def _by_columns(inputs: Any, names: tuple[str, ...]) -> list[Any] | None:
-    """Return what is given for each column, or None if inputs are rows."""
+    """Return a distribution or values for each column; None if inputs are rows."""
     if isinstance(inputs, Mapping):
         return _by_names(inputs, names)
     if is_distribution(inputs):
@@ -195,7 +195,7 @@ def _by_columns(inputs: Any, names: tuple[str, ...]) -> list[Any] | None:
 
 
 def _by_names(inputs: Mapping[Any, Any], names: tuple[str, ...]) -> list[Any]:
-    """Return what a dict has for each column, whose names may be numbers."""
+    """Return the values of a dict in the order of columns, whose names may be numbers."""
     given = {str(name): one for name, one in inputs.items()}
     if {"num_vars", "names", "bounds"} <= given.keys() - set(names):
         raise InputError(

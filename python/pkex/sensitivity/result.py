@@ -1,4 +1,4 @@
-"""What `pkex.sensitivity` returns."""
+"""The result of `pkex.sensitivity`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SensitivityResult"]
 
-# Outputs with a table in a summary.
+# The largest number of outputs with a table in a summary.
 _MOST_OUTPUTS = 4
 _KEYS = {
     "S1": "first_order",
@@ -42,18 +42,18 @@ _KEYS = {
 class SensitivityResult(VarianceShares, Result):
     """The variance of a model's output, divided among its inputs.
 
-    Returned by `pkex.sensitivity`. With a model of several outputs arrays have a last axis for
-    these, and `variance` is an array.
+    Returned by `pkex.sensitivity`. If there are several outputs, arrays have a last axis of
+    outputs, and `variance` is an array.
 
     Attributes
     ----------
     variance : float or ndarray of shape (outputs,)
-        Of the model's output over the inputs, in squared units of it.
+        The variance of the output over the inputs, in squared units of the output.
     shapley_effects : ndarray of shape (P,) or (P, outputs)
-        The Shapley value of each input in the game v(S) = Var E[f(X) | X_S], divided by the
-        variance: not negative, and their sum is 1 (Owen 2014).
+        The Shapley value of each input for v(S) = Var E[f(X) | X_S], divided by the variance:
+        non-negative, with sum 1 (Owen 2014).
     first_order : ndarray of shape (P,) or (P, outputs)
-        v({j}) / variance: the share that a known input explains (Sobol 1993).
+        v({j}) / variance: the share that the input explains if it is known (Sobol 1993).
     total : ndarray of shape (P,) or (P, outputs)
         1 − v(all but j) / variance: the share that remains if only the input is unknown.
     second_order : ndarray of shape (P, P) or (P, P, outputs), or None
@@ -62,20 +62,19 @@ class SensitivityResult(VarianceShares, Result):
     feature_names : list of str
         The inputs: columns or groups.
     draws : SensitivityDraws or None
-        The same of functions drawn from the posterior of a Gaussian process; None unless
-        ``uncertainty`` was given. `credible_interval` sums them up.
+        The indices of functions drawn from the posterior of a Gaussian process; None unless
+        ``uncertainty`` was given. See `credible_interval`.
     output_names : list of str or None
         Names along the axis of outputs; None if there is no such axis.
     notes : tuple of str
-        What is easily misread.
+        Notes against misreadings.
 
     Notes
     -----
-    `to_dict` has the names that SALib gives the indices: ``S1`` and ``ST`` are first-order and
-    total indices, ``S2`` those of pairs, in a matrix with None except above the diagonal, and only
-    with ``order=2``; ``names`` the inputs. Also ``shapley_effects`` and ``variance``. With draws of
-    the posterior there are ``S1_conf`` and so on, as SALib has them: 1.96 standard deviations, here
-    of the draws, and the ``draws`` themselves. Without draws there are none: nothing is sampled.
+    `to_dict` uses the names of SALib: ``S1`` and ``ST`` are first-order and total indices, ``S2``
+    the indices of pairs with ``order=2``, in a matrix with None except above the diagonal, and
+    ``names`` the inputs. It adds ``shapley_effects`` and ``variance``. Posterior draws add
+    ``draws``, and ``S1_conf`` and so on as in SALib: 1.96 standard deviations of the draws.
 
     Examples
     --------
@@ -118,8 +117,8 @@ class SensitivityResult(VarianceShares, Result):
 
         if errors and self.draws is None:
             raise ValueError(
-                "to_frame(errors=True) has intervals by draws of the posterior of a Gaussian "
-                "process: pkex.sensitivity(model, inputs, uncertainty=100)"
+                "to_frame(errors=True) requires draws from the posterior of a Gaussian process. "
+                "Call pkex.sensitivity(model, inputs, uncertainty=100)"
             )
         indices = {}
         for name, title in TITLES.items():
@@ -151,7 +150,7 @@ class SensitivityResult(VarianceShares, Result):
         )
 
     def _report(self, options: ReportOptions) -> PageContent:
-        # Not before a report is asked for.
+        # Imported only if needed.
         from importlib.metadata import version
 
         from pkex.sensitivity.sensitivity_report import report_sensitivity, variances
@@ -166,7 +165,7 @@ class SensitivityResult(VarianceShares, Result):
         return report_sensitivity(self, title, computed)
 
     def _place(self, output: int | str | None) -> tuple[int, ...]:
-        """Return the index of an output along the axis of outputs, () if there is none."""
+        """Return the index of an output along the axis of outputs; () without this axis."""
         if self._outputs is None:
             if output is not None:
                 raise ValueError(f"output={output!r} was given, but there is a single output")
@@ -193,7 +192,7 @@ class SensitivityResult(VarianceShares, Result):
         """Return a table of the largest effects of each output, and the notes."""
         head = f"{type(self).__name__}: {self._explained}, inputs: {self._inputs}"
         if self.draws is not None:
-            head += f"\n95 %: where the index lies, by {len(self.draws)} draws of the posterior"
+            head += f"\n95 %: credible interval from {len(self.draws)} posterior draws"
         variances = np.ravel(self.variance)
         tables = [self._table(output, n_lines) for output in range(len(variances))[:_MOST_OUTPUTS]]
         left_out = len(variances) - len(tables)
@@ -218,7 +217,7 @@ class SensitivityResult(VarianceShares, Result):
 
 
 def _plain(key: str, indices: Float | float) -> Any:
-    """Return indices as lists; those of pairs, of shape (P, P, ...), only above the diagonal."""
+    """Return indices as lists; indices of pairs, shape (P, P, ...), only above the diagonal."""
     if key == "S2":
         pairs = np.asarray(indices)
         above = np.triu(np.ones(pairs.shape[:2], dtype=bool), k=1)

@@ -1,4 +1,4 @@
-"""What a report of a sensitivity analysis says."""
+"""Content of the HTML report of a sensitivity analysis."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from pkex.typing import Float
 
 __all__ = ["conclusion", "report_sensitivity", "variances"]
 
-# Inputs in a picture, pairs in a table, outputs.
+# The largest numbers of inputs in a figure, pairs in a table, outputs, and outputs in the
+# conclusion.
 _MOST_BARS, _MOST_PAIRS, _MOST_OUTPUTS, _MOST_IN_VERDICT = 20, 15, 6, 3
 
 _READING = (
@@ -34,12 +35,12 @@ _READING = (
     "near 0 can be fixed.",
     "The line from the first-order to the total index shows interactions; the Shapley effect lies "
     "between them.",
-    "Nothing is sampled: the numbers are exact for the model that was given. How well it stands "
-    "for what it is a model of, they do not say.",
+    "Indices are exact for the given model; nothing is sampled. They do not tell how well the "
+    "model represents the system.",
 )
 _DRAWN = (
-    "The effect of the function itself, given the data, is between “effect from” and “effect to” "
-    "with a probability of 95 %, by {n} draws from the posterior of the Gaussian process."
+    "“effect from” and “effect to” are the ends of the 95 % credible interval of the Shapley "
+    "effect, from {n} posterior draws of the Gaussian process."
 )
 _LEGEND = (
     ("value", "Shapley effect"),
@@ -55,15 +56,15 @@ def report_sensitivity(
     computed: Mapping[str, str],
     notes: tuple[str, ...] = (),
 ) -> PageContent:
-    """Describe the variance of a model's output.
+    """Return the content of a report of a sensitivity analysis.
 
     Parameters
     ----------
     result : SensitivityResult
     what : str
-        What was analysed.
+        The model or data, for the title.
     computed : mapping of str to str
-        What was computed, and how.
+        The settings of the computation.
     notes : tuple of str
     """
     outputs = _outputs(result)[:_MOST_OUTPUTS]
@@ -83,7 +84,7 @@ def report_sensitivity(
 
 
 def conclusion(result: VarianceShares) -> str:
-    """Return which inputs the variance comes from, of each output."""
+    """Return the inputs with the largest shares of the variance, for the first few outputs."""
     sentences = []
     variances = np.ravel(result.variance)
     for name, place in _outputs(result)[:_MOST_IN_VERDICT]:
@@ -105,7 +106,7 @@ def conclusion(result: VarianceShares) -> str:
 
 
 def variances(result: VarianceShares) -> str:
-    """Return the variance of each output, for what was computed."""
+    """Return the variance of each output, for the settings of the computation."""
     return ", ".join(f"{variance:.5g}" for variance in np.ravel(result.variance))
 
 
@@ -156,9 +157,7 @@ def _tables(result: VarianceShares, name: str, place: int) -> list[ReportTable]:
         columns = {"pair": texts, "second order": pairs[one, other][largest]}
         left_out = len(one) - len(largest)
         which = f", the {len(largest)} largest of {len(one)} pairs" if left_out else ""
-        tables.append(
-            ReportTable(f"What pairs explain beyond their inputs{of_output}{which}", columns)
-        )
+        tables.append(ReportTable(f"Interactions of pairs{of_output}{which}", columns))
     return tables
 
 

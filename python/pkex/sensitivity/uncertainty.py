@@ -1,4 +1,4 @@
-"""How sure indices are: those of draws from the posterior of a Gaussian process."""
+"""Uncertainty of indices: indices of draws from the posterior of a Gaussian process."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from pkex.sensitivity.deviations import Deviations
 from pkex.sensitivity.draws import SensitivityDraws
 from pkex.sensitivity.indices import Indices, checked
 from pkex.sensitivity.inputs import Inputs
-from pkex.sensitivity.worths import Worths
+from pkex.sensitivity.variance_values import VarianceValues
 from pkex.typing import Float
 
 __all__ = ["draws_of", "number_of_draws"]
 
-# Rows of which some are chosen to draw values at, and as many that tell what is left out then.
+# The number of rows that draws are conditioned on or checked at.
 _ROWS = 2000
 _FEWEST = 20
-# Of the variance of a draw: errors far below what its indices differ by from those of others.
+# The largest error, relative to the variance of a draw: far below the differences of draws.
 _LARGEST_ERROR = 1e-8
 
 
 def number_of_draws(uncertainty: Any) -> int:
-    """Read the argument: 0, or enough draws for an interval."""
+    """Return the number of draws: 0, or enough for an interval."""
     what = f"0, or a number of draws from {_FEWEST} on, such as 100"
     n = as_integer("uncertainty", uncertainty, what, least=0)
     if 0 < n < _FEWEST:
@@ -59,14 +59,14 @@ def draws_of(
         The number of draws.
     random_state : int, Generator, RandomState or None
     computed : tuple of (ndarray of int64 of shape (d,), {1, 2}, Computation)
-        The players of columns, the order, and how all is computed.
+        The players of columns, the order, and the settings of the computation.
 
     Raises
     ------
     UnsupportedModelError
-        If it is not a Gaussian process with a known posterior.
+        If the model is not a Gaussian process with a known posterior.
     ValueError
-        If draws are without more than half of the posterior variance.
+        If draws lack more than half of the posterior variance.
     """
     posterior = Posterior.of(adapted, model, None, None)
     if posterior.variance is None:
@@ -81,16 +81,16 @@ def draws_of(
     players, order, how = computed
     for output, (own, part) in enumerate(zip(means, deviations, strict=True)):
         part_of = how.part(output, len(means))
-        worths = _worths(own, part, inputs, (players, order, part_of))
-        notes += checked(worths, None, "a draw of the output")[:1]
-        found.append(Indices.of(worths))
+        values = _variance_values(own, part, inputs, (players, order, part_of))
+        notes += checked(values, None, "a draw of the output")[:1]
+        found.append(Indices.of(values))
     return _together(found, left_out, mean.has_output_axis), notes + more
 
 
-def _worths(
+def _variance_values(
     mean: Function, deviation: Draws, inputs: Inputs, computed: tuple[Any, int, Computation]
-) -> Worths:
-    """Return the values of coalitions of the draws of one output."""
+) -> VarianceValues:
+    """Return the values of coalitions for the draws of one output."""
     players, order, how = computed
     rows = inputs.covering_rows()
     parts = [products(function, rows) for function in (mean, deviation.function)]
@@ -98,7 +98,7 @@ def _worths(
     weights = [np.broadcast_to(own.weights, (len(own.weights), n)) for own in parts]
     deviations = Deviations.of(Joined(parts, weights), inputs.marginals, inputs.names, None)
     merged, weights_of_merged = deviations.merged(np.concatenate(weights))
-    return Worths.of(merged, weights_of_merged, players, order, how, _LARGEST_ERROR)
+    return VarianceValues.of(merged, weights_of_merged, players, order, how, _LARGEST_ERROR)
 
 
 def _notes(left_out: float) -> list[str]:
@@ -115,7 +115,7 @@ def _notes(left_out: float) -> list[str]:
 
 
 def _together(found: list[Indices], left_out: Float, has_axis: bool) -> SensitivityDraws:
-    """Return the indices of outputs with draws along the first axis."""
+    """Return the indices of all outputs with draws along the first axis."""
 
     def stacked(name: str) -> Any:
         own = [getattr(indices, name) for indices in found]

@@ -1,4 +1,4 @@
-"""A variance divided among inputs: what results are made of, and what reports read."""
+"""Base class of sensitivity results: the variance and its shares."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pkex.typing import Float
 
 __all__ = ["TITLES", "VarianceShares"]
 
-# The indices of single inputs, and what they are called.
+# The indices of single inputs, and their titles.
 TITLES = {
     "shapley_effects": "Shapley effect",
     "first_order": "first order",
@@ -50,22 +50,22 @@ class VarianceShares(ReadOnlyArrays):
         return None if self._outputs is None else list(self._outputs)
 
     def credible_interval(self, index: str = "shapley_effects", level: float = _LEVEL) -> Float:
-        """Return where an index of the function lies with some probability, given the data.
+        """Return a credible interval of an index, from quantiles of the posterior draws.
 
-        The interval leaves out equal shares of the draws at both ends. It need not hold the index
-        of the posterior mean, which is smoother than the functions that are drawn: the variance
-        of these, and what their inputs do in interactions, is larger on average.
+        The interval omits equal shares of the draws at both ends. It may not contain the index of
+        the posterior mean, which is smoother than draws: on average, draws have a larger variance
+        and larger interactions.
 
         Parameters
         ----------
         index : {"shapley_effects", "first_order", "total", "second_order", "variance"}
         level : float, default 0.95
-            Its probability, under the model.
+            The posterior probability of the interval.
 
         Returns
         -------
         ndarray of shape (2, ...), the rest as the index
-            The lower ends and the upper ones.
+            The lower and the upper ends.
 
         Raises
         ------
@@ -74,7 +74,7 @@ class VarianceShares(ReadOnlyArrays):
         """
         if self.draws is None:
             raise ValueError(
-                "credible_interval is of draws from the posterior of a Gaussian process: "
+                "credible_interval requires draws from the posterior of a Gaussian process. Call "
                 "pkex.sensitivity(model, inputs, uncertainty=100)"
             )
         index = check_choice("index", index, _INDICES)
@@ -82,6 +82,6 @@ class VarianceShares(ReadOnlyArrays):
             raise ValueError(f"level must be between 0 and 1, such as 0.95; got {level!r}")
         values = getattr(self.draws, index)
         if values is None:
-            raise ValueError("second_order is there with order=2 only")
+            raise ValueError("second_order requires order=2")
         ends: Float = np.quantile(values, [(1.0 - level) / 2.0, (1.0 + level) / 2.0], axis=0)
         return ends

@@ -1,7 +1,7 @@
-"""Tables whose columns hold texts, categories, dates or nothing, read column by column.
+"""Tables with columns of numbers, texts, categories or dates, read column by column.
 
-Of data frames of pandas and polars, tables of pyarrow, and arrays; none of these libraries is
-imported.
+Tables are data frames of pandas and polars, tables of pyarrow, and arrays. None of these libraries
+is imported.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
     "time_text",
 ]
 
-# What entries of an object column are, by their types; the first that fits.
+# Types of values in an object column; the first match counts.
 _BASES: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("boolean", (bool, np.bool_)),
     ("text", (str, bytes)),
@@ -46,7 +46,7 @@ _BASES: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("integer", (int, np.integer)),
     ("number", (Real, Decimal)),
 )
-# What messages call them.
+# Their names in messages.
 _NAMES = {
     "boolean": "booleans",
     "text": "text",
@@ -55,9 +55,9 @@ _NAMES = {
     "integer": "numbers",
     "number": "numbers",
 }
-# Entries of pandas that are told apart by their texts.
+# Types of pandas whose values are represented by their texts.
 _OWN_TEXTS = ("Interval", "Period")
-# Microseconds, the unit of dates and durations while they are read.
+# A day in microseconds, the unit of dates and durations.
 DAY = 86_400 * 10**6
 _ZONE = re.compile(r"datetime64\[\w+, |tz=|time_zone='")
 _TIMES = ("datetime64", "timedelta64", "Date", "Duration", "timestamp", "date32", "duration")
@@ -73,14 +73,14 @@ class TableColumn:
     name : str
     type : str
         "number", "integer", "boolean", "text", "category", "date" or "duration"; "empty" if all
-        entries are missing, whatever the type says: a column of nothing is read as numbers.
+        values are missing.
     base : str
-        What the entries are: the type, or that of the categories.
+        The type of the values, for "category" that of the categories.
     entries : ndarray of shape (n,)
-        Floats of numbers, integers of microseconds of dates and durations, else objects.
+        Floats for numbers, microseconds as integers for dates and durations, otherwise objects.
     missing : ndarray of bool, shape (n,)
     source : column, optional
-        Numbers as they were given, where float64 may not tell them apart.
+        The original numbers, if float64 does not represent them exactly.
     """
 
     name: str
@@ -97,13 +97,13 @@ class TableColumn:
             object.__setattr__(self, "entries", np.full(len(self.missing), None))
 
     def exactly(self) -> list[Any]:
-        """Return numbers that labels can be: integers as such, whatever their size."""
+        """Return numbers as categories: integers exactly, whatever their size."""
         given = self.entries.tolist() if self.source is None else values_of(self.source)
         return [None if m else _exact(x) for x, m in zip(given, self.missing, strict=True)]
 
     @property
     def words(self) -> str:
-        """What messages call the entries."""
+        """The name of the values in messages."""
         what = _NAMES.get(self.base, "nothing")
         return f"categories ({what})" if self.type == "category" else what
 
@@ -116,7 +116,7 @@ def table_labels(data: Any, argument: str | None) -> Labels:
 
 
 def holds_numbers_only(data: Any) -> bool:
-    """Whether a table is one of numbers by the types of its columns; arrays are."""
+    """Whether all columns are numeric by their types; True for arrays."""
     if kind_of(data) is Kind.ARROW:
         return False
     columns = columns_of(data) or ()
@@ -130,15 +130,15 @@ def table_columns(data: Any, argument: str, names: Sequence[str] | None) -> list
     ----------
     data : DataFrame, pyarrow.Table or array-like of shape (n, d)
     argument : str
-        What messages call it.
+        The name of the argument in messages.
     names : sequence of str, optional
-        Of the columns.
+        The names of the columns.
 
     Raises
     ------
     ValueError, TypeError
-        If it is empty, or a column has entries of several kinds, infinite numbers, a time zone, or
-        what is neither a number, a label nor a time.
+        If the table is empty, or a column has values of several types, infinite numbers, a time
+        zone, or objects of another type.
     """
     columns = columns_of(data)
     if columns is None:
@@ -172,7 +172,7 @@ def _columns_of_array(data: Any, argument: str, names: Sequence[str] | None) -> 
 
 
 def has_large(numbers: NDArray[Any]) -> bool:
-    """Whether there are numbers so large that float64 has not all integers of their size."""
+    """Whether there are numbers so large that float64 does not represent all integers."""
     return bool((np.abs(numbers, dtype=np.float64) >= LARGE).any())
 
 
@@ -194,12 +194,12 @@ def _is_numeric(column: Any) -> bool:
 
 
 def _is_wide(column: Any) -> bool:
-    """Whether a column holds integers of polars that NumPy has no type for."""
+    """Whether a column has integers of polars without a NumPy type."""
     return str(_dtype(column)) in ("Int128", "UInt128")
 
 
 def holds_times(column: Any) -> bool:
-    """Whether a column holds dates or durations, by its type or its first entry that is there."""
+    """Whether a column has dates or durations, by its dtype or its first value."""
     dtype = str(_dtype(column))
     if dtype.startswith(_TIMES):
         return True
@@ -210,12 +210,12 @@ def holds_times(column: Any) -> bool:
 
 
 def read_column(column: Any, name: str, argument: str) -> TableColumn:
-    """Read a column of a table that is an argument.
+    """Read a column of a table.
 
     Raises
     ------
     ValueError, TypeError
-        As `table_columns`.
+        As for `table_columns`.
     """
     dtype = str(_dtype(column))
     if _ZONE.search(dtype):
@@ -230,7 +230,7 @@ def read_column(column: Any, name: str, argument: str) -> TableColumn:
     missing = np.array([is_missing(entry) for entry in entries], dtype=bool)
     base = _common_base(entries, missing, name, argument)
     if is_category:
-        # Categories of dates are told apart by their texts.
+        # Categories of dates are represented by their texts.
         base = "text" if base in ("date", "duration") else base
         return TableColumn(name, "category", base, _as_labels(entries, missing), missing)
     if base in ("integer", "number"):
@@ -251,7 +251,7 @@ def _base_of(entry: object) -> str | None:
 
 
 def _common_base(entries: list[Any], missing: NDArray[np.bool_], name: str, argument: str) -> str:
-    """Return what all entries are that are not missing, "empty" if all are."""
+    """Return the common type of the values; "empty" if all are missing."""
     found: dict[str, Any] = {}
     for entry, absent in zip(entries, missing.tolist(), strict=True):
         if absent:
@@ -280,7 +280,7 @@ def _common_base(entries: list[Any], missing: NDArray[np.bool_], name: str, argu
 
 
 def _as_labels(entries: list[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return categories as texts, booleans and numbers; None where they are missing."""
+    """Return categories as texts, booleans and numbers; None for missing values."""
     labels = np.empty(len(entries), dtype=object)
     for row, (entry, absent) in enumerate(zip(entries, missing.tolist(), strict=True)):
         labels[row] = None if absent else _label(entry)
@@ -298,7 +298,7 @@ def _label(entry: Any) -> Any:
 
 
 def _exact(entry: Any) -> Any:
-    """Return a number as an integer, if it is one, else as a float."""
+    """Return a number as an integer if it is integral, otherwise as a float."""
     if isinstance(entry, int | np.integer):
         return int(entry)
     as_float = float(entry)
@@ -306,12 +306,12 @@ def _exact(entry: Any) -> Any:
 
 
 def is_time(entry: object) -> bool:
-    """Whether an entry is a date or a duration, and not a missing one."""
+    """Whether a value is a date or a duration that is not missing."""
     return _base_of(entry) in ("date", "duration") and not is_missing(entry)
 
 
 def time_text(entry: Any) -> str:
-    """Return a date or duration as a text, the same of equal ones of whatever type."""
+    """Return a date or duration as text, independent of its type."""
     if isinstance(entry, np.datetime64 | np.timedelta64):
         unit = "ns" if np.datetime_data(entry)[0] == "ns" else "us"
         entry = entry.astype(f"{entry.dtype.kind}8[{unit}]")
@@ -338,7 +338,7 @@ def _of_numbers(column: Any, name: str, argument: str, dtype: str) -> TableColum
         floats = column.to_numpy(dtype=np.float64, na_value=np.nan)
     elif dtype == "object" or dtype.lower().startswith("decimal") or _is_wide(column):
         floats = _as_floats(values_of(column))
-    elif hasattr(column, "to_pylist"):  # pyarrow: with missing entries there is no view
+    elif hasattr(column, "to_pylist"):  # pyarrow: with missing values there is no view
         floats = column.to_numpy(zero_copy_only=False)
     else:
         floats = column if isinstance(column, np.ndarray) else column.to_numpy()
@@ -352,7 +352,7 @@ def _as_floats(entries: list[Any]) -> list[float]:
 def _of_floats(
     floats: Any, name: str, of_type: str, argument: str, source: Any = None
 ) -> TableColumn:
-    """Return a column of numbers, with the `source` if there are too large ones for float64."""
+    """Return a column of numbers, with the `source` if float64 does not represent all exactly."""
     entries = np.array(floats, dtype=np.float64)
     infinite = np.flatnonzero(np.isinf(entries)).tolist()
     if infinite:
@@ -364,7 +364,7 @@ def _of_floats(
 
 
 def _of_times(times: NDArray[Any], name: str) -> TableColumn:
-    """Return dates or durations in microseconds, those of missing ones 0."""
+    """Return dates or durations in microseconds; 0 for missing values."""
     base = "date" if times.dtype.kind == "M" else "duration"
     missing = np.isnat(times)
     unit = "datetime64[us]" if base == "date" else "timedelta64[us]"
@@ -373,7 +373,7 @@ def _of_times(times: NDArray[Any], name: str) -> TableColumn:
 
 
 def _naive(entry: Any) -> Any:
-    """Return a time as NumPy reads it, which has no time zone."""
+    """Return a time as a NumPy type, which has no time zone."""
     if isinstance(entry, np.datetime64 | np.timedelta64):
         return entry
     is_date = isinstance(entry, dt.date)

@@ -1,8 +1,8 @@
-"""Columns of tables as columns of numbers: what each is compared as, for one sample after another.
+"""Encoding of tables as numbers, with the same encoding for all samples.
 
-Columns compared as numbers stay where they are, dates as days; labels are numbered. Behind them
-stands a column of 0 and 1 for each column of numbers whose entries may be missing: whether they
-are. It belongs to the same player.
+Numbers are not changed, dates become days, and categories become codes. For each numeric column
+that may have missing values, a column of 0 and 1 is appended that indicates them. It belongs to the
+same player.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ __all__ = [
 Missing: TypeAlias = Literal["error", "indicator"]
 MISSING: tuple[Missing, ...] = get_args(Missing)
 
-# Columns of a kind that a line lists.
+# The largest number of columns of a kind in a text.
 _MOST = 6
-# How missing numbers can be compared.
+# The fix for missing numbers.
 INDICATOR = (
     "give ",
     Option("missing", "indicator"),
@@ -46,7 +46,7 @@ INDICATOR = (
 
 @dataclass(frozen=True)
 class Column:
-    """What was done with a column of a table.
+    """The encoding of a column of a table.
 
     Parameters
     ----------
@@ -54,14 +54,14 @@ class Column:
     type : str
         "number", "integer", "boolean", "text", "category", "date" or "duration".
     compared : str
-        As "numbers", "days" or "labels".
+        The encoding: "numbers", "days" or "labels" (categories).
     levels : tuple, optional
-        The labels that were seen, None among them for missing values.
+        The known categories, with None for missing values.
     imputed : float, optional
         The median, in the place of missing numbers; an indicator of missing values is compared
         as well. None without the indicator.
     since : str, optional
-        The date that days count from.
+        The date that days are counted from.
     """
 
     name: str
@@ -73,21 +73,21 @@ class Column:
 
     @property
     def is_label(self) -> bool:
-        """Whether entries are only told apart."""
+        """Whether values are categories."""
         return self.compared == "labels"
 
     @property
     def is_plain(self) -> bool:
-        """Whether the column holds numbers and is compared as they are."""
+        """Whether values are numbers that are not changed."""
         return self.compared == "numbers" and self.imputed is None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the attributes by their names, as JSON knows them."""
+        """Return the attributes by their names, for JSON."""
         levels = None if self.levels is None else list(self.levels)
         return {**asdict(self), "levels": levels}
 
     def encoded(self, column: TableColumn, argument: str, known_from: str) -> Float:
-        """Return the entries as numbers; labels that were not seen get numbers of their own."""
+        """Return the values as numbers; unknown categories get new codes."""
         self._check(column, argument, known_from)
         if self.is_label:
             assert self.levels is not None, "labels have levels"
@@ -107,7 +107,7 @@ class Column:
 
     @property
     def _family(self) -> str:
-        """The kind of entries that are looked for."""
+        """The type of values that the column must have."""
         if self.type != "category":
             return _FAMILIES[self.type]
         known = [level for level in self.levels or () if level is not None]
@@ -124,21 +124,21 @@ _FAMILIES = {
 }
 
 
-# Types of columns that are always compared as labels, and all types.
+# Types of columns that are always categories, and all types.
 LABELS = ("boolean", "text", "category")
 TYPES = (*_FAMILIES, "category")
 
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """How tables become rows of numbers.
+    """The encoding of tables as rows of numbers.
 
     Parameters
     ----------
     columns : tuple of Column
-        Those of the table.
+        The encoding of each column.
     known_from : str
-        What messages call the samples that it was found on.
+        The name of the samples that it was fitted to, for messages.
     """
 
     columns: tuple[Column, ...]
@@ -146,7 +146,7 @@ class Encoding:
 
     @classmethod
     def plain(cls, names: Sequence[str]) -> Encoding:
-        """Return the encoding of numbers, which stay as they are."""
+        """Return the encoding of numbers, which does not change them."""
         return cls(tuple(Column(name, "number", "numbers") for name in names))
 
     @classmethod
@@ -158,22 +158,22 @@ class Encoding:
         *,
         looks_ahead: bool = False,
     ) -> Encoding:
-        """Find out what the columns of samples, by name, are compared as.
+        """Return the encoding for the columns of samples.
 
         Parameters
         ----------
         samples : dict of str to sequence of TableColumn
         categorical : frozenset of int
-            The columns that are compared as labels whatever they hold.
+            The columns that are always categories.
         missing : {"error", "indicator"}
         looks_ahead : bool
-            Whether other samples may have missing values where these have none.
+            Whether other samples may have missing values in columns where these have none.
 
         Raises
         ------
         ValueError, TypeError
-            If a column has different kinds of entries in the samples, nothing but missing ones, or
-            missing numbers although those are an error.
+            If a column has different types in the samples, only missing values, or missing numbers
+            with ``missing="error"``.
         """
         if missing == "error":
             for argument, columns in samples.items():
@@ -206,7 +206,7 @@ class Encoding:
 
     @property
     def is_plain(self) -> bool:
-        """Whether all columns are numbers, compared as they are."""
+        """Whether all columns are numbers that are not changed."""
         return all(column.is_plain for column in self.columns)
 
     @property
@@ -216,14 +216,14 @@ class Encoding:
 
     @property
     def labels(self) -> list[int]:
-        """The columns of the rows that are compared as labels."""
+        """The encoded columns that are categories."""
         d = len(self.columns)
         labels = [j for j, column in enumerate(self.columns) if column.is_label]
         return [*labels, *range(d, d + len(self.flagged))]
 
     @property
     def row_names(self) -> tuple[str, ...]:
-        """What messages call the columns of the rows."""
+        """The names of the encoded columns in messages."""
         names = [column.name for column in self.columns]
         return (*names, *(f"missing values of {names[j]}" for j in self.flagged))
 
@@ -233,7 +233,7 @@ class Encoding:
         Raises
         ------
         ValueError, TypeError
-            If a column holds another kind of entries, or missing numbers that nothing stands for.
+            If a column has another type, or missing values that are not supported.
         """
         found = [
             column.encoded(own, argument, self.known_from)
@@ -243,9 +243,9 @@ class Encoding:
         return np.ascontiguousarray(np.column_stack([*found, *flags]))
 
     def new_levels(self, columns: Sequence[TableColumn]) -> dict[int, tuple[Any, ...]]:
-        """Return the labels of another sample that are not known, in the order of their numbers.
+        """Return the unknown categories of another sample in the order of their codes.
 
-        By the numbers of the columns, for names may be equal.
+        The keys are numbers of columns, because names may be equal.
         """
         found: dict[int, tuple[Any, ...]] = {}
         for j, (known, own) in enumerate(zip(self.columns, columns, strict=True)):
@@ -257,7 +257,7 @@ class Encoding:
         return found
 
     def described(self) -> str | None:
-        """Say in a line what was done with columns that are not numbers, None if all are."""
+        """Return a text on the encoding of columns; None if all are plain numbers."""
         if self.is_plain:
             return None
         kinds = {
@@ -287,12 +287,12 @@ def _with_levels(column: Column) -> str:
 
 
 def categorical_columns(given: Iterable[int | str] | None, names: Sequence[str]) -> frozenset[int]:
-    """Return the numbers of the columns that `categorical` names.
+    """Return the numbers of the columns in `categorical`.
 
     Raises
     ------
     ValueError, TypeError
-        If it is not a list of names or numbers of columns.
+        If it is not a list of columns, by name or number.
     """
     if given is None:
         return frozenset()
@@ -320,7 +320,7 @@ def _is_label(column: TableColumn) -> bool:
 
 
 def _fitted(of_samples: Sequence[TableColumn], arguments: list[str], is_given: bool) -> Column:
-    """Return what the same column of samples is compared as, without missing numbers."""
+    """Return the encoding of one column of all samples, ignoring missing numbers."""
     first = next((c for c in of_samples if c.base != "empty"), None)
     name = of_samples[0].name
     if first is None or all(column.missing.all() for column in of_samples):
@@ -356,7 +356,7 @@ def _check_same(
     where: str,
     is_given: bool,
 ) -> None:
-    """Refuse a column whose entries are of another kind than those of another sample."""
+    """Raise InputTypeError for a column whose values have another type than in another sample."""
     if column.base == "empty" or family == "empty":
         return
     other = _FAMILIES[column.base]
@@ -376,7 +376,7 @@ def _check_same(
 
 
 def _labels(column: TableColumn) -> list[Any]:
-    """Return entries as labels, None where they are missing."""
+    """Return values as categories; None for missing values."""
     if column.type in ("boolean", "text", "category", "empty"):
         return list(column.entries.tolist())
     if column.base in ("date", "duration"):
@@ -388,7 +388,7 @@ def _labels(column: TableColumn) -> list[Any]:
 
 
 def _numbers(column: TableColumn, since: str | None) -> Float:
-    """Return the numbers of a column, or days since a date; not of missing values."""
+    """Return the numbers of a column, or days since a date; missing values are arbitrary."""
     if column.base not in ("date", "duration"):
         if column.base == "empty":
             return np.zeros(len(column.missing))
@@ -399,13 +399,13 @@ def _numbers(column: TableColumn, since: str | None) -> Float:
 
 
 def _median(of_samples: Sequence[TableColumn], since: str | None) -> float:
-    """Return the median of the entries of all samples that are not missing."""
+    """Return the median of the values of all samples that are not missing."""
     present = [_numbers(c, since)[~c.missing] for c in of_samples if c.base != "empty"]
     return float(np.median(np.concatenate(present)))
 
 
 def _iso(microseconds: int) -> str:
-    """Return a moment as text, one at midnight as its day."""
+    """Return a time as text, without the time of day at midnight."""
     text = str(np.datetime64(microseconds, "us"))
     return text.removesuffix(".000000").removesuffix("T00:00:00")
 

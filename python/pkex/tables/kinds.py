@@ -1,8 +1,8 @@
-"""The one dispatch on kinds of data: whose object a table or a column is.
+"""The library that a table or a column belongs to.
 
-Objects are recognized by what they can do, and no library is imported. narwhals, which has one
-interface for data frames, was tried: it does not accept equal column names, arrays, sparse matrices
-and lists, so that half of the cases here would remain.
+Objects are recognized by their methods, and no library is imported. narwhals, which has one
+interface for data frames, does not accept equal column names, arrays, sparse matrices and lists, so
+half of these cases would remain.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = [
 
 
 class Kind(Enum):
-    """Whose object a table or a column is."""
+    """The library that a table or a column belongs to."""
 
     ARRAY = "an array of NumPy"
     PANDAS = "a DataFrame of pandas"
@@ -37,7 +37,7 @@ class Kind(Enum):
 
 
 def kind_of(data: Any) -> Kind:
-    """Return what a table or a column is."""
+    """Return the kind of a table or a column."""
     if isinstance(data, np.ndarray):
         return Kind.ARRAY
     if hasattr(data, "column_names"):
@@ -55,7 +55,7 @@ def is_frame(data: Any) -> bool:
 
 
 def is_pandas(data: Any) -> bool:
-    """Whether a DataFrame or a column is one of pandas."""
+    """Whether a DataFrame or a column belongs to pandas."""
     return hasattr(data, "iloc")
 
 
@@ -68,7 +68,7 @@ def labels_of(data: Any) -> tuple[Any, ...] | None:
 
 
 def columns_of(data: Any) -> list[Any] | None:
-    """Return the columns of a table that has such, by their places; None of others.
+    """Return the columns of a data frame or a pyarrow table, in order; None for other data.
 
     In pandas, names may be equal.
     """
@@ -81,12 +81,12 @@ def columns_of(data: Any) -> list[Any] | None:
 
 
 def dense(data: Any) -> Any:
-    """Return data, a sparse matrix as an array."""
+    """Return a sparse matrix as an array; other data unchanged."""
     return data.toarray() if kind_of(data) is Kind.SPARSE else data
 
 
 def values_of(column: Any) -> list[Any]:
-    """Return the values of a column as objects of Python."""
+    """Return the values of a column as Python objects."""
     for method in ("to_pylist", "to_list", "tolist"):
         if hasattr(column, method):
             values: list[Any] = getattr(column, method)()

@@ -1,4 +1,4 @@
-"""The columns of tables: their labels, the names that are compared, and how they may differ."""
+"""Labels of columns and rows of tables, and checks that they agree."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ __all__ = [
 
 
 def column_labels(data: Any) -> tuple[str, ...] | None:
-    """Return the names of the columns of a table as text, None for tables without names."""
+    """Return the names of the columns of a table as text; None for tables without names."""
     return None if (columns := labels_of(data)) is None else tuple(map(str, columns))
 
 
 def unnamed(names: Sequence[str]) -> list[str]:
-    """Return the columns of a file that have no name, such as the numbers of rows of pandas."""
+    """Return the columns of a file without a name, such as row numbers of pandas."""
     return [name for name in names if not name or name.startswith("__index_level_")]
 
 
 def index_columns(schema: Any) -> list[str]:
-    """Return the columns of a file of Parquet or Arrow that were a table's index in pandas."""
+    """Return the columns of a Parquet or Arrow file that were an index in pandas."""
     try:
         index = (schema.pandas_metadata or {}).get("index_columns", ())
-    except (ValueError, AttributeError):  # others than pandas may write there, too
+    except (ValueError, AttributeError):  # other programs may write this field
         return []
-    # Ranges are no columns, but described.
+    # Ranges are descriptions, not columns.
     return [name for name in index if isinstance(name, str) and name in schema.names]
 
 
 @lru_cache(maxsize=16)
 def numbered(n_columns: int) -> tuple[str, ...]:
-    """Return the names of columns that have none: x0, x1, …, as in scikit-learn."""
+    """Return default names of columns: x0, x1, …, as in scikit-learn."""
     return tuple(f"x{j}" for j in range(n_columns))
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Names of the columns and rows of a table; none if it has no names.
+    """Labels of the columns and rows of a table, if it has labels.
 
     Parameters
     ----------
     columns : tuple, optional
-        The labels of the columns, whatever they are.
+        The labels of the columns, of any type.
     rows : pandas.Index, optional
     """
 
@@ -72,12 +72,12 @@ class Labels:
 
     @classmethod
     def comparable(cls, data: Any, argument: str) -> Labels:
-        """Read the labels of a table whose names are compared with others.
+        """Read the labels of a table whose names are compared with those of another.
 
         Raises
         ------
         TypeError
-            If some labels of columns are strings and some are not.
+            If only some labels of columns are strings.
         """
         labels = cls.of(data)
         is_name = [isinstance(label, str) for label in labels.columns or ()]
@@ -93,24 +93,23 @@ class Labels:
 
     @property
     def texts(self) -> tuple[str, ...] | None:
-        """What the columns are called in messages and results."""
+        """The names of the columns in messages and results."""
         return None if self.columns is None else tuple(map(str, self.columns))
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The names of columns that are compared with others, None if there are none.
+        """The names that are compared with those of other tables; None if there are none.
 
-        As in scikit-learn, these are strings: numbers or tuples label columns, and are not
-        compared.
+        As in scikit-learn, only strings are names; numbers and tuples are not compared.
         """
         if not self.columns or not all(isinstance(label, str) for label in self.columns):
             return None
         return self.texts
 
     def check_same(self, expected: Labels, name: str, expected_by: str) -> None:
-        """Refuse columns that are labelled otherwise than those of another DataFrame.
+        """Raise InputError if columns have other labels than those of another DataFrame.
 
-        Names are compared with names, and numbers or tuples with such.
+        Names are compared with names, and other labels with other labels.
         """
         if not self.columns or not expected.columns:
             return
@@ -121,7 +120,7 @@ class Labels:
 def check_column_names(
     got: Sequence[str], expected: Sequence[str], name: str, expected_by: str
 ) -> None:
-    """Refuse columns that are not the expected ones in the expected order."""
+    """Raise InputError unless columns are the expected ones in the expected order."""
     if tuple(got) == tuple(expected):
         return
     missing = list((Counter(expected) - Counter(got)).elements())

@@ -1,4 +1,4 @@
-"""The one test of missing values."""
+"""The test of missing values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["is_missing"]
 
 
 def is_missing(value: object) -> bool:
-    """Whether a value says that there is none: None, NaN, pandas' NA and NaT."""
+    """Whether a value is missing: None, NaN, NaT or pandas' NA."""
     if isinstance(value, str | int):
         return False
     if value is None or type(value).__name__ in ("NAType", "NaTType"):

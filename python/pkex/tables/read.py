@@ -1,8 +1,8 @@
-"""Arrays of users as C-contiguous float64; errors name the place and the fix.
+"""Tables of users as C-contiguous float64 arrays; errors name the place and the fix.
 
-Accepted are lists, NumPy arrays of any real type and memory order, masked arrays without masked
-entries, pandas and polars DataFrames, and SciPy sparse matrices. None of these libraries is
-imported: their objects are recognised by what they can do.
+The reader accepts lists, NumPy arrays of any real type and memory order, masked arrays without
+masked values, pandas and polars DataFrames, and SciPy sparse matrices. It imports none of these
+libraries: it recognizes their objects by their methods.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from pkex.typing import Float
 
 __all__ = ["LARGE", "as_matrix", "as_table", "as_vector_or_matrix", "rounded", "unmasked"]
 
-# What the engine reads.
+# The memory layout that the engine reads.
 _LAYOUT: Final = ("C_CONTIGUOUS", "ALIGNED")
 _TIMES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)
-# From here on float64 does not have all integers.
+# From this number on, float64 does not represent all integers.
 LARGE: Final = 2.0**53
 
 
@@ -46,26 +46,26 @@ def as_matrix(
     ----------
     data : array-like, DataFrame or sparse matrix of shape (n, d)
     name : str
-        What messages call it.
+        The name of the argument in messages.
     n_columns : int, optional
-        The number of columns it must have.
+        The required number of columns.
     names : sequence of str, optional
-        What messages call the columns if `data` does not name them itself.
+        The names of columns in messages if `data` has none.
     allow_no_rows : bool
     allow_missing : bool
-        Whether entries may be NaN.
+        Whether values may be NaN.
 
     Raises
     ------
     ValueError
-        For a wrong shape, missing or infinite entries.
+        If the shape is wrong, or values are missing or infinite.
     TypeError
-        For entries that are not real numbers.
+        If values are not real numbers.
     """
     labels = column_labels(data) or names
     array = _as_array(data, name)
     if array.ndim == 1 and array.dtype.names is None:
-        # Before the entries: a row of a mixed table has strings. Records have entries of their own.
+        # Before values are checked: a row of a mixed table has strings. Records have fields.
         raise _of_one_dimension(data, name, array.shape)
     matrix = _as_float64(array, data, name, labels)
     _check_shape(matrix, name, n_columns, allow_no_rows)
@@ -85,9 +85,9 @@ def as_table(
     names: Sequence[str] | None = None,
     allow_missing: bool = False,
 ) -> NDArray[Any]:
-    """Return a matrix as `as_matrix` does, or one of objects if some columns hold no numbers.
+    """Return a matrix as `as_matrix` does, or a matrix of objects if some columns are not numeric.
 
-    Only the `non_numeric` columns may; their entries are kept as they are.
+    Only the `non_numeric` columns may have other values, which are not changed.
     """
     if isinstance(data, np.ma.MaskedArray):
         data = unmasked(data, name)
@@ -104,7 +104,7 @@ def as_table(
         return table
     table = table.astype(object)
     for column in free:
-        # pandas' NA is known to no encoder.
+        # Encoders do not support pandas' NA.
         table[:, column] = [
             np.nan if entry is not None and is_missing(entry) else entry
             for entry in objects[:, column]
@@ -113,12 +113,12 @@ def as_table(
 
 
 def _objects(data: Any) -> NDArray[Any] | None:
-    """Return the entries of a table that may hold others than numbers."""
+    """Return the values of a table as objects; None if all are numbers."""
     kind = getattr(getattr(data, "dtype", None), "kind", "O")
     if kind_of(data) is Kind.SPARSE or kind in "fb" or (kind in "iu" and np.all(_fits(data))):
         return None
     if kind_of(data) is Kind.POLARS:
-        # NumPy has no common type for dates beside numbers, and rounds large integers.
+        # NumPy has no common type for dates and numbers, and rounds large integers.
         whole = np.empty(data.shape, dtype=object)
         for j, column in enumerate(data.columns):
             whole[:, j] = data[column].to_list()
@@ -131,20 +131,20 @@ def _objects(data: Any) -> NDArray[Any] | None:
 
 
 def _are_floats(objects: NDArray[Any], column: int) -> bool:
-    """Whether entries are numbers, and float64 tells all of them apart."""
+    """Whether values are numbers that float64 represents exactly."""
     if column >= objects.shape[1]:
         return True
     return all(_is_real(x) and bool(_fits(x)) for x in objects[:, column])
 
 
 def _fits(numbers: Any) -> Any:
-    """Return whether numbers fit into float64; integers may be too large."""
+    """Return whether float64 represents numbers exactly; integers may be too large."""
     is_integer = not isinstance(numbers, float | np.floating)
     return (numbers > -LARGE) & (numbers < LARGE) if is_integer else True
 
 
 def as_vector_or_matrix(data: Any, name: str, *, n_rows: int, rows_of: str) -> Float:
-    """Return one number, or one row of numbers, for each row of something else."""
+    """Return a number, or a row of numbers, for each of `n_rows` rows."""
     array = _as_float64(_as_array(data, name), data, name, None)
     if array.ndim not in (1, 2) or len(array) != n_rows or 0 in array.shape[1:]:
         raise InputError(
@@ -161,7 +161,7 @@ _TWO_DIMENSIONAL = "must be two-dimensional, of shape (n_rows, n_columns); got"
 
 
 def _of_one_dimension(data: Any, name: str, shape: tuple[int, ...]) -> InputError:
-    """Return the error for what may be one row or one column, with what makes it a table."""
+    """Return the error for one-dimensional data, with code that makes it a row or a column."""
     argument = Argument(name)
     row: tuple[str | Argument, ...]
     column: tuple[str | Argument, ...]
@@ -192,7 +192,7 @@ def _check_shape(array: Float, name: str, n_columns: int | None, allow_no_rows: 
 
 
 def _as_array(data: Any, name: str) -> NDArray[Any]:
-    """Return what was given as an array, of numbers or not."""
+    """Return data as an array of any type."""
     if is_frame(data):
         return _array_of_frame(data, name)
     if isinstance(data, np.ma.MaskedArray):
@@ -201,9 +201,9 @@ def _as_array(data: Any, name: str) -> NDArray[Any]:
 
 
 def _as_float64(array: NDArray[Any], data: Any, name: str, names: Sequence[str] | None) -> Float:
-    """Convert to float64, whatever the shape and whether or not the numbers are finite."""
+    """Convert to float64, for any shape and any numbers."""
     if array.dtype.kind in "fiub":
-        # A long double may be too large; it is then reported as infinite.
+        # A long double may overflow; it is then an infinite value.
         with np.errstate(over="ignore"):
             return array.astype(np.float64, copy=False)
     if array.dtype.kind == "O" and array.ndim > 0:
@@ -222,7 +222,7 @@ _KINDS = {
 }
 
 
-# What errors call those that have a fix of their own.
+# Kinds of errors that have fixes of their own.
 _ERRORS = dict.fromkeys("UST", "text") | dict.fromkeys("Mm", "date")
 
 
@@ -236,7 +236,7 @@ def _not_numbers(
 
 
 def unmasked(data: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:
-    """Return the entries of a masked array, none of which may be masked."""
+    """Return the values of a masked array; raise InputError if one is masked."""
     masked = np.argwhere(np.ma.getmaskarray(data))
     if len(masked):
         raise InputError(name, "has a masked value", _FILL, *_place(masked[0]), kind="missing")
@@ -255,12 +255,12 @@ def _array_of_sequence(data: Any, name: str) -> NDArray[Any]:
 
 
 def _array_of_frame(frame: Any, name: str) -> NDArray[Any]:
-    """Return the numbers of a pandas or polars DataFrame, objects where a column has no dtype."""
+    """Return the values of a pandas or polars DataFrame; objects if a column is of objects."""
     if not len(frame.columns):
         return np.empty((len(frame), 0))
     objects = False
     for column, dtype in zip(frame.columns, frame.dtypes, strict=True):
-        # pandas and numpy types have a kind; polars types say whether they are temporal.
+        # pandas and numpy types have a kind, polars types a method for temporal ones.
         kind = getattr(dtype, "kind", "M" if _is_temporal(dtype) else "f")
         if kind not in "fiubO":
             raise _not_numbers(name, "", dtype, str(column), kind)
@@ -268,7 +268,7 @@ def _array_of_frame(frame: Any, name: str) -> NDArray[Any]:
     if objects:
         return np.asarray(frame.to_numpy(dtype=object))
     if is_pandas(frame):
-        # Nullable columns: missing values become NaN, to be reported as such.
+        # Missing values of nullable columns become NaN.
         return np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
     return np.asarray(frame.to_numpy())
 
@@ -294,7 +294,7 @@ def _floats_of_objects(array: NDArray[Any], name: str, names: Sequence[str] | No
 
 
 def _fix_of_text(item: object) -> str:
-    """Return what to do about a number that is written as a text."""
+    """Return the fix for a number that is a string."""
     try:
         is_number = isinstance(item, str) and math.isfinite(float(item))
     except ValueError:
@@ -305,17 +305,17 @@ def _fix_of_text(item: object) -> str:
 
 
 def _is_real(item: object) -> bool:
-    # Decimal calls itself a Number, but neither Real nor Complex.
+    # Decimal is a Number, but neither Real nor Complex.
     return isinstance(item, Real | np.bool_) or (
         isinstance(item, Number) and not isinstance(item, Complex)
     )
 
 
 def rounded(number: Any) -> float:
-    """Return a number as a float, one that is too large as infinity."""
+    """Return a number as a float; infinity if it overflows."""
     try:
         return float(number)
-    except OverflowError:  # an int or a fraction too large for a float
+    except OverflowError:  # of an int or a fraction
         return np.inf
 
 
@@ -338,10 +338,10 @@ _FILL = "fill or remove it"
 def _place(
     index: Sequence[int] | NDArray[np.intp], names: Sequence[str] | None = None
 ) -> tuple[int | None, int | str | None]:
-    """Return the row and the column of a value, by its name if it is known."""
+    """Return the row and the column of a value; the column by its name if it has one."""
     row = int(index[0]) if len(index) else None
     if len(index) < 2:
         return row, None
     column = int(index[1])
-    # There may be more columns than names: that is the next error.
+    # If there are more columns than names, that is another error.
     return row, names[column] if names and column < len(names) else column

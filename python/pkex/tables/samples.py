@@ -1,4 +1,4 @@
-"""Samples, as users give them: checked, named and brought into the engine's form."""
+"""Samples of users: read, checked and encoded as numbers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
     "warn_of_constant_columns",
 ]
 
-# What to do about values that are not numbers, by the kind of error.
+# Fixes for values that are not numbers, by the kind of error.
 _FIXES = {
     "date": "give a DataFrame, whose dates become days, or dates as numbers, such as days since "
     "the first",
@@ -37,7 +37,7 @@ _FIXES = {
 def as_rows(
     data: Any, name: str, *, n_columns: int | None = None, names: Sequence[str] | None = None
 ) -> Float:
-    """Return a table as `as_matrix` does, whose error says what to do about dates and texts."""
+    """Return a table as `as_matrix` does, with fixes for dates, texts and missing values."""
     try:
         return as_matrix(data, name, n_columns=n_columns, names=names)
     except InputError as error:
@@ -61,30 +61,30 @@ def read_samples(
     looks_ahead: bool = False,
     compares_names: bool = True,
 ) -> tuple[list[Table], Encoding]:
-    """Read samples of the same columns, by their names, which may hold more than numbers.
+    """Read samples with the same columns, which may have values of any type.
 
     Parameters
     ----------
     given : dict of str to table
-        One or two of them; each has the other's names if it has none.
+        One or two samples; a table without names of columns has those of the other.
     categorical : list of columns, optional
-        Those that are compared as labels whatever they hold.
+        The columns that are always categories.
     missing : {"error", "indicator"}
     looks_ahead : bool
-        Whether other samples may have missing values where these have none.
+        Whether other samples may have missing values in columns where these have none.
     compares_names : bool, default True
-        Whether the columns' names are compared with others'.
+        Whether the names of columns are compared.
 
     Returns
     -------
     tables : list of Table
-        Rows of numbers, and the names of the table's columns.
+        Encoded rows, and the names of the columns.
     encoding : Encoding
 
     Raises
     ------
     ValueError, TypeError
-        If one is not a table, columns differ in name or kind, or `missing` is an error.
+        If one is not a table, columns differ in name or type, or a value is missing.
     """
     check_choice("missing", missing, MISSING)
     is_plain = categorical is None and missing == "error"
@@ -119,18 +119,18 @@ def read_samples(
 
 
 def encoded(data: Any, name: str, encoding: Encoding) -> tuple[Float, dict[int, tuple[Any, ...]]]:
-    """Return another sample of the same columns as rows of numbers.
+    """Return another sample with the same columns as rows of numbers.
 
     Returns
     -------
     rows : ndarray of shape (m, k)
     new_levels : dict of int to tuple
-        Labels that the encoding does not know, by the numbers of their columns.
+        Categories that the encoding does not know, by the numbers of their columns.
 
     Raises
     ------
     ValueError, TypeError
-        As `read_samples`.
+        As for `read_samples`.
     """
     names = [column.name for column in encoding.columns]
     if encoding.is_plain and holds_numbers_only(data):
@@ -143,7 +143,7 @@ def encoded(data: Any, name: str, encoding: Encoding) -> tuple[Float, dict[int, 
 def two_samples(
     X: Any, Y: Any, categorical: Iterable[int | str] | None = None, missing: Missing = "error"
 ) -> tuple[Table, Table, Encoding]:
-    """Read two samples of the same columns, of at least two rows each, as `read_samples` does."""
+    """Read two samples with the same columns and at least two rows each; see `read_samples`."""
     (x, y), encoding = read_samples({"X": X, "Y": Y}, categorical, missing)
     for table, name in ((x, "X"), (y, "Y")):
         check_row_count(table.rows, name, 2)
@@ -158,7 +158,7 @@ def _check_column_count(columns: Sequence[TableColumn], expected: int, name: str
 
 
 def check_row_count(rows: Float, name: str, least: int, why: str = "") -> None:
-    """Refuse a sample of too few rows."""
+    """Raise InputError for a sample with too few rows."""
     if len(rows) < least:
         raise InputError(
             name, f"must have at least {least} rows{why}; got {counted(len(rows), 'row')}"
@@ -168,17 +168,17 @@ def check_row_count(rows: Float, name: str, least: int, why: str = "") -> None:
 def warn_of_constant_columns(
     rows: Float, names: Sequence[str], what: str, to: str | None = None
 ) -> None:
-    """Warn of columns in which all rows are equal: to kernels of differences they play no part.
+    """Warn of constant columns, which contribute nothing to kernels of differences.
 
     Parameters
     ----------
     rows : ndarray of shape (n, d)
     names : sequence of str
-        Of the columns.
+        The names of the columns.
     what : str
-        What messages call the rows.
+        The name of the rows in messages.
     to : str, optional
-        What such columns contribute nothing to, if they may to something else.
+        The quantity that such columns contribute nothing to, if they contribute to others.
     """
     is_constant = (rows == rows[0]).all(axis=0)
     constant = [name for name, found in zip(names, is_constant, strict=True) if found]

@@ -1,4 +1,4 @@
-"""Rows that are read chunk by chunk: arrays, memory-mapped ones too, tables and Parquet files."""
+"""Rows that are read in chunks: (memory-mapped) arrays, tables, Parquet files and Dask."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ from pkex.typing import Float
 __all__ = [
     "JoinedStreams",
     "RowStream",
+    "check_in_memory",
     "counted_from",
     "is_file",
     "is_lazy",
     "parts_of_rows",
     "read_sources",
-    "refuse_files",
 ]
 
-# Rows of a chunk.
+# The number of rows in a chunk.
 _CHUNK = 1 << 16
 
 
 class RowStream:
-    """Rows of numbers that may be read again and again, in the same order.
+    """Rows of numbers that can be read repeatedly, in the same order.
 
     Parameters
     ----------
     n_rows, n_columns : int
     labels : Labels
-        Of the columns.
+        The labels of the columns.
     whole : dict of str to type
-        Types of the columns of files that hold booleans or integers.
+        Types of the columns of files that contain booleans or integers.
     """
 
     def __init__(self, n_rows: int, n_columns: int, labels: Labels) -> None:
@@ -54,7 +54,7 @@ class RowStream:
         self.whole: dict[str, type] = {}
 
     def chunks(self) -> Iterator[Float]:
-        """Yield all rows in order, some at a time, shape (·, n_columns): checked, as float64."""
+        """Yield chunks of rows in order, shape (·, n_columns), checked, as float64."""
         raise NotImplementedError
 
 
@@ -65,27 +65,27 @@ def read_sources(
     *,
     compares_names: bool = True,
 ) -> tuple[list[RowStream], tuple[str, ...], Encoding]:
-    """Read samples of the same columns, by their names, as sources of rows of numbers.
+    """Return samples with the same columns as streams of rows of numbers.
 
-    Files and arrays of numbers are read chunk by chunk, other tables as `read_samples` does.
+    Files and arrays of numbers are read in chunks, other tables as by `read_samples`.
 
     Returns
     -------
     sources : list of RowStream
-        Of the columns of the encoding.
+        Streams of encoded rows.
     names : tuple of str
-        Those of the table's columns.
+        The names of the columns.
     encoding : Encoding
 
     Raises
     ------
     ValueError, TypeError
-        If one is not a table, or their columns differ. Numbers that are not finite raise when they
-        are read.
+        If one is not a table, or columns differ. Values that are not finite raise when they are
+        read.
     FileNotFoundError
         If there is no such file.
     ImportError
-        If pyarrow is not installed, which reads Parquet.
+        If pyarrow, which reads Parquet, is not installed.
     """
     if not any(map(_is_elsewhere, given.values())) and not (
         categorical is None and missing == "error" and all(map(_is_array, given.values()))
@@ -126,12 +126,12 @@ def read_sources(
 
 
 def is_lazy(data: Any) -> bool:
-    """Whether rows are an array or a table of Dask's."""
+    """Whether rows are an array or a data frame of Dask."""
     return hasattr(data, "dask") and (hasattr(data, "map_blocks") or hasattr(data, "to_delayed"))
 
 
 def parts_of_rows(data: Any) -> list[Any]:
-    """Return what computes the rows of each chunk or partition, all columns of them."""
+    """Return delayed chunks or partitions of rows, with all columns."""
     if hasattr(data, "map_blocks"):
         return list(data.rechunk({1: -1}).to_delayed()[:, 0])
     return list(data.to_delayed())
@@ -142,8 +142,8 @@ def is_file(data: Any) -> bool:
     return isinstance(data, str | PathLike)
 
 
-def refuse_files(given: Mapping[str, Any], estimator: str) -> None:
-    """Refuse paths of files where all rows are needed at once."""
+def check_in_memory(given: Mapping[str, Any], estimator: str) -> None:
+    """Raise InputError for paths of files if all rows are required at once."""
     for name, data in given.items():
         if is_file(data):
             raise InputError(
@@ -154,17 +154,17 @@ def refuse_files(given: Mapping[str, Any], estimator: str) -> None:
 
 
 def _is_elsewhere(data: Any) -> bool:
-    """Whether data are the path of files, or a collection of Dask's."""
+    """Whether data are the path of files, or a collection of Dask."""
     return is_file(data) or is_lazy(data)
 
 
 def _is_array(data: Any) -> bool:
-    """Whether data are an array of numbers, which may be memory-mapped."""
+    """Whether data are an array of numbers, perhaps memory-mapped."""
     return isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "fiu"
 
 
 def _numbers(data: Any, name: str) -> RowStream:
-    """Return a table of numbers as a source."""
+    """Return a table of numbers as a stream."""
     if is_file(data):
         return _Parquet(Path(data), name)
     if is_lazy(data):
@@ -179,7 +179,7 @@ def _numbers(data: Any, name: str) -> RowStream:
 
 @contextmanager
 def counted_from(start: int) -> Iterator[None]:
-    """Say in errors of a chunk, whose own rows begin with 0, which of all rows it is."""
+    """Add the number of the first row of a chunk to rows in its errors."""
     try:
         yield
     except InputError as error:
@@ -189,14 +189,14 @@ def counted_from(start: int) -> Iterator[None]:
 
 
 class JoinedStreams(RowStream):
-    """The columns of a source, and behind them those of an array of as many rows."""
+    """The columns of a stream, followed by those of an array with the same number of rows."""
 
     def __init__(self, source: RowStream, others: Float) -> None:
         super().__init__(source.n_rows, source.n_columns + others.shape[1], source.labels)
         self._source, self._others = source, others
 
     def chunks(self) -> Iterator[Float]:
-        """Yield all rows in order, some at a time."""
+        """Yield chunks of rows in order."""
         start = 0
         for chunk in self._source.chunks():
             yield np.column_stack([chunk, self._others[start : start + len(chunk)]])
@@ -204,7 +204,7 @@ class JoinedStreams(RowStream):
 
 
 class _Array(RowStream):
-    """An array, of which a chunk at a time becomes float64: a memory-mapped one stays on disk."""
+    """An array that is converted to float64 in chunks, so memory-mapped arrays stay on disk."""
 
     def __init__(self, rows: NDArray[Any], labels: Labels, name: str) -> None:
         super().__init__(len(rows), rows.shape[1], labels)
@@ -220,7 +220,7 @@ class _Array(RowStream):
 
 
 class _Parquet(RowStream):
-    """A Parquet file, or those of a directory in the order of their names."""
+    """A Parquet file, or all Parquet files of a directory in the order of their names."""
 
     def __init__(self, path: Path, name: str) -> None:
         try:
@@ -249,7 +249,7 @@ class _Parquet(RowStream):
 
     def _opened(self, file: Path) -> Any:
         try:
-            # Without reading ahead, which would hold whole files.
+            # Reading ahead would keep whole files in memory.
             return self._open(file, pre_buffer=False)
         except ValueError as error:  # of pyarrow, too
             what = f"{str(file)!r} is not a Parquet file: {error}"
@@ -272,7 +272,7 @@ class _Parquet(RowStream):
             with self._opened(file) as opened:
                 own = list(_columns_of(opened.schema_arrow))
                 for batch in opened.iter_batches(_CHUNK, columns=own):
-                    # Missing integers make a column of floats with NaN, which is refused.
+                    # Missing integers become NaN, which is an error.
                     columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
                     table = np.column_stack([np.asarray(c, dtype=np.float64) for c in columns])
                     with counted_from(start):
@@ -282,13 +282,13 @@ class _Parquet(RowStream):
 
 
 def _columns_of(schema: Any) -> tuple[str, ...]:
-    """Return the columns of a file without those that were the index of a table of pandas."""
+    """Return the columns of a file without the index of a pandas table."""
     index = {*index_columns(schema), *unnamed(schema.names)}
     return tuple(name for name in schema.names if name not in index)
 
 
 class _Partitions(RowStream):
-    """An array or a table of Dask's, of which one partition at a time is computed and read."""
+    """An array or a data frame of Dask, computed and read in partitions."""
 
     def __init__(self, data: Any, name: str) -> None:
         if not hasattr(data, "columns") and data.ndim != 2:

@@ -1,4 +1,4 @@
-"""Tables, read once where they come in: nothing asks again the object that was given."""
+"""Tables that have been read, independent of the objects of users."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["Table"]
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows, and what they and their columns are called.
+    """Rows with the labels of rows and columns.
 
     Parameters
     ----------
     rows : ndarray of shape (n, d)
-        Checked numbers, or objects where columns may hold others.
+        Checked numbers, or objects if columns may have other values.
     labels : Labels
-        Those of the table itself.
+        The labels of the table.
     known_names : tuple of str, optional
-        What the columns are called; None if nothing names them.
+        The names of the columns; None if they are not known.
     """
 
     rows: NDArray[Any]
@@ -32,5 +32,5 @@ class Table:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the columns are called: x0, x1, … if nothing names them."""
+        """The names of the columns; x0, x1, … by default."""
         return self.known_names or numbered(self.rows.shape[1])

@@ -20,26 +20,26 @@ def equal_weights(n_rows: int) -> Float:
 
 
 def as_weights(weights: ArrayLike, name: str, n_rows: int, rows_of: str) -> Float:
-    """Return weights that add up to 1, in proportion to those given; see `relative_weights`."""
+    """Return weights that are normalized to sum 1; see `relative_weights`."""
     relative = relative_weights(weights, name, n_rows, rows_of)
     normalised: Float = relative / math.fsum(relative)
     return normalised
 
 
 def relative_weights(weights: ArrayLike, name: str, n_rows: int, rows_of: str) -> Float:
-    """Return weights divided by the largest of them, so that their sum cannot overflow.
+    """Return weights divided by the largest, so that their sum cannot overflow.
 
     Parameters
     ----------
     weights : array-like of shape (n_rows,)
     name, rows_of : str
-        What messages call the weights, and the rows.
+        The names of the weights and of the rows in messages.
     n_rows : int
 
     Raises
     ------
     ValueError, TypeError
-        If they have another shape, are not finite, are negative or all 0.
+        If they have another shape, are not finite, negative, or all 0.
     """
     array = as_vector_or_matrix(weights, name, n_rows=n_rows, rows_of=rows_of)
     if array.ndim != 1:

@@ -1,4 +1,4 @@
-"""What the arguments of shap's explainers may be here, and what they cannot."""
+"""Checks of the arguments of shap's explainers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ L1Reg: TypeAlias = str | float | bool | None
 
 
 class RowsError(DimensionError, ValueError):  # type: ignore[misc]  # shap has no types
-    """Neither rows nor one row: shap's error, which is no ValueError there."""
+    """Data that are neither rows nor one row: shap's error, also a ValueError."""
 
 
 def rows_of(X: Any) -> tuple[Any, bool]:
@@ -51,16 +51,16 @@ def rows_of(X: Any) -> tuple[Any, bool]:
 
 
 def check_masker(masker: Any) -> None:
-    """Refuse maskers of rows that make another game than Shapley's."""
+    """Raise NotImplementedError for maskers that stand for other values than Shapley's."""
     for name in ("clustering", "partition"):
         structure = getattr(masker, name, None)
         is_masker = isinstance(masker, shap.maskers.Masker)
-        # That of a masker of text is a method.
+        # For maskers of text it is a method.
         if is_masker and structure is not None and not callable(structure):
             raise NotImplementedError(
-                f"a masker with a {name} asks for Owen values, which are not available; pass "
-                "shap.maskers.Independent(data) or the data itself, and groups={'name': [columns]} "
-                "for columns that belong together"
+                f"a masker with a {name} stands for Owen values, which are not supported. Pass "
+                "shap.maskers.Independent(data) or the data, and groups={'name': [columns]} for "
+                "columns that belong together"
             )
 
 
@@ -68,14 +68,14 @@ def selects_features(l1_reg: L1Reg, n_features: int) -> bool:
     """Return whether a valid `l1_reg` would set the values of some features to 0 in shap."""
     if isinstance(l1_reg, str):
         number = _numbered(l1_reg)
-        # shap's own default stands for no choice.
+        # shap's defaults are no choice of the user.
         is_default = l1_reg in ("auto", "num_features(10)")
         return not is_default and (number is None or number < n_features)
     return bool(l1_reg)
 
 
 def are_of_pairs(interactions: Any) -> bool:
-    """Return whether interactions of pairs are asked for; shap tells True from 1."""
+    """Return whether interactions of pairs are requested; shap distinguishes True from 1."""
     if isinstance(interactions, bool | np.bool_):
         return bool(interactions)
     return bool(interactions == 2)
@@ -86,14 +86,14 @@ def _check_interactions(name: str, interactions: Any) -> None:
     is_flag = isinstance(interactions, bool | np.bool_)
     if not is_number or not (is_flag or interactions in (1, 2)):
         raise NotImplementedError(
-            f"{name} are of pairs (True or 2) or none (False or 1); others, of any order, are in "
-            "pkex.Explainer(model, background).interactions(X, index=..., order=...); got "
-            f"{interactions!r}"
+            f"{name} must be True or 2 for pairs, or False or 1 for none; got {interactions!r}. "
+            "For other orders, use "
+            "pkex.Explainer(model, background).interactions(X, index=..., order=...)"
         )
 
 
 def link_name(link: object) -> Literal["identity", "logit"] | None:
-    """Return what pkex calls a link of shap's, None if it has no such link."""
+    """Return the name of a link of shap in pkex; None if pkex has no such link."""
     if link is shap.links.identity or isinstance(link, IdentityLink):
         return "identity"
     if link is shap.links.logit or isinstance(link, LogitLink):
@@ -103,14 +103,14 @@ def link_name(link: object) -> Literal["identity", "logit"] | None:
 
 def _check_link(name: str, link: object) -> None:
     if link_name(link) is None:
-        remedy = (
+        hint = (
             "For another function of the model's output, before the mean over the background, "
-            "there is pkex.Explainer(model, background, transform=...)"
+            "use pkex.Explainer(model, background, transform=...)"
             if callable(link)
-            else "Arguments by position are those of shap.Explainer, of which link is the third"
+            else "Positional arguments are those of shap.Explainer, where link is the third"
         )
         raise ValueError(
-            f"{name} must be 'identity', 'logit' or one of shap.links; got {link!r}. {remedy}"
+            f"{name} must be 'identity', 'logit' or one of shap.links; got {link!r}. {hint}"
         )
 
 
@@ -121,27 +121,27 @@ def _check_l1_reg(name: str, l1_reg: Any) -> None:
     )
     if l1_reg is True or not (l1_reg is None or is_number or is_word):
         raise ValueError(
-            f"{name} has no effect, since all values are exact, but must be as in shap: "
-            f"'num_features(k)', 'aic', 'bic', False or a number, at least 0; got {l1_reg!r}"
+            f"{name} has no effect, because all values are exact, but must be as in shap: "
+            f"'num_features(k)', 'aic', 'bic', False or a non-negative number; got {l1_reg!r}"
         )
 
 
 def _numbered(l1_reg: str) -> int | None:
-    """Return the number in "num_features(10)", or in "rank(3)" as it is in shap's examples."""
+    """Return the number in "num_features(10)", or in "rank(3)" as in shap's examples."""
     match = re.fullmatch(r"(?:num_features|rank)\((\d+)\)", l1_reg)
     return int(match[1]) if match else None
 
 
 def _check_error_bounds(name: str, error_bounds: Any) -> None:
     if error_bounds is not False:
-        raise NotImplementedError(f"{name}: the values are exact, and have none; leave it out")
+        raise NotImplementedError(f"{name}: exact values have no error bounds. Leave it out")
 
 
 def _check_outputs(name: str, outputs: Any) -> None:
     if outputs is not None:
         raise NotImplementedError(
-            f"{name} cannot be chosen in a call; choose among those of the explanation, as in "
-            "explanation[:, :, 'name'], or make a pkex.Explainer(model, outputs=...)"
+            f"{name} cannot be selected in a call. Select them from the explanation, as in "
+            "explanation[:, :, 'name'], or use pkex.Explainer(model, outputs=...)"
         )
 
 
@@ -149,7 +149,7 @@ def _check_rows(_: str, X: Any) -> None:
     rows_of(X)
 
 
-# Checks by the names of their arguments, of a call and of the constructor.
+# Checks of the arguments of calls and of the constructor, by their names.
 CALL: dict[str, Check] = {
     "X": _check_rows,
     "row": _check_rows,

@@ -1,4 +1,4 @@
-"""The attributes of `shap.KernelExplainer` that mean something without sampling."""
+"""Attributes of `shap.KernelExplainer` that are defined without sampling."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["KernelExplainerAttributes"]
 
 
 class KernelExplainerAttributes:
-    """Attributes under the names that `shap.KernelExplainer` has for them."""
+    """Attributes with their names in `shap.KernelExplainer`."""
 
     _explainer: pkex.Explainer
 
@@ -21,12 +21,12 @@ class KernelExplainerAttributes:
 
     @property
     def expected_value(self) -> float | NDArray[np.float64]:
-        """The value of the empty coalition: a float, or of shape (outputs,)."""
+        """The value of the empty coalition: a float, or an array of shape (outputs,)."""
         return self._explainer.expected_value
 
     @property
     def fnull(self) -> NDArray[np.float64]:
-        """The value of the empty coalition, of shape (outputs,) also if there is a single one."""
+        """The value of the empty coalition, of shape (outputs,) also for a single output."""
         return np.atleast_1d(np.asarray(self.expected_value))
 
     @property
@@ -41,7 +41,7 @@ class KernelExplainerAttributes:
 
     @property
     def data(self) -> DenseData | None:
-        """The background, with ``data`` and ``weights``; None without."""
+        """The background data, with ``data`` and ``weights``; None without background."""
         rows, weights = self._explainer.background, self._explainer.background_weights
         if rows is None or weights is None:
             return None
@@ -57,7 +57,7 @@ class KernelExplainerAttributes:
 
     @property
     def N(self) -> int:
-        """The number of background rows; 0 without."""
+        """The number of background rows; 0 without background."""
         return 0 if self._explainer.background is None else len(self._explainer.background)
 
     @property

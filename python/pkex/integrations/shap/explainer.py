@@ -1,4 +1,4 @@
-"""The explainer with shap's arguments and results, and what becomes of them."""
+"""An explainer with the arguments and results of shap's explainers."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ from pkex.typing import DaskArray, DaskRows, Float
 
 __all__ = ["KernelMachineExplainer"]
 
-# What is passed on to a `pkex.Explainer` as it is.
+# Arguments that are passed to `pkex.Explainer` unchanged.
 _OPTIONS = ("link", "value_function", "background_weights", "groups", "feature_names", "n_jobs")
 
 
 def _check_rows(self: KernelMachineExplainer, X: Any = None, row: Any = None, **_: object) -> None:
-    """Refuse rows that cannot be explained; those that are bad in themselves are missing here."""
+    """Raise the errors of rows whose shape is valid."""
     given = row if X is None else X
     if given is not None:
         self._explainer._problem.schema.columns.read(rows_of(given)[0])
@@ -63,13 +63,13 @@ def _check_construction(
     output_names: Any = None,
     **given: Any,
 ) -> None:
-    """Refuse a model, a background and options of `pkex.Explainer`, with all that is wrong."""
+    """Raise all errors of a model, background data and options of `pkex.Explainer`."""
     problems: list[Exception] = []
     with noted(problems):
         _check_masker(masker, data)
     options = {name: given[name] for name in _OPTIONS if name in given}
     if "link" in options:
-        # Of which an unknown one is noted elsewhere.
+        # An unknown link is an error of its own check.
         options["link"] = link_name(options["link"]) or "identity"
     background = as_background(data if masker is None else masker)
     vocabulary = _vocabulary(data)
@@ -81,7 +81,7 @@ def _check_construction(
 
 
 def _vocabulary(data: Any) -> LibraryVocabulary:
-    """Return the words of shap, where the background is a masker, or data."""
+    """Return the words of shap, which names the background `masker` or `data`."""
     return LibraryVocabulary({"background": "masker" if data is None else "data"})
 
 
@@ -91,66 +91,66 @@ def _inner(model: Any) -> Any:
 
 def _check_masker(masker: Any, data: Any) -> None:
     if masker is not None and data is not None:
-        raise TypeError("masker and data are two names of the background; give one of them")
+        raise TypeError("masker and data are two names of the background data. Pass one of them")
     check_masker(data if masker is None else masker)
 
 
-# The classes of shap have no types.
+# shap has no types.
 class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type: ignore[misc]
-    """Exact Shapley values of a kernel machine, in place of a `shap.KernelExplainer`.
+    """Exact Shapley values of a kernel machine, instead of `shap.KernelExplainer`.
 
-    With background data the values are those that `shap.KernelExplainer` and
-    `shap.PermutationExplainer` estimate by sampling, and `shap.ExactExplainer` finds by trying all
-    coalitions. It takes the arguments of these and of `shap.Explainer`, by the positions that the
-    last has, and those of `pkex.Explainer`. One error names all that is wrong with them.
+    With background data, the values are those that `shap.KernelExplainer` and
+    `shap.PermutationExplainer` estimate by sampling, and `shap.ExactExplainer` computes from all
+    coalitions. The arguments are those of these explainers, in the order of `shap.Explainer`, and
+    of `pkex.Explainer`. One error names all invalid arguments.
 
     Parameters
     ----------
     model : fitted model or its bound method
         As in `pkex.Explainer`. A plain function, such as a lambda that calls ``model.predict``,
-        hides the model, and is refused.
+        hides the model and raises an error.
     masker : array-like, DataFrame, sparse matrix, Series, shap.kmeans summary or masker, optional
-        The background rows; all of them are used. (`shap.Explainer` takes 100 of an array's, and
-        so does a masker unless told otherwise.) A pandas Series is a single row. Without, where
-        shap's explainers of any model refuse, absent features are drawn from the model's own points
-        on their own: ``value_function="marginal"``.
+        The background rows; all of them are used. (`shap.Explainer` uses 100 rows of an array, and
+        so does a masker by default.) A pandas Series is a single row. Without background data,
+        where shap's model-agnostic explainers raise an error, each absent feature is averaged over
+        the model's stored training points: ``value_function="marginal"``.
     link : {"identity", "logit"} or one of shap.links, default shap.links.identity
-        With the logit, values add up to the log-odds of the model's output, and start from those
-        of its mean: of probabilities, ``model.predict_proba``.
+        With "logit", the values and the base value, the log-odds of the mean, add up to the
+        log-odds of the model's output. It requires probabilities, ``model.predict_proba``.
     algorithm : {"auto", "exact", "permutation"}, default "auto"
-        All mean the same: values are exact.
+        Without effect: values are exact.
     output_names, feature_names : sequence of str, optional
-        Of a single output the names are one.
+        Names of outputs and features; one output name for a single output.
     linearize_link : bool, default True
-        Without effect: the link is that of `shap.KernelExplainer`, of the mean, which
-        `shap.ExactExplainer` has with ``linearize_link=False``.
+        Without effect: the link is applied to the mean, as in `shap.KernelExplainer`, and in
+        `shap.ExactExplainer` with ``linearize_link=False``.
     seed : int, optional
         Without effect: nothing is random.
     data : array-like, optional
-        Another name for `masker`, that of `shap.KernelExplainer`.
+        Another name for `masker`, as in `shap.KernelExplainer`.
     value_function, background_weights, groups, n_jobs : optional
         As in `pkex.Explainer`.
     nsamples, max_evals, batch_size : int or "auto", optional
-        Without effect: nothing is sampled, and the model is not evaluated.
+        Without effect: nothing is sampled, and the model is not called.
     l1_reg : str or float, optional
-        Without effect, as in shap's constructors: it belongs to calls.
+        Without effect, as in shap's constructors: it is an option of calls.
     keep_index, keep_index_ordered : bool, optional
-        Without effect: the model is not called, with or without the index of a DataFrame.
+        Without effect: the model is not called.
     random_state : int or generator of random numbers, optional
         Without effect: nothing is random.
     silent, gc_collect : bool, optional
-        Without effect: there is no progress bar, and nothing to collect.
+        Without effect: there is no progress bar or garbage collection.
 
     Raises
     ------
     UnsupportedModelError
-        If the model is not understood in every part.
+        If a part of the model is not supported.
     ValueError, TypeError
-        If an argument has another value than those above, or is no background.
+        If an argument has another value than those above, or the background data are invalid.
 
     See Also
     --------
-    pkex.Explainer : The explainer behind, which needs no shap.
+    pkex.Explainer : The underlying explainer, which does not require shap.
 
     Examples
     --------
@@ -167,7 +167,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
     >>> bool(abs(total - model.predict(X)).max() < 1e-12)
     True
 
-    Interactions of pairs, as shap has them of trees:
+    Interactions of pairs, as in `shap.TreeExplainer`:
 
     >>> matrices = explainer.shap_interaction_values(X)
     >>> matrices.shape
@@ -179,7 +179,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
     # Where users import it from.
     __module__ = "pkex.integrations.shap"
 
-    # shap's `load` passes on only what can be given by position: so can all that has an effect.
+    # shap's `load` passes arguments by position, so all that have an effect can be.
     @with_checked_arguments(CONSTRUCTOR, finds_more=_check_construction)
     def __init__(
         self,
@@ -230,14 +230,14 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         if first:
             _check_construction(self, **{**self._arguments, "masker": masker, "data": data})
         raise_together(first)
-        # Given a masker, shap would take a sample of it.
+        # shap would sample rows of a masker.
         super().__init__(model, None, linearize_link=linearize_link)
         self.masker = background
         self.feature_names = self._explainer.feature_names
         self.output_names = self._explainer.output_names or output_names
 
     def __repr__(self) -> str:
-        """Return what `pkex.Explainer` says of itself, under this name."""
+        """Return the text of the `pkex.Explainer`, with the name of this class."""
         return f"{type(self).__name__}{repr(self._explainer).removeprefix('Explainer')}"
 
     @with_checked_arguments(CALL, finds_more=_check_rows)
@@ -259,36 +259,36 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         Parameters
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n, d), or one row of shape (d,)
-            Of a Series with names, these must be the model's.
+            The names of a Series must be those of the model.
         main_effects : bool, default False
-            Whether the explanation has ``main_effects``, what a feature does alone: v({j}) − v(∅).
+            Whether the explanation has ``main_effects``, the univariate values v({j}) − v(∅).
         interactions : {False, True, 1, 2}, default False
-            True and 2 are interactions of pairs by `shap.ExactExplainer`'s convention. These are
+            True and 2 return interactions of pairs in the convention of `shap.ExactExplainer`:
             Shapley–Taylor interactions (STII), half of each at both of its places, with the main
-            effects on the diagonal; the sum of the matrix is that of the Shapley values. For lines
-            that add up to Shapley values there is `shap_interaction_values`.
+            effects on the diagonal. The matrix adds up to the sum of the Shapley values. Use
+            `shap_interaction_values` for lines that add up to Shapley values.
         max_evals, batch_size, silent, l1_reg : optional
-            Without effect: options of estimates, and of their progress bar. There is a warning
-            where `l1_reg` would set values of features to 0 in shap, which exact ones are not.
+            Without effect: options of estimates, and of their progress bar. A warning is issued if
+            `l1_reg` would set values of features to 0 in shap.
         error_bounds, outputs : optional
-            Refused, unless they are shap's defaults.
+            Not supported: shap's defaults only.
 
         Returns
         -------
         shap.Explanation
-            With ``values`` of shape (n, d) or (n, d, outputs), and of interactions of shape
-            (n, d, d) or (n, d, d, outputs); all without the first axis for one row, as in taking
-            one from an explanation. (shap 0.51 puts the last two axes of interactions of several
-            outputs into one, and repeats the base value of one row for each feature, which its
-            plots refuse.)
+            With ``values`` of shape (n, d) or (n, d, outputs); for interactions, of shape
+            (n, d, d) or (n, d, d, outputs). One row has no first axis, as after indexing an
+            explanation. (shap 0.51 merges the last two axes of interactions of several outputs,
+            and repeats the base value of one row for each feature, which its plots do not support.)
 
         Raises
         ------
         NotImplementedError
-            If error bounds, a choice of outputs, or interactions of more than two are asked for.
+            If error bounds, a selection of outputs, or interactions of more than two features are
+            requested.
         ValueError, TypeError, OverflowError
-            As in calling a `pkex.Explainer`; and if an option without effect has a value that has
-            none in shap either, or would change the values.
+            As for a call of `pkex.Explainer`; also if an option has a value that shap does not
+            accept, or that would change the values.
         """
         self._warn_of(l1_reg)
         rows, is_row = rows_of(X)
@@ -305,9 +305,9 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         return explanation[0] if is_row else explanation
 
     def explain_row(self, row: ArrayLike, **options: Any) -> dict[str, Any]:
-        """Explain one row of shape (d,), and return what shap's own explainers do for each.
+        """Explain one row of shape (d,), and return the dictionary of shap's explainers.
 
-        Options are those of a call. The dictionary has "values", "expected_values", "mask_shapes",
+        Options are those of a call. The keys are "values", "expected_values", "mask_shapes",
         "main_effects" and "clustering".
         """
         explanation = self(as_one_row("row", row, "shap_values"), **options)
@@ -330,7 +330,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         silent: bool = False,
         gc_collect: bool = False,
     ) -> Float:
-        """Return the bare Shapley values of one row, as `shap.KernelExplainer.explain` does.
+        """Return the Shapley values of one row as an array, as in `shap.KernelExplainer.explain`.
 
         Parameters
         ----------
@@ -345,7 +345,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         Raises
         ------
         ValueError, TypeError, OverflowError
-            As in a call; and if there are several rows.
+            As for a call; also if there are several rows.
         """
         values: Float = self.shap_values(as_one_row("row", row, "shap_values"), l1_reg=l1_reg)[0]
         return values
@@ -382,26 +382,26 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         silent: bool = False,
         gc_collect: bool = False,
     ) -> Float | DaskArray:
-        """Return the bare Shapley values of rows.
+        """Return the Shapley values of rows as an array.
 
         Parameters
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n, d), or one row of shape (d,)
-            Of a Series with names, these must be the model's. Rows of an array or a table of Dask
-            are explained when the result is computed.
+            The names of a Series must be those of the model. Dask arrays and data frames are
+            explained when the result is computed.
         nsamples, l1_reg, silent, gc_collect : optional
-            Without effect: options of estimates, and of their progress bar. There is a warning
-            where `l1_reg` would set values of features to 0 in shap, which exact ones are not.
+            Without effect: options of estimates, and of their progress bar. A warning is issued if
+            `l1_reg` would set values of features to 0 in shap.
 
         Returns
         -------
         ndarray of shape (n, d) or (n, d, outputs), without the first axis for one row
-            A dask.array for rows of Dask.
+            A dask.array for Dask rows.
 
         Raises
         ------
         ValueError, TypeError, OverflowError
-            As in a call.
+            As for a call.
         """
         self._warn_of(l1_reg)
         rows, is_row = rows_of(X)
@@ -410,7 +410,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
 
     @with_checked_arguments(CALL, finds_more=_check_rows)
     def shap_interaction_values(self, X: ArrayLike) -> Float:
-        """Return interactions of pairs as `shap.TreeExplainer` does: k-SII.
+        """Return interactions of pairs, k-SII, as in `shap.TreeExplainer`.
 
         Parameters
         ----------
@@ -419,13 +419,13 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         Returns
         -------
         ndarray of shape (n, d, d) or (n, d, d, outputs), without the first axis for one row
-            Half of the interaction of a pair at each of its two places, and on the diagonal the
-            rest of each feature's Shapley value: lines add up to Shapley values.
+            Half of the interaction of a pair at each of its two places, and the rest of each
+            feature's Shapley value on the diagonal: lines add up to Shapley values.
 
         Raises
         ------
         ValueError, TypeError, OverflowError
-            As in a call.
+            As for a call.
         """
         rows, is_row = rows_of(X)
         order = min(2, len(self.feature_names))
@@ -436,14 +436,14 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
     def _warn_of(self, l1_reg: L1Reg) -> None:
         if selects_features(l1_reg, len(self.feature_names)):
             warnings.warn(
-                f"l1_reg={l1_reg!r} has no effect: in shap it sets the values of some features to "
-                "0, and here they are exact for all; leave it out",
+                f"l1_reg={l1_reg!r} has no effect: shap sets the values of some features to 0, but "
+                "pkex computes exact values of all. Leave it out",
                 stacklevel=5,
             )
 
     @staticmethod
     def supports_model_with_masker(model: Any, masker: Any) -> bool:
-        """Return whether `model` can be explained against the background `masker`."""
+        """Return whether `model` can be explained with the background data `masker`."""
         try:
             _check_construction(None, model, masker)
         except PROBLEMS:
@@ -462,8 +462,8 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         ----------
         out_file : binary file
         model_saver, masker_saver : callable, optional
-            Called with the model or the background, and the file, to write it there; pickled
-            otherwise.
+            Called with the model or the background data, and the file, to write them; by default
+            they are pickled.
         """
         Serializable.save(self, out_file)
         write_arguments(self._arguments, out_file, {"model": model_saver, "masker": masker_saver})
@@ -478,16 +478,16 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
     ) -> Any:
         """Read an explainer from a file that `save` has written.
 
-        The file is a pickle, and loading it runs any code in it: load only files that you trust.
+        Loading executes code in the file, which is a pickle: load only files that you trust.
 
         Parameters
         ----------
         in_file : binary file
         model_loader, masker_loader : callable, optional
-            Called with the file, to read what `model_saver` or `masker_saver` has written; without
-            effect on what was pickled (shap 0.46 has loaders of its own as defaults).
+            Called with the file, to read what `model_saver` or `masker_saver` has written; ignored
+            for pickled arguments (shap 0.46 has its own loaders as defaults).
         instantiate : bool, default True
-            False returns the arguments of the explainer; the type has then been read already.
+            False returns the arguments of the explainer, after the type has been read.
 
         Returns
         -------
@@ -496,7 +496,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         Raises
         ------
         ValueError
-            If a saver was given, and no loader is.
+            If a saver was used, and the loader is missing.
         """
         if instantiate:
             return cls._instantiated_load(

@@ -1,4 +1,4 @@
-"""The arguments of an explainer in a file, some of them written by functions of the user."""
+"""Arguments of an explainer in a file, some of them written by functions of the user."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ def write_arguments(
     out_file: BinaryIO,
     savers: Mapping[str, str | Callable[[Any, BinaryIO], object]],
 ) -> None:
-    """Write arguments by pickle, those that have a saver by the saver.
+    """Write arguments by their savers, the others by pickle.
 
     Parameters
     ----------
     arguments : mapping
     out_file : binary file
     savers : mapping of str to callable or str
-        Savers by the names of arguments; the texts ".save" and "auto" stand for pickle.
+        Savers by the names of arguments; ".save" and "auto" stand for pickle.
 
     Raises
     ------
     ValueError
-        If a saver is another text.
+        If a saver is another string.
     """
     for name, saver in savers.items():
         if not callable(saver) and saver not in (".save", "auto"):
@@ -41,7 +41,7 @@ def write_arguments(
 def read_arguments(
     in_file: BinaryIO, loaders: Mapping[str, Callable[[BinaryIO], Any] | None]
 ) -> dict[str, Any]:
-    """Read arguments that `write_arguments` has written.
+    """Return the arguments that `write_arguments` has written.
 
     Raises
     ------
@@ -53,6 +53,6 @@ def read_arguments(
         if name in arguments:
             continue
         if loader is None:
-            raise ValueError(f"the {name} was saved by a {name}_saver; give its {name}_loader")
+            raise ValueError(f"the {name} was saved by a {name}_saver. Pass its {name}_loader")
         arguments[name] = loader(in_file)
     return arguments

@@ -1,4 +1,4 @@
-"""An explainer with the arguments and results of shapiq's own for product kernels."""
+"""An explainer with the arguments and results of shapiq's explainer for product kernels."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ from pkex.integrations.examination import examined
 
 __all__ = ["ProductKernelExplainer"]
 
-# Of interactions; and of single players, which shapiq names otherwise.
+# Indices of interactions, and of single players, which have other names in shapiq.
 AnyIndex: TypeAlias = Index | Literal["SV", "BV"]
 ApproximatorName: TypeAlias = Literal[
     "auto", "spex", "montecarlo", "svarm", "permutation", "regression"
 ]
 
-# shapiq's names for these indices where they are of single players.
+# shapiq's names of indices of single players.
 _OF_ORDER_ONE: dict[str, Index] = {"SV": "SII", "BV": "BII"}
 _AVAILABLE = (*_OF_ORDER_ONE, *INDICES)
 
@@ -61,8 +61,8 @@ def _check_imputer(name: str, imputer: Any) -> None:
     if imputer is not None and not (isinstance(imputer, str) and imputer == "marginal"):
         raise NotImplementedError(
             f"{name} must be None or 'marginal', which draws absent features from the rows of "
-            "data; for a baseline, pass it as the only row of data, and of an imputer its data; "
-            f"got {imputer!r}"
+            f"data; got {imputer!r}. Pass a baseline as the only row of data, or the data of an "
+            "imputer as data"
         )
 
 
@@ -71,7 +71,7 @@ def _check_approximator(name: str, approximator: Any) -> None:
         check_choice(name, approximator, get_args(ApproximatorName))
 
 
-# Checks by the names of their arguments, of a call and of the constructor.
+# Checks of the arguments of calls and of the constructor, by their names.
 _CALL: dict[str, Check] = {
     "budget": count(None),
     "random_state": count(None, least=0),
@@ -87,13 +87,13 @@ _CONSTRUCTOR: dict[str, Check] = {
     "random_state": count(None, least=0),
     "verbose": check_flag,
 }
-# What is passed on to a `pkex.Explainer` as it is.
 _VOCABULARY = LibraryVocabulary({"background": "data"})
+# Arguments that are passed to `pkex.Explainer` unchanged.
 _OPTIONS = ("background_weights", "groups", "n_jobs")
 
 
 def _check_rows(self: ProductKernelExplainer, x: Any = None, X: Any = None, **_: object) -> None:
-    """Refuse rows that cannot be explained."""
+    """Raise the errors of rows."""
     if x is not None or X is not None:
         self._explainer._problem.schema.columns.read(X if x is None else as_rows(x)[0])
 
@@ -113,7 +113,7 @@ def _check_construction(
     joint_marginal_distribution: Any = True,
     **given: Any,
 ) -> None:
-    """Refuse a model, a background, options and orders, with all that is wrong."""
+    """Raise all errors of a model, background data, options and orders."""
     problems = _problems_of_orders(index, min_order, max_order)
     order = 1 if problems else max_order
     with noted(problems):
@@ -134,12 +134,12 @@ def _check_construction(
 
 
 class ProductKernelExplainer(Explainer):
-    """Exact Shapley values and interactions, in place of shapiq's explainer of that name.
+    """Exact Shapley values and interactions, instead of shapiq's explainer of the same name.
 
-    Without background data the values are those of shapiq's own, in the neutral game, for all
-    models that pkex knows. With background data they are interventional, those that shapiq's
-    TabularExplainer with a marginal imputer approximates. One error names all that is wrong with
-    the arguments.
+    Without background data, the values are those of shapiq's explainer (the neutral value
+    function), for all models that pkex supports. With background data, they are the interventional
+    values that shapiq's TabularExplainer approximates with ``imputer="marginal"``. One error names
+    all invalid arguments.
 
     Parameters
     ----------
@@ -148,26 +148,27 @@ class ProductKernelExplainer(Explainer):
     data : array-like of shape (m, d) or Series, optional
         Background rows; all of them are used. A pandas Series is a single row.
     class_index : {None, 0, 1}, optional
-        Of a classifier of two classes, the one that values are positive for: by default 1, the
-        second. Without effect for models that are no classifiers, as in shapiq.
+        For classifiers of two classes, the class that positive values favor: by default 1, the
+        second. Without effect for other models, as in shapiq.
     index : str, default "SV"
-        Shapley or Banzhaf values, "SV" or "BV", which are of order 1; or interactions: "k-SII",
+        Shapley or Banzhaf values, "SV" or "BV", with order 1; or interactions: "k-SII",
         "SII", "STII", "FSII", "BII", "FBII", "Moebius", "Co-Moebius" or "CHII".
     max_order : int, default 1
-        The most players in a coalition that has a value.
+        The largest number of players in a coalition.
     min_order : int, default 0
-        The fewest. 0 has the value of the empty coalition among the values, under the empty tuple.
-        Of SII, BII and FBII that is no worth, but an average, as in shapiq. The `baseline_value` is
-        the worth of the empty coalition, but for FBII, where it is that average.
+        The smallest number. 0 includes the coefficient of the empty coalition, with the key ``()``.
+        For SII, BII and FBII it is an average, as in shapiq. `baseline_value` is the value of the
+        empty coalition, except for FBII, where it is this average.
     outputs : int or str, optional
-        Which of several outputs to explain, by number or name.
+        The output to explain if there are several, by number or name.
     value_function, background_weights, groups, n_jobs : optional
-        As in `pkex.Explainer`, but without `data` the game is the neutral one. The players are
+        As in `pkex.Explainer`, except that the default without `data` is "neutral". The players are
         columns and groups of columns, in the order of their first columns.
     imputer : {None, "marginal"}, optional
-        How features are absent; "marginal" is what `data` means. Others are not available.
+        "marginal" draws absent features from the rows of `data`. Others are not supported.
     joint_marginal_distribution : bool, default True
-        False is ``value_function="marginal"``: features are drawn from `data` independently.
+        False stands for ``value_function="marginal"``: features are drawn from `data`
+        independently.
     verbose : bool, default False
         Whether `explain_X` shows a progress bar.
     approximator, sample_size, random_state : optional
@@ -176,15 +177,15 @@ class ProductKernelExplainer(Explainer):
     Raises
     ------
     UnsupportedModelError
-        If the model is not understood in every part.
+        If a part of the model is not supported.
     NotImplementedError
-        If `index` is one of shapiq's that is not available.
+        If pkex does not support this `index` of shapiq.
     ValueError, TypeError
-        If an argument has an unknown value, or `data` is no background.
+        If an argument has an unknown value, or `data` is invalid.
 
     See Also
     --------
-    pkex.Explainer.interactions : The same as arrays, for which no shapiq is needed.
+    pkex.Explainer.interactions : Interactions as arrays, without shapiq.
 
     Examples
     --------
@@ -198,7 +199,7 @@ class ProductKernelExplainer(Explainer):
     >>> bool(abs(values.values.sum() - model.predict(X)[2]) < 1e-12)
     True
 
-    Interactions, here against background rows:
+    Interactions with background data:
 
     >>> explainer = ProductKernelExplainer(model, X, index="k-SII", max_order=2)
     >>> values = explainer.explain([2.0, 2.0])
@@ -211,7 +212,7 @@ class ProductKernelExplainer(Explainer):
     # Where users import it from.
     __module__ = "pkex.integrations.shapiq"
 
-    # The order of the arguments by position is that of `shapiq.Explainer`.
+    # Positional arguments are in the order of `shapiq.Explainer`.
     @with_checked_arguments(_CONSTRUCTOR, finds_more=_check_construction)
     def __init__(
         self,
@@ -259,20 +260,20 @@ class ProductKernelExplainer(Explainer):
             _check_construction(self, model, data, **of_values, **how, **options)
         raise_together(first)
         self._sign = _sign(class_index, outputs, schema.outputs)
-        # shapiq would take the output to explain from `predict_proba`, or labels from `predict`;
-        # and warn that an index of order 1 has another name.
+        # shapiq would explain `predict_proba`, or the labels of `predict`, and warn that an index
+        # of order 1 has another name.
         super().__init__(self.predict, index="SV", max_order=1)
         self.model = model
         self._shapiq_predict_function = self._predict_as_shapiq
         self._min_order, self._max_order = int(min_order), int(max_order)
         self._computed_index = check_choice("index", _OF_ORDER_ONE.get(index, index), INDICES)
         name = get_index_from_computation_index(index, self._max_order)
-        self._index = name  # type: ignore[assignment]  # no other explainer of shapiq has them all
+        self._index = name  # type: ignore[assignment]  # shapiq has no type for all
         self._verbose = verbose
         self.empty_prediction = self._sign * float(self._explainer.expected_value)
 
     def predict(self, x: ArrayLike) -> Float:
-        """Return the explained function of rows: what their Shapley values add up to.
+        """Return the explained function at rows, the sum of Shapley values and the base value.
 
         Parameters
         ----------
@@ -301,10 +302,10 @@ class ProductKernelExplainer(Explainer):
         Parameters
         ----------
         x : array-like or Series of shape (d,), or table of shape (1, d)
-            Of a Series with names, these must be the model's.
+            The names of a Series must be those of the model.
         budget, random_state : int, optional
-            Without effect: the number of evaluations that shapiq's other explainers may make, and
-            the seed of their choice. Nothing is sampled here.
+            Without effect: the number of evaluations of shapiq's other explainers, and their seed.
+            Nothing is sampled.
 
         Returns
         -------
@@ -313,7 +314,7 @@ class ProductKernelExplainer(Explainer):
         Raises
         ------
         ValueError, TypeError, OverflowError
-            As in calling a `pkex.Explainer`.
+            As for a call of `pkex.Explainer`.
         """
         table = as_one_row("x", x, "explain_X")
         return self._interaction_values(table, progress=False)[0]
@@ -328,16 +329,17 @@ class ProductKernelExplainer(Explainer):
         verbose: bool = False,
         budget: int | None = None,
     ) -> list[InteractionValues]:
-        """Explain rows, all at once.
+        """Explain several rows.
 
         Parameters
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n, d)
         n_jobs, random_state, budget : int, optional
-            Without effect: the number of threads is chosen when the explainer is made, and nothing
-            is sampled.
+            Without effect: the number of threads is an argument of the constructor, and nothing is
+            sampled.
         verbose : bool, default False
-            Whether to show a progress bar, if not said when the explainer was made.
+            Whether to show a progress bar, unless the constructor was called with
+            ``verbose=True``, which always shows one.
 
         Returns
         -------
@@ -346,7 +348,7 @@ class ProductKernelExplainer(Explainer):
         Raises
         ------
         ValueError, TypeError, OverflowError
-            As in calling a `pkex.Explainer`.
+            As for a call of `pkex.Explainer`.
         """
         return self._interaction_values(X, progress=bool(verbose or self._verbose))
 
@@ -369,7 +371,7 @@ class ProductKernelExplainer(Explainer):
     @property
     def imputer(self) -> Any:
         """Raise AttributeError: the model is not evaluated at imputed rows."""
-        raise AttributeError("there is no imputer: values come from the model's parameters")
+        raise AttributeError("there is no imputer: values are computed from the model's parameters")
 
     @property
     def approximator(self) -> Any:
@@ -378,12 +380,12 @@ class ProductKernelExplainer(Explainer):
 
     @property
     def exact_computer(self) -> Any:
-        """Raise AttributeError: coalitions are not tried one by one."""
-        raise AttributeError("there is no exact computer: coalitions are not tried one by one")
+        """Raise AttributeError: coalitions are not evaluated one by one."""
+        raise AttributeError("there is no exact computer: coalitions are not evaluated one by one")
 
 
 def _problems_of_orders(index: Any, min_order: Any, max_order: Any) -> list[Exception]:
-    """Return what is wrong with an index and the orders of its values."""
+    """Return the errors of an index and its orders."""
     problems: list[Exception] = []
     with noted(problems):
         _check_index(index)
@@ -401,8 +403,8 @@ def _problems_of_orders(index: Any, min_order: Any, max_order: Any) -> list[Exce
         other = "k-SII" if index == "SV" else "BII"
         problems.append(
             ValueError(
-                f"index={index!r} is of single features, max_order=1; got max_order={max_order}. "
-                f"For interactions choose another index, such as {other!r}"
+                f"index={index!r} requires max_order=1; got max_order={max_order}. For "
+                f"interactions choose another index, such as {other!r}"
             )
         )
     return problems
@@ -411,7 +413,7 @@ def _problems_of_orders(index: Any, min_order: Any, max_order: Any) -> list[Exce
 def _check_index(index: Any) -> None:
     if index in AllIndices and index not in _AVAILABLE:
         raise NotImplementedError(
-            f"index={index!r} is not available; available are {', '.join(map(repr, _AVAILABLE))}"
+            f"index={index!r} is not supported. Use one of {', '.join(map(repr, _AVAILABLE))}"
         )
     check_choice("index", index, _AVAILABLE)
 
@@ -419,17 +421,17 @@ def _check_index(index: Any) -> None:
 def _problems_of_schema(
     schema: Schema, class_index: Any, outputs: Any, max_order: int
 ) -> list[Exception]:
-    """Return errors of explanations with too many outputs, or with too few players."""
+    """Return the errors of too many outputs, or too few players."""
     problems: list[Exception] = []
     with noted(problems):
         _sign(class_index, outputs, schema.outputs)
     names = schema.outputs.axis_names
-    # A single one that was chosen, and that there is not, has been named already.
+    # A single output that does not exist is already an error.
     if names is not None and (outputs is None or not isinstance(outputs, str | int)):
         problems.append(
             pkex.UnsupportedModelError(
-                f"the model has {len(names)} outputs, and interaction values are of one, as of a "
-                "regressor or a binary SVM; choose it by outputs=..., its number or name"
+                f"the model has {len(names)} outputs, but interaction values are of one output. "
+                "Choose it by outputs=..., its number or name"
             )
         )
     n_players = len(schema.feature_names)
@@ -446,36 +448,38 @@ def _game(
     imputer: object,
     joint_marginal_distribution: bool,
 ) -> ValueFunction | Observational | None:
-    """Return the value function that is meant; shapiq's own explainer has the neutral one."""
+    """Return the value function; the default of shapiq's explainer is "neutral"."""
     if data is None:
         if imputer is not None or not joint_marginal_distribution:
             name = "joint_marginal_distribution" if imputer is None else "imputer"
-            raise ValueError(f"{name} says how rows take the place of features; give them as data")
+            raise ValueError(
+                f"{name} requires the rows that absent features are drawn from. Pass data"
+            )
         return "neutral" if given is None else given
     if joint_marginal_distribution:
         return given
     if given not in (None, "marginal"):
         raise ValueError(
-            f"joint_marginal_distribution=False is value_function='marginal'; got {given!r}"
+            f"joint_marginal_distribution=False requires value_function='marginal'; got {given!r}"
         )
     return "marginal"
 
 
 def _sign(class_index: object, outputs: object, of_results: Outputs) -> float:
-    """Return 1 if values are positive for the class that is meant, −1 if for the other."""
+    """Return 1 if positive values favor the chosen class, −1 if they favor the other."""
     if class_index is None:
         return 1.0
     if outputs is not None:
-        raise ValueError("class_index and outputs were given; outputs alone says what is explained")
+        raise ValueError("class_index and outputs were both given. Pass only outputs")
     if of_results.axis_names is not None:
         raise ValueError(
-            "class_index is for a classifier of two classes; choose one of the outputs by "
+            "class_index requires a classifier of two classes. Choose one of the outputs by "
             f"outputs=..., its number or name, from {of_results.axis_names}"
         )
     if of_results.name is not None and class_index not in (0, 1):
         raise ValueError(
-            f"class_index must be 0, 1 or None: values are of {of_results.name!r}, positive "
-            f"for the second class, and for 0 minus these; got {class_index!r}"
+            f"class_index must be 0, 1 or None; got {class_index!r}. Positive values of "
+            f"{of_results.name!r} favor the second class, or the first with class_index=0"
         )
     is_first = of_results.name is not None and class_index == 0
     return -1.0 if is_first else 1.0

@@ -1,4 +1,4 @@
-"""The game of a row, for shapiq's approximators and exact computer."""
+"""The value function of a row as a game of shapiq, for its approximators and exact computer."""
 
 from __future__ import annotations
 
@@ -18,42 +18,43 @@ from pkex.typing import Float
 
 __all__ = ["KernelGame"]
 
-# Coalitions whose worths are computed at a time.
+# The number of coalitions whose values are computed together.
 _COALITIONS = 1 << 13
 
 
 class KernelGame(Game):
-    """The game of a row of a kernel machine: a `shapiq.Game` whose coalitions the engine evaluates.
+    """The value function of a row of a kernel machine as a `shapiq.Game`, evaluated by pkex.
 
-    A coalition is worth the model's output where the features outside it are those of background
-    rows, on average; it is exact, and no row is given to the model. Everything of shapiq that takes
-    a game takes it, for indices that `pkex.Explainer` does not have.
+    The value of a coalition is the mean output of the model with absent features drawn from the
+    background data. It is exact, and the model is not called. Use it with any class of shapiq that
+    accepts a game, for indices that `pkex.Explainer` does not support.
 
     Parameters
     ----------
     model : fitted model, bound method or KernelExpansion
-        As in `pkex.Explainer`, ``predict_proba`` too.
+        As in `pkex.Explainer`, including ``predict_proba``.
     x : array-like or Series of shape (d,), or table of shape (1, d)
         The row.
     background : array-like, DataFrame or sparse matrix of shape (m, d), optional
-        Rows that absent features are drawn from; not needed in the neutral game, nor where
-        `pkex.Explainer` draws whole rows of the model's own points: of probabilities, of standard
-        deviations, and behind a `link` or `transform`.
+        Rows that absent features are drawn from. Not required for ``value_function="neutral"``, nor
+        where `pkex.Explainer` draws rows of the model's stored training points: probabilities,
+        standard deviations, and functions behind a `link` or `transform`.
     value_function : {None, "interventional", "neutral", "marginal"}, optional
-        None is "interventional" where rows are drawn, and "neutral" else. "marginal" is for what is
-        no sum over features only, and few combinations of the background's entries.
+        None stands for "interventional" if rows are drawn, otherwise "neutral". "marginal" requires
+        a function that is not a sum of products, and few combinations of background values.
     outputs : int or str, optional
-        Which of several outputs the game is of, by number or name.
+        The output if there are several, by number or name.
     normalize : bool, default True
-        Whether the worth of the empty coalition is subtracted, as in shapiq's own games.
+        Whether the value of the empty coalition is subtracted, as in shapiq's games.
     target, background_weights, groups, link, transform, n_jobs : optional
         As in `pkex.Explainer`. The players are columns and groups of columns.
 
     Raises
     ------
     UnsupportedModelError, ValueError, TypeError
-        As in `pkex.Explainer`; if there are several outputs and none was chosen; or if the game is
-        the marginal one of a sum over features, whose coalitions are not evaluated one by one.
+        As in `pkex.Explainer`; if there are several outputs and none was selected; or for
+        ``value_function="marginal"`` of a sum of products, whose coalitions are not evaluated one
+        by one.
 
     Examples
     --------
@@ -92,7 +93,7 @@ class KernelGame(Game):
         rows = as_background(background)
         is_sum = link == "identity" and transform is None
         if value_function is None and rows is None and is_sum:
-            # Its marginal game, the default there, is not evaluated at coalitions.
+            # The default of `pkex.Explainer`, "marginal", is not evaluated at coalitions.
             draws_rows = adapted_to(model, target).function.draws_rows
             value_function = None if draws_rows else "neutral"
         self._explainer = pkex.Explainer(
@@ -108,9 +109,10 @@ class KernelGame(Game):
             n_jobs=n_jobs,
         )
         if self._explainer.output_names is not None:
+            names = self._explainer.output_names
             raise ValueError(
-                f"a game has one output, and the model {len(self._explainer.output_names)}; choose "
-                f"one by outputs=..., among {', '.join(map(repr, self._explainer.output_names))}"
+                f"the model has {len(names)} outputs, but a game has one. Choose one by "
+                f"outputs=..., among {', '.join(map(repr, names))}"
             )
         table = as_one_row("x", x, "pkex.Explainer")
         self._of_row = game_of_row(self._explainer._problem, table)
@@ -122,12 +124,12 @@ class KernelGame(Game):
         )
 
     def __repr__(self) -> str:
-        """Return what is explained, the game and its size, as the explainer of the row says it."""
-        said = repr(self._explainer).removeprefix("Explainer(").removesuffix(")")
-        return f"{type(self).__name__}({said}, normalize={self.normalize})"
+        """Return the text of the `pkex.Explainer`, with the name of this class."""
+        text = repr(self._explainer).removeprefix("Explainer(").removesuffix(")")
+        return f"{type(self).__name__}({text}, normalize={self.normalize})"
 
     def value_function(self, coalitions: NDArray[np.bool_]) -> Float:
-        """Return the worths of coalitions.
+        """Return the values of coalitions.
 
         Parameters
         ----------
@@ -141,5 +143,5 @@ class KernelGame(Game):
         blocks = [
             members[start : start + _COALITIONS] for start in range(0, len(members), _COALITIONS)
         ]
-        worths = [self._of_row(block)[:, 0] for block in blocks]
-        return np.concatenate(worths) if worths else np.zeros(0)
+        values = [self._of_row(block)[:, 0] for block in blocks]
+        return np.concatenate(values) if values else np.zeros(0)

@@ -1,8 +1,8 @@
-"""Shapley values as linear maps in the observational game: by coalitions, all or drawn ones.
+"""Observational Shapley values as linear maps, from all or random coalitions.
 
-ζ = Σ_{S∌A} p(S) (𝒦_{S∪A} − 𝒦_S), where p(S) = 1 / (d C(d−1, |S|)) is the probability of S where its
-size is drawn first, and column t of 𝒦_S has the worths of S for row x_t in the games of the
-k(·, x_i) (Chau, Hu, Gonzalez and Sejdinovic 2022, RKHS-SHAP, section 4).
+ζ = Σ_{S∌A} p(S) (𝒦_{S∪A} − 𝒦_S), where p(S) = 1 / (d C(d−1, |S|)) is the probability of S if its
+size is drawn first. Column t of 𝒦_S has the values of S for row x_t under the value functions of
+the k(·, x_i) (Chau, Hu, Gonzalez and Sejdinovic 2022, RKHS-SHAP, section 4).
 """
 
 from __future__ import annotations
@@ -28,24 +28,25 @@ from pkex.kernels.restrictions import are_products
 from pkex.models.conditional_kernel import ConditionalKernel
 from pkex.typing import Float
 
-__all__ = ["chosen_coalitions", "conditioned", "maps_by_coalitions"]
+__all__ = ["chosen_coalitions", "conditional_background", "maps_by_coalitions"]
 
-# Coalitions, bool of shape (count, d), and what their worths count in the value of each feature,
-# of shape (count, features).
+# Coalitions, bool of shape (count, d), and their weights in the value of each feature, of shape
+# (count, features).
 _Chosen: TypeAlias = tuple[NDArray[np.bool_], Float]
-# From weights of background rows and the columns that are present to 𝒦_S, shape (points, rows).
-_WorthsOf: TypeAlias = Callable[[Weights, NDArray[np.bool_]], Float]
+# A function of the weights of background rows and the present columns, which returns 𝒦_S of shape
+# (points, rows).
+_CoalitionMap: TypeAlias = Callable[[Weights, NDArray[np.bool_]], Float]
 
 
-def conditioned(
+def conditional_background(
     settings: Observational, points: Float, shares: Float, names: Sequence[str]
 ) -> ConditionalBackground:
-    """Return how training rows count beside each other.
+    """Return the training rows with their weights given present features.
 
     Raises
     ------
     ValueError
-        If the kernel given is not for these rows, or there are more than weights are made on.
+        If the kernel does not suit these rows, or there are too many rows.
     """
     levels = CategoryCodes.of(points, tuple(names))
     return ConditionalBackground(settings.resolved(points, levels), points, shares, levels)
@@ -54,19 +55,19 @@ def conditioned(
 def chosen_coalitions(
     features: Sequence[int], d: int, n_coalitions: Any, random_state: Any
 ) -> _Chosen:
-    """Return all coalitions of up to 14 columns, or as many drawn ones for each feature.
+    """Return all coalitions for up to 14 columns, or `n_coalitions` random ones per feature.
 
     Raises
     ------
     ValueError, TypeError
-        If there are more columns and no number is given, or it is no positive integer.
+        If `n_coalitions` is required for so many columns, or is not a positive integer.
     """
     if n_coalitions is None:
         if d > MOST_CONDITIONED:
             raise ValueError(
-                f"X has {d} columns, of which there are 2^{d} coalitions, and all of them are "
-                f"taken up to {MOST_CONDITIONED} columns: give n_coalitions, the number drawn for "
-                "each feature, such as 200, or value_function='interventional'"
+                f"X has {d} columns, but all 2^{d} coalitions are used for at most "
+                f"{MOST_CONDITIONED} columns. Pass n_coalitions, the number of random coalitions "
+                "per feature, such as 200, or value_function='interventional'"
             )
         return _all_coalitions(features, d)
     what = "a positive integer, or None for all coalitions"
@@ -84,7 +85,7 @@ def _all_coalitions(features: Sequence[int], d: int) -> _Chosen:
 def _drawn_coalitions(
     features: Sequence[int], d: int, count: int, random: np.random.Generator
 ) -> _Chosen:
-    """Return S with and without each feature, the mean of whose differences estimates its value."""
+    """Return random S with and without each feature; its value is their mean difference."""
     found: dict[bytes, Float] = {}
     for place, feature in enumerate(features):
         others = np.delete(np.arange(d), feature)
@@ -107,32 +108,32 @@ def maps_by_coalitions(
     Parameters
     ----------
     points : ndarray of shape (n, d)
-        Those of the model, its rows, and the background.
+        The training rows, which are points, explained rows and background.
     kernel : Kernel
     conditioning : ConditionalBackground
     chosen : tuple
-        As `chosen_coalitions` returns it.
+        The result of `chosen_coalitions`.
 
     Returns
     -------
     ndarray of shape (features, n points, n rows)
     """
     members, counts = chosen
-    worths_of = _worths_of(points, kernel)
+    coalition_map = _coalition_map(points, kernel)
     maps = np.zeros((counts.shape[1], len(points), len(points)))
     weights = conditioning.weights(points, list(members))
     for present, of_features, of_rows in zip(members, counts, weights, strict=True):
-        worths = worths_of(of_rows, present)
+        values = coalition_map(of_rows, present)
         for zeta, times in zip(maps, of_features, strict=True):
-            zeta += times * worths
+            zeta += times * values
     return maps
 
 
-def _worths_of(points: Float, kernel: Kernel) -> _WorthsOf:
-    """Return how coalitions are worth what they are, the fastest way that there is."""
+def _coalition_map(points: Float, kernel: Kernel) -> _CoalitionMap:
+    """Return the fastest function that computes 𝒦_S for a kernel."""
     terms = kernel.terms(points.shape[1])
     if has_mixtures(terms):
-        # What is evaluated combines entries of the points.
+        # The kernel is evaluated at combinations of the points' values.
         terms = expanded(terms, Domain.of(points))
     if are_products(terms):
         return ConditionalKernel(terms, points, points, points)
@@ -140,7 +141,7 @@ def _worths_of(points: Float, kernel: Kernel) -> _WorthsOf:
 
 
 def _by_rows(points: Float, kernel: Kernel, weights: Weights, present: NDArray[np.bool_]) -> Float:
-    """Return 𝒦_S of any kernel, which is evaluated at rows mixed with background rows."""
+    """Return 𝒦_S for any kernel, evaluated at rows combined with background rows."""
     mixed = (np.where(present, row, points) for row in points)
     means = [own @ kernel(rows, points) for own, rows in zip(weights.whole(), mixed, strict=True)]
     return np.stack(means, axis=1)

@@ -1,4 +1,4 @@
-"""Kernel models that are fitted so that Shapley values of some features are small."""
+"""Shapley-regularized regression and classification: small Shapley values of some features."""
 
 # scikit-learn has no types.
 # mypy: disallow-subclassing-any=False
@@ -23,7 +23,11 @@ from pkex.inputs.scikit_learn import validated
 from pkex.kernels import Kernel
 from pkex.models.arguments import checked_number
 from pkex.models.losses import least_logistic, least_squares, warn_of_steps
-from pkex.models.penalties.problem import Penalised, PenalisedGame, PenaltyProblem
+from pkex.models.penalties.problem import (
+    PenalizedValueFunction,
+    PenaltyParameters,
+    PenaltyProblem,
+)
 from pkex.typing import Float
 
 if TYPE_CHECKING:
@@ -33,25 +37,37 @@ __all__ = ["ShapleyRegularizedClassifier", "ShapleyRegularizedRidge"]
 
 
 class _ShapleyRegularized(BaseEstimator):
-    """What both have in common: the penalty, and the function that is fitted."""
+    """Base class: the parameters, the penalty and the fitted function."""
+
+    def __init__(
+        self,
+        features: int | str | Iterable[int | str] = (),
+        *,
+        penalty: float = 1.0,
+        alpha: float = 1.0,
+        kernel: Kernel | None = None,
+        value_function: PenalizedValueFunction | Observational = "interventional",
+        n_coalitions: int | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.features = features
+        self.penalty = penalty
+        self.alpha = alpha
+        self.kernel = kernel
+        self.value_function = value_function
+        self.n_coalitions = n_coalitions
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _problem(self, X: Float, sample_weight: ArrayLike | None) -> PenaltyProblem:
-        """Return what is minimised, of the rows that count."""
-        penalised = Penalised(
-            self.features,
-            self.penalty,
-            self.alpha,
-            self.kernel,
-            self.value_function,
-            self.n_coalitions,
-            self.random_state,
-            self.n_jobs,
-        )
+        """Return the problem of the rows with positive weights."""
+        parameters = {name: getattr(self, name) for name in PenaltyParameters.__dataclass_fields__}
         names = getattr(self, "feature_names_in_", None)
-        return PenaltyProblem.of(X, sample_weight, penalised, names)
+        return PenaltyProblem.of(X, sample_weight, PenaltyParameters(**parameters), names)
 
     def _keep(self, problem: PenaltyProblem, coordinates: Float, intercept: Any) -> None:
-        """Keep the function that has these coordinates."""
+        """Set the fitted function, given its coordinates."""
         names = getattr(self, "feature_names_in_", None)
         self.kernel_expansion_ = KernelExpansion(
             problem.points,
@@ -62,80 +78,78 @@ class _ShapleyRegularized(BaseEstimator):
         )
 
     def _output(self, X: Any) -> Float:
-        """Evaluate the function."""
+        """Return the fitted function at rows."""
         check_is_fitted(self, "kernel_expansion_")
         rows = validated(self, X, dtype=np.float64, reset=False)
         return self.kernel_expansion_._function.evaluate(rows, n_threads=thread_count(self.n_jobs))
 
 
 class ShapleyRegularizedRidge(RegressorMixin, _ShapleyRegularized):
-    """Kernel ridge regression that is told to do without some features.
+    """Kernel ridge regression with a penalty on the Shapley values of some features.
 
-    Fitted is f(x) = b + Σ_i a_i k(x, x_i), where the sum
+    The fitted function f(x) = b + Σ_i a_i k(x, x_i) minimizes
 
         Σ_i (y_i − f(x_i))² + alpha · ‖f − b‖² + penalty · mean_i Σ_A φ_A(x_i)²
 
-    is least, with φ_A(x_i) the Shapley value of feature A for the prediction of training row x_i,
-    and A each of the ``features`` named. The larger the penalty, the nearer to 0 these values are.
-    Columns that go along with those named are not penalised, and may take their place, as
-    docs/models.md shows.
+    where φ_A(x_i) is the Shapley value of feature A for the prediction of training row x_i, and A
+    runs over `features`. A large penalty makes these values small. Columns that depend on these
+    features are not penalized and may replace them, as docs/models.md shows.
 
-    A regressor of scikit-learn (it needs ``pip install 'pkex[scikit-learn]'``), explained by
-    `pkex.Explainer` like any other.
+    A regressor in the API of scikit-learn, which it requires (``pip install
+    'pkex[scikit-learn]'``). `pkex.Explainer` explains it.
 
     Parameters
     ----------
     features : column or list of columns, default ()
-        Those whose values are penalised, by name or number. Without any it is kernel ridge
-        regression, whatever the penalty.
+        The features whose values are penalized, by name or number. Without features, the model is
+        kernel ridge regression.
     penalty : float, default 1.0
-        What the mean square of values is multiplied with. The squared errors are summed over rows,
-        so that penalties begin to show at some tenth of the number of rows.
+        The weight of the mean square of values. Squared errors are summed over rows, so penalties
+        have an effect from about a tenth of the number of rows on.
     alpha : float, default 1.0
-        Above 0: the weight of the squared norm, as in `sklearn.kernel_ridge.KernelRidge`.
+        The positive weight of the squared norm, as in `sklearn.kernel_ridge.KernelRidge`.
     kernel : pkex.kernels.Kernel, optional
-        By default the Gaussian one, with length-scales by the median heuristic: the standard
-        deviation of each column times the median distance of rows so scaled, of distinct rows.
+        By default a Gaussian kernel with length-scales by the median heuristic: the standard
+        deviation of each column times the median distance of distinct standardized rows.
     value_function : {"interventional", "marginal", "observational"} or Observational
-        Where absent features come from: whole training rows (the default); each feature from any
-        of them by itself, which takes n times less; or rows that go along with what is known.
-        The values that are penalised are those of ``pkex.Explainer(model, background=X,
-        value_function=...)`` with the training rows X, weighted by ``sample_weight``.
+        The distribution of absent features: training rows (default); training values, independently
+        for each feature, which is n times faster; or training rows weighted by their similarity to
+        the present features. The penalized values are those of ``pkex.Explainer(model,
+        background=X, value_function=...)`` with the training rows X, weighted by `sample_weight`.
     n_coalitions : int, optional
-        Of the observational game, whose values are made of those of all coalitions up to 14
-        columns: the number drawn for each feature instead.
+        For "observational", the number of random coalitions per feature. By default all coalitions
+        are used, for up to 14 columns.
     random_state : int, numpy.random.Generator, RandomState or None, default None
-        Of these draws.
+        The seed of the random coalitions.
     n_jobs : int or None, default -1
         Number of threads.
 
     Attributes
     ----------
     kernel_expansion_ : KernelExpansion
-        The function that is fitted: points, coefficients, kernel and intercept.
+        The fitted function: points, coefficients, kernel and intercept.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        If X has names.
+        Only if X has names of columns.
 
     Raises
     ------
     ValueError, TypeError
-        By ``fit``: if features are no columns of X, or named twice; if parameters are out
-        of range, or the kernel is not positive semidefinite on X.
+        In ``fit``: if features are not columns of X, or occur twice; if parameters are out of
+        range, or the kernel is not positive semidefinite on X.
     ImportError
-        By ``pkex.models``, if scikit-learn is not installed.
+        In ``import pkex.models``: if scikit-learn is not installed.
 
     See Also
     --------
-    ShapleyRegularizedClassifier : The same for classes.
+    ShapleyRegularizedClassifier : Shapley-regularized classification.
 
     Notes
     -----
-    The values of all features named are linear in the coefficients, and exact. It takes
-    O(n³ · d) for n rows of d columns (marginal: O(n² · d); observational: O(n³) a coalition) and
-    O(n³) to solve, and memory for
-    n² numbers a feature named. With ``sample_weight`` rows count as often as they weigh, in errors,
-    in the mean of squared values and as what absent features are drawn from.
+    The penalized values are exact and linear in the coefficients. Fitting n rows with d columns
+    takes O(n³ · d) (marginal: O(n² · d); observational: O(n³) per coalition), plus O(n³) to solve
+    the system, and memory for n² numbers per feature. `sample_weight` weighs errors, squared values
+    and the rows that absent features are drawn from.
 
     References
     ----------
@@ -158,41 +172,20 @@ class ShapleyRegularizedRidge(RegressorMixin, _ShapleyRegularized):
     [0.622 0.757 0.001]
     """
 
-    def __init__(
-        self,
-        features: int | str | Iterable[int | str] = (),
-        *,
-        penalty: float = 1.0,
-        alpha: float = 1.0,
-        kernel: Kernel | None = None,
-        value_function: PenalisedGame | Observational = "interventional",
-        n_coalitions: int | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.features = features
-        self.penalty = penalty
-        self.alpha = alpha
-        self.kernel = kernel
-        self.value_function = value_function
-        self.n_coalitions = n_coalitions
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model: one system of linear equations.
+        """Fit the model by solving one system of linear equations.
 
         Parameters
         ----------
         X : array-like or DataFrame of shape (n, d)
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
-            Not negative. Rows of weight 0 do not count at all.
+            Non-negative weights. Rows with weight 0 are ignored.
 
         Returns
         -------
         ShapleyRegularizedRidge
-            Itself, fitted.
+            The fitted estimator.
         """
         rows, target = validated(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         problem = self._problem(rows, sample_weight)
@@ -220,42 +213,42 @@ class ShapleyRegularizedRidge(RegressorMixin, _ShapleyRegularized):
 
 
 class ShapleyRegularizedClassifier(ClassifierMixin, _ShapleyRegularized):
-    """Kernel logistic regression that is told to do without some features.
+    """Kernel logistic regression with a penalty on the Shapley values of some features.
 
-    As `ShapleyRegularizedRidge`, with the logistic loss Σ_i log(1 + exp(−s_i f(x_i))) in place of
-    squares, where s_i is 1 for the second class and −1 for the first. Penalised are the values of
-    the decision function f, the log-odds. Of more than two classes each is told from the rest.
+    As `ShapleyRegularizedRidge`, with the logistic loss Σ_i log(1 + exp(−s_i f(x_i))) instead of
+    squares, where s_i is 1 for the second class and −1 for the first. The penalty is on the values
+    of the decision function f, the log-odds. More than two classes are classified one-vs-rest.
 
     Parameters
     ----------
     features, penalty, alpha, kernel, value_function, n_coalitions, random_state, n_jobs
-        As in `ShapleyRegularizedRidge`. The norm's weight alpha is 1 / (2 C) with the C of
+        As in `ShapleyRegularizedRidge`. `alpha` is 1 / (2 C) with C of
         `sklearn.linear_model.LogisticRegression`.
     tol : float, default 1e-12
-        Newton's method ends with the step that promises to lower the objective by no more than that
-        part of it; the error afterwards is far smaller.
+        Newton's method stops after a step whose predicted relative decrease of the objective is at
+        most `tol`; the error after this step is far smaller.
     max_iter : int, default 100
-        The most steps. If they do not suffice, there is a ConvergenceWarning.
+        The largest number of steps. Without convergence, a ConvergenceWarning is issued.
 
     Attributes
     ----------
     kernel_expansion_ : KernelExpansion
-        The decision function that is fitted; of more than two classes with an output for each.
+        The fitted decision function, with an output per class for more than two classes.
     classes_ : ndarray
     n_iter_ : int
-        The steps that were taken, of several classes the most.
+        The number of steps, the largest over classes.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        If X has names.
+        Only if X has names of columns.
 
     Raises
     ------
     ValueError, TypeError
-        As `ShapleyRegularizedRidge`; also if y has one class alone.
+        As for `ShapleyRegularizedRidge`; also if y has a single class.
 
     See Also
     --------
-    ShapleyRegularizedRidge : The same for numbers, with all that is said there.
+    ShapleyRegularizedRidge : Shapley-regularized regression, with the full documentation.
 
     Examples
     --------
@@ -275,23 +268,25 @@ class ShapleyRegularizedClassifier(ClassifierMixin, _ShapleyRegularized):
         penalty: float = 1.0,
         alpha: float = 1.0,
         kernel: Kernel | None = None,
-        value_function: PenalisedGame | Observational = "interventional",
+        value_function: PenalizedValueFunction | Observational = "interventional",
         n_coalitions: int | None = None,
         random_state: Any = None,
         tol: float = 1e-12,
         max_iter: int = 100,
         n_jobs: int | None = -1,
     ) -> None:
-        self.features = features
-        self.penalty = penalty
-        self.alpha = alpha
-        self.kernel = kernel
-        self.value_function = value_function
-        self.n_coalitions = n_coalitions
-        self.random_state = random_state
+        super().__init__(
+            features,
+            penalty=penalty,
+            alpha=alpha,
+            kernel=kernel,
+            value_function=value_function,
+            n_coalitions=n_coalitions,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
         self.tol = tol
         self.max_iter = max_iter
-        self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model by Newton's method.
@@ -300,14 +295,14 @@ class ShapleyRegularizedClassifier(ClassifierMixin, _ShapleyRegularized):
         ----------
         X : array-like or DataFrame of shape (n, d)
         y : array-like of shape (n,)
-            Labels of classes.
+            Class labels.
         sample_weight : array-like of shape (n,), optional
-            Not negative. Rows of weight 0 do not count at all.
+            Non-negative weights. Rows with weight 0 are ignored.
 
         Returns
         -------
         ShapleyRegularizedClassifier
-            Itself, fitted.
+            The fitted estimator.
         """
         tol = checked_number("tol", self.tol, may_be_0=False)
         max_iter = as_integer("max_iter", self.max_iter, "a positive integer", least=1)
@@ -317,8 +312,8 @@ class ShapleyRegularizedClassifier(ClassifierMixin, _ShapleyRegularized):
         self.classes_, numbers = np.unique(labels[problem.rows], return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"y must have two or more classes, and has one class alone, {self.classes_[0]!r}, "
-                "in the rows of positive weight"
+                "y must have two or more classes, but has only "
+                f"{self.classes_.tolist()[0]!r} in the rows with positive weights"
             )
         is_two = len(self.classes_) == 2
         found = [
@@ -343,7 +338,7 @@ class ShapleyRegularizedClassifier(ClassifierMixin, _ShapleyRegularized):
         return self
 
     def decision_function(self, X: ArrayLike) -> Float:
-        """Return the log-odds of the second class, or those of each class against the rest.
+        """Return the log-odds of the second class, or of each class against the others.
 
         Parameters
         ----------
@@ -351,7 +346,7 @@ class ShapleyRegularizedClassifier(ClassifierMixin, _ShapleyRegularized):
 
         Returns
         -------
-        ndarray of shape (n,), or (n, classes) of more than two
+        ndarray of shape (n,), or (n, classes) for more than two classes
         """
         return self._output(X)
 
@@ -372,7 +367,7 @@ class ShapleyRegularizedClassifier(ClassifierMixin, _ShapleyRegularized):
         return classes
 
     def predict_proba(self, X: ArrayLike) -> Float:
-        """Return the probabilities of classes, of more than two divided by their sum.
+        """Return the probabilities of classes; for more than two classes, normalized.
 
         Parameters
         ----------

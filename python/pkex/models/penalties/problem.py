@@ -1,4 +1,4 @@
-"""What a model with penalised Shapley values minimises, beside its loss."""
+"""The quadratic penalty of a model with penalized Shapley values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pkex.models.arguments import (
 )
 from pkex.models.penalties.conditional_maps import (
     chosen_coalitions,
-    conditioned,
+    conditional_background,
     maps_by_coalitions,
 )
 from pkex.models.penalties.value_maps import maps_by_engine
@@ -32,17 +32,17 @@ from pkex.models.span import Span
 from pkex.tables.labels import numbered
 from pkex.typing import Float
 
-__all__ = ["Penalised", "PenalisedGame", "PenaltyProblem"]
+__all__ = ["PenalizedValueFunction", "PenaltyParameters", "PenaltyProblem"]
 
-# Where absent features come from in the values that are penalised.
-PenalisedGame: TypeAlias = Literal["interventional", "marginal", "observational"]
-_GAMES: tuple[PenalisedGame, ...] = get_args(PenalisedGame)
+# The value functions of penalized values.
+PenalizedValueFunction: TypeAlias = Literal["interventional", "marginal", "observational"]
+_VALUE_FUNCTIONS: tuple[PenalizedValueFunction, ...] = get_args(PenalizedValueFunction)
 _OF_ENGINE = ("interventional", "marginal")
 
 
 @dataclass(frozen=True, eq=False)
-class Penalised:
-    """The parameters of an estimator that say what is penalised, as they are given to it."""
+class PenaltyParameters:
+    """The parameters of an estimator that define the penalty, not checked."""
 
     features: Any
     penalty: Any
@@ -53,18 +53,18 @@ class Penalised:
     random_state: Any
     n_jobs: Any
 
-    def game(self) -> PenalisedGame | Observational:
-        """Return the value function, whose options are for it alone."""
+    def game(self) -> PenalizedValueFunction | Observational:
+        """Return the value function, after a check of its options."""
         given = self.value_function
         game = (
             given
             if isinstance(given, Observational)
-            else check_choice("value_function", given, _GAMES)
+            else check_choice("value_function", given, _VALUE_FUNCTIONS)
         )
         if self.n_coalitions is not None and game in _OF_ENGINE:
             raise ValueError(
-                f"n_coalitions is for value_function='observational'; {game!r} values are exact "
-                "without coalitions: leave it out"
+                f"n_coalitions requires value_function='observational'; {game!r} values are exact "
+                "without coalitions. Leave it out"
             )
         return Observational() if game == "observational" else game
 
@@ -80,7 +80,7 @@ class Penalised:
         game = self.game()
         if isinstance(game, Observational):
             chosen = chosen_coalitions(features, len(names), self.n_coalitions, self.random_state)
-            conditioning = conditioned(game, points, shares, names)
+            conditioning = conditional_background(game, points, shares, names)
             return maps_by_coalitions(points, kernel, conditioning, chosen)
         how = Computation(n_threads=thread_count(self.n_jobs))
         return maps_by_engine(points, kernel, Game(game, (points, shares)), features, how)
@@ -88,16 +88,16 @@ class Penalised:
 
 @dataclass(frozen=True, eq=False)
 class PenaltyProblem:
-    """The functions that are fitted, and the penalty gᵀ Q g of their coordinates g.
+    """A space of functions, and the penalty gᵀ Q g of their coordinates g.
 
     Parameters
     ----------
     rows : ndarray of bool, shape (n,)
-        Which of the rows given count.
+        Which rows have a positive weight.
     points : ndarray of shape (m, d)
-        Those that do.
+        The rows with a positive weight.
     weights : ndarray of shape (m,)
-        How often they count.
+        The weights of these rows.
     kernel : Kernel
     span : Span
     penalty : ndarray of shape (r, r)
@@ -116,10 +116,10 @@ class PenaltyProblem:
         cls,
         X: Float,
         sample_weight: ArrayLike | None,
-        given: Penalised,
+        given: PenaltyParameters,
         names: Sequence[str] | None,
     ) -> PenaltyProblem:
-        """Return the problem of an estimator's parameters, or say what is wrong with these."""
+        """Return the problem that checked parameters of an estimator define."""
         known = numbered(X.shape[1]) if names is None else tuple(map(str, names))
         features = columns_of(given.features, known)
         penalty = checked_number("penalty", given.penalty, may_be_0=True)
@@ -141,9 +141,9 @@ class PenaltyProblem:
 
 
 def mean_squares(maps: Float, span: Span, shares: Float) -> Float:
-    """Return S with gᵀ S g = Σ_t shares_t Σ_A φ_A(x_t)², of functions with coordinates g.
+    """Return S with gᵀ S g = Σ_t shares_t Σ_A φ_A(x_t)² for functions with coordinates g.
 
-    As φ_A = ζ_Aᵀ a and a = C g, it is the sum of (ζ_Aᵀ C)ᵀ diag(shares) ζ_Aᵀ C.
+    Since φ_A = ζ_Aᵀ a and a = C g, S is the sum of (ζ_Aᵀ C)ᵀ diag(shares) ζ_Aᵀ C.
 
     Parameters
     ----------

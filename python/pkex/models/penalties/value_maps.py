@@ -1,7 +1,7 @@
-"""Shapley values at the rows that a model is fitted to, as linear maps of its coefficients.
+"""Shapley values at the training rows of a model, as linear maps of its coefficients.
 
-Of f = Σ_i a_i k(·, x_i) the value of a feature at row x_t is Σ_i a_i ζ_it, where ζ_it is that in
-the game of k(·, x_i) alone (Chau, Hu, Gonzalez and Sejdinovic 2022, RKHS-SHAP, section 4).
+For f = Σ_i a_i k(·, x_i), the value of a feature at row x_t is Σ_i a_i ζ_it, where ζ_it is its
+value for k(·, x_i) (Chau, Hu, Gonzalez and Sejdinovic 2022, RKHS-SHAP, section 4).
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ __all__ = ["maps_by_engine"]
 def maps_by_engine(
     points: Float, kernel: Kernel, game: Game, features: Sequence[int], how: Computation
 ) -> Float:
-    """Return ζ of each feature in a game that the engine knows.
+    """Return ζ of each feature, exactly, computed by the engine.
 
-    Absent features are drawn from a background, so that ζ_it is a sum over its rows of a difference
-    of factors times the mean over t of products: exact, in a time that is polynomial in all sizes.
+    Absent features are drawn from a background: ζ_it is a sum over its rows. The time is polynomial
+    in all sizes.
 
     Parameters
     ----------
     points : ndarray of shape (n, d)
     kernel : Kernel
     game : Game
-        With a background.
+        A game with a background.
     features : sequence of int
         The numbers of columns.
     how : Computation

@@ -1,1 +1,1 @@
-"""Models of which of two items is preferred, and the values of items and contexts."""
+"""Preference models of two items, and Shapley values of items and contexts."""

@@ -1,4 +1,4 @@
-"""Where the features come from that a preference's explanation takes for absent."""
+"""The distribution of absent features in explanations of preferences."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from pkex.typing import Float
 
 __all__ = ["Absent"]
 
-# Pairs of items that absent features are drawn from.
+# The largest number of pairs of items that absent features are drawn from.
 _MOST_PAIRS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
 class Absent:
-    """Where absent features come from.
+    """The distribution of absent features.
 
     Parameters
     ----------
     value_function : {"neutral", "interventional", "marginal", "observational"}
     rows : ndarray of shape (m, d)
     shares : ndarray of shape (m,)
-        Which add up to 1.
+        The weights of rows, with sum 1.
     settings : Observational
-        Of the observational game.
+        Settings of the observational value function.
     names : sequence of str
-        Of the columns.
+        The names of the columns.
     """
 
     value_function: ValueFunction
@@ -52,12 +52,11 @@ class Absent:
         own: tuple[Float, Float],
         names: Sequence[str],
     ) -> Absent:
-        """Return what is told, with the model's own rows and shares if there is no background.
+        """Return the distribution for the arguments of an explanation.
 
-        As of `pkex.Explainer`, the default is "marginal" without and "interventional" with a
-        background.
+        As in `pkex.Explainer`, the default is "marginal" without and "interventional" with a
+        background. Without a background, `own` has the rows and their weights.
         """
-        # The own rows stand in where a game is asked for that needs some.
         needs_rows = value_function is not None and value_function != "neutral"
         rows = own[0] if background is None and needs_rows else background
         chosen = chosen_value_function(value_function, rows, None)
@@ -67,7 +66,7 @@ class Absent:
 
     @property
     def is_conditional(self) -> bool:
-        """Whether absent features follow those that are present."""
+        """Whether absent features depend on the present ones."""
         return self.value_function == "observational"
 
     @property
@@ -78,20 +77,20 @@ class Absent:
 
     @property
     def of_pairs(self) -> Game:
-        """The game of all pairs of rows, side by side."""
+        """The game of all pairs of rows, in the columns of both items."""
         if self.value_function == "neutral":
             return self.game
         m = len(self.rows)
         if m**2 > _MOST_PAIRS:
             raise ValueError(
-                f"absent features are drawn from all pairs of {m:,} items, and pkex goes up to "
-                f"{int(_MOST_PAIRS**0.5):,}: give background=, a sample of the items"
+                f"absent features are drawn from all pairs of {m:,} items, but at most "
+                f"{int(_MOST_PAIRS**0.5):,} items are supported. Pass a sample as background"
             )
         pairs = joined(np.repeat(self.rows, m, axis=0), np.tile(self.rows, (m, 1)))
         return Game(self.value_function, (pairs, np.outer(self.shares, self.shares).ravel()))
 
     def conditioning(self) -> ConditionalBackground:
-        """Return how the rows count beside what is known.
+        """Return the rows with their weights given the present features.
 
         Raises
         ------
@@ -101,8 +100,8 @@ class Absent:
         p = len(self.names)
         if p > MOST_CONDITIONED:
             raise ValueError(
-                f"value_function='observational' looks at all 2^{p} coalitions of {p} features, "
-                f"for each of which it factors a matrix: pkex goes up to {MOST_CONDITIONED} "
-                "features; value_function='interventional' takes any number"
+                f"value_function='observational' factors a matrix for each of 2^{p} coalitions of "
+                f"{p} features; at most {MOST_CONDITIONED} features are supported. Pass "
+                "value_function='interventional'"
             )
         return conditioning_of(self.settings, self.rows, self.shares, self.names)

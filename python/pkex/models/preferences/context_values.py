@@ -1,4 +1,4 @@
-"""Values of the features of contexts: of f as a function of the context, an expansion itself."""
+"""Values of the features of contexts: f is a kernel expansion as a function of the context."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def context_values(
     absent: Absent,
     how: Computation,
 ) -> tuple[Float, Float]:
-    """Return the values of features, shape (n, c), and what is worth while none is known, (n,).
+    """Return the values of features, shape (n, c), and of the empty coalition, shape (n,).
 
     Parameters
     ----------
     contexts : Contexts
-        Those that a model is fitted to.
+        The training contexts.
     coefficients : ndarray of shape (p, k)
-        Of these, one column for each pair of items.
+        Coefficients of these, a column for each pair of items.
     numbers : ndarray of int, shape (n,)
         The column for each explained context.
     rows : ndarray of shape (n, c)

@@ -14,15 +14,15 @@ __all__ = ["Duels"]
 
 @dataclass(frozen=True, eq=False)
 class Duels:
-    """Pairs of items, and how each of them is weighed: by one of k columns of coefficients.
+    """Pairs of items, each with one of k columns of coefficients.
 
     Parameters
     ----------
     left, right : ndarray of shape (n, d)
     coefficients : ndarray of shape (p, k)
-        Of the pairs that a model is fitted to.
+        The coefficients of the training pairs.
     numbers : ndarray of int, shape (n,)
-        Of the columns.
+        The number of the column of each pair.
     """
 
     left: Float
@@ -31,11 +31,11 @@ class Duels:
     numbers: NDArray[np.intp]
 
     def __getitem__(self, block: slice) -> Duels:
-        """Return some of the pairs."""
+        """Return a block of the pairs."""
         return Duels(self.left[block], self.right[block], self.coefficients, self.numbers[block])
 
     def distinct_items(self) -> tuple[Float, NDArray[np.intp], NDArray[np.intp]]:
-        """Return the items, each once, and the numbers of those of each pair."""
+        """Return the distinct items, and the numbers of the left and right item of each pair."""
         both = np.concatenate([self.left, self.right])
         items, places = np.unique(both, axis=0, return_inverse=True)
         a, b = np.split(places.ravel(), 2)

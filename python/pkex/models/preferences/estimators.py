@@ -1,4 +1,4 @@
-"""Kernel models of which of two items is preferred."""
+"""Kernel models of preferences between two items."""
 
 from __future__ import annotations
 
@@ -27,65 +27,66 @@ __all__ = ["PreferenceLogistic", "PreferenceRidge"]
 
 
 class PreferenceRidge(Preference):
-    """Kernel ridge regression of by how much one item is preferred to another.
+    """Kernel ridge regression of the degree of preference between two items.
 
-    Fitted is a function f of two items, f(a, b) = −f(b, a), positive where a is preferred, that
-    minimises
+    The fitted function of two items, f(a, b) = −f(b, a), is positive if a is preferred. It
+    minimizes
 
         Σ_i (y_i − f(l_i, r_i))² + alpha · ‖f‖²
 
-    with the generalised preferential kernel, k(a, a') k(b, b') − k(a, b') k(b, a') between pairs
-    (a, b) and (a', b'), times a kernel of contexts if there are such. There need be no ranking: a
-    may be preferred to b, b to c, and c to a, as in rock, paper, scissors.
+    with the generalized preferential kernel k(a, a') k(b, b') − k(a, b') k(b, a') between pairs
+    (a, b) and (a', b'), times a kernel of contexts if there are contexts. Preferences may be
+    cyclic: a may be preferred to b, b to c, and c to a, as in rock, paper, scissors.
 
-    An estimator of scikit-learn (it needs ``pip install 'pkex[scikit-learn]'``) with two tables of
-    features in place of one: what scikit-learn does with a single table, Pipelines and searches, it
-    cannot do with this one.
+    An estimator in the API of scikit-learn, which it requires (``pip install
+    'pkex[scikit-learn]'``), with two tables of features instead of one. Pipelines and searches,
+    which pass a single table, do not support it.
 
     Parameters
     ----------
     alpha : float, default 1.0
-        Above 0: the weight of the squared norm, as in `sklearn.kernel_ridge.KernelRidge`.
+        The positive weight of the squared norm, as in `sklearn.kernel_ridge.KernelRidge`.
     kernel : pkex.kernels.Kernel, optional
-        k, of items. By default the Gaussian one, with length-scales by the median heuristic: the
-        standard deviation of each column times the median distance of rows so scaled, of distinct
-        items. Columns that are constant in the fit are left out, with a warning.
+        The kernel k of items. By default a Gaussian kernel with length-scales by the median
+        heuristic: the standard deviation of each column times the median distance of distinct
+        standardized items. It ignores constant columns, with a warning.
     context_kernel : pkex.kernels.Kernel, optional
-        That of contexts, by default likewise.
+        The kernel of contexts, with the same default.
     n_jobs : int or None, default -1
         Number of threads.
 
     Attributes
     ----------
     dual_coef_ : ndarray of shape (n,)
-        The weight of each pair of the fit: f(a, b) = Σ_i dual_coef_i [k(l_i, a) k(r_i, b) −
+        The coefficient of each training pair: f(a, b) = Σ_i dual_coef_i [k(l_i, a) k(r_i, b) −
         k(l_i, b) k(r_i, a)].
     left_, right_ : ndarray of shape (n, d)
-        These pairs.
+        The training pairs.
     context_ : ndarray of shape (n, c) or None
-        Their contexts.
+        The contexts of the training pairs.
     kernel_, context_kernel_ : pkex.kernels.Kernel
-        The kernels; that of contexts may be None.
+        The kernels; None for the kernel of contexts without contexts.
     n_features_in_ : int
         The number of columns of an item.
     feature_names_in_ : ndarray of str
-        If left has names.
+        Only if `left` has names of columns.
 
     Raises
     ------
     ValueError, TypeError
-        By ``fit``: if left and right have other columns, or a row has an item with itself; if
-        parameters are out of range, or the kernel is not positive semidefinite on the pairs.
+        In ``fit``: if left and right have different columns, or a row compares an item with
+        itself; if parameters are out of range, or the kernel is not positive semidefinite on the
+        pairs.
     ImportError
-        By ``pkex.models``, if scikit-learn is not installed.
+        In ``import pkex.models``: if scikit-learn is not installed.
 
     See Also
     --------
-    PreferenceLogistic : The same for wins and losses.
+    PreferenceLogistic : Kernel logistic regression of wins and losses.
 
     Notes
     -----
-    It takes O(n³) to fit n pairs, and memory for n² numbers.
+    Fitting n pairs takes O(n³) and memory for n² numbers.
 
     References
     ----------
@@ -95,7 +96,7 @@ class PreferenceRidge(Preference):
 
     Examples
     --------
-    What is the larger number, on a circle where 0 follows 2?
+    The larger of two numbers on a circle where 0 follows 2:
 
     >>> from pkex.models import PreferenceRidge
     >>> model = PreferenceRidge(alpha=0.1).fit([[1.0], [2.0], [0.0]], [[0.0], [1.0], [2.0]])
@@ -106,19 +107,6 @@ class PreferenceRidge(Preference):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        kernel: Kernel | None = None,
-        context_kernel: Kernel | None = None,
-        n_jobs: int | None = -1,
-    ) -> None:
-        self.alpha = alpha
-        self.kernel = kernel
-        self.context_kernel = context_kernel
-        self.n_jobs = n_jobs
-
     def fit(
         self,
         left: ArrayLike,
@@ -126,22 +114,22 @@ class PreferenceRidge(Preference):
         y: ArrayLike | None = None,
         context: ArrayLike | None = None,
     ) -> Self:
-        """Fit the model: one system of linear equations.
+        """Fit the model by solving one system of linear equations.
 
         Parameters
         ----------
         left, right : array-like or DataFrame of shape (n, d)
             The items of n pairs, in the same columns.
         y : array-like of shape (n,), optional
-            By how much left was preferred: negative where right was, 0 where neither was. By
-            default 1, which says that left was in all of them.
+            The degree of preference for left: negative if right was preferred, 0 for a draw. By
+            default 1: left was preferred in all pairs.
         context : array-like or DataFrame of shape (n, c), optional
-            In what circumstances.
+            The context of each pair.
 
         Returns
         -------
         PreferenceRidge
-            Itself, fitted.
+            The fitted estimator.
         """
         alpha = checked_number("alpha", self.alpha, may_be_0=False)
         f = self._begin(left, right, context)
@@ -155,8 +143,8 @@ class PreferenceRidge(Preference):
         except np.linalg.LinAlgError:
             if alpha <= rounding:
                 raise ValueError(
-                    f"alpha={alpha:g} is no more than rounding of the kernel between pairs; give "
-                    f"a larger one, such as {1e3 * rounding:.1g}"
+                    f"alpha={alpha:g} is below the rounding errors of the kernel between pairs. "
+                    f"Increase it, for example to {1e3 * rounding:.1g}"
                 ) from None
             found = f"with alpha={alpha:g} on its diagonal its matrix has no Cholesky factor"
             raise not_semidefinite(f.kernels, "left and right", found) from None
@@ -164,18 +152,18 @@ class PreferenceRidge(Preference):
         return self
 
     def predict(self, left: ArrayLike, right: ArrayLike, context: ArrayLike | None = None) -> Float:
-        """Predict by how much left is preferred.
+        """Predict the degree of preference for left.
 
         Parameters
         ----------
         left, right : array-like or DataFrame of shape (n, d)
         context : array-like or DataFrame of shape (n, c)
-            Exactly if the model is fitted with contexts.
+            Required if and only if the model was fitted with contexts.
 
         Returns
         -------
         ndarray of shape (n,)
-            Of swapped items the same with the other sign; 0 of an item with itself.
+            Swapped items have the opposite sign; an item compared with itself has 0.
         """
         return self._output(left, right, context)
 
@@ -191,8 +179,7 @@ class PreferenceRidge(Preference):
         Parameters
         ----------
         left, right, y, context
-            As in `fit`, and y is needed. Where it is 1 and −1 the share of pairs whose sign is
-            right says more.
+            As in `fit`, with y required. If it is 1 and −1, use the accuracy of the sign instead.
 
         Returns
         -------
@@ -200,7 +187,7 @@ class PreferenceRidge(Preference):
         """
         if y is None:
             raise ValueError(
-                "y is needed: without it, it is 1 in all rows, of which there is no R²; take "
+                "score requires y: R² is not defined for the default y, which is constant. Use "
                 "(predict(left, right) > 0).mean(), the share of pairs where left is preferred"
             )
         found = self._output(left, right, context)
@@ -208,41 +195,41 @@ class PreferenceRidge(Preference):
 
 
 class PreferenceLogistic(Preference):
-    """Kernel logistic regression of which of two items is preferred.
+    """Kernel logistic regression of preferences between two items.
 
-    As `PreferenceRidge`, with the logistic loss Σ_i log(1 + exp(−s_i f(l_i, r_i))) in place of
-    squares, where s_i is 1 where left was preferred and −1 where right was. f is the log-odds that
-    left is; of swapped items the probabilities are swapped.
+    As `PreferenceRidge`, with the logistic loss Σ_i log(1 + exp(−s_i f(l_i, r_i))) instead of
+    squares, where s_i is 1 if left was preferred and −1 if right was. f is the log-odds that left
+    is preferred; swapped items have swapped probabilities.
 
     Parameters
     ----------
     alpha, kernel, context_kernel, n_jobs
-        As in `PreferenceRidge`. The norm's weight alpha is 1 / (2 C) with the C of
+        As in `PreferenceRidge`. `alpha` is 1 / (2 C) with C of
         `sklearn.linear_model.LogisticRegression`.
     tol : float, default 1e-12
-        Newton's method ends with the step that promises to lower the objective by no more than that
-        part of it; the error afterwards is far smaller.
+        Newton's method stops after a step whose predicted relative decrease of the objective is at
+        most `tol`; the error after this step is far smaller.
     max_iter : int, default 100
-        The most steps. If they do not suffice, there is a ConvergenceWarning.
+        The largest number of steps. Without convergence, a ConvergenceWarning is issued.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The label that says that right was preferred, and the one that left was.
+        The labels of "right is preferred" and "left is preferred".
     n_iter_ : int
-        The steps that were taken.
+        The number of steps.
     dual_coef_, left_, right_, context_, kernel_, context_kernel_, n_features_in_, feature_names_in_
-        As of `PreferenceRidge`.
+        As in `PreferenceRidge`.
 
     Raises
     ------
     ValueError, TypeError
-        As `PreferenceRidge`; also if y has other than two classes, or such that do not say which
-        item was preferred.
+        As for `PreferenceRidge`; also if y does not have two classes, or labels that do not tell
+        which item was preferred.
 
     See Also
     --------
-    PreferenceRidge : The same for numbers, with all that is said there.
+    PreferenceRidge : Kernel ridge regression, with the full documentation.
 
     Examples
     --------
@@ -266,12 +253,9 @@ class PreferenceLogistic(Preference):
         max_iter: int = 100,
         n_jobs: int | None = -1,
     ) -> None:
-        self.alpha = alpha
-        self.kernel = kernel
-        self.context_kernel = context_kernel
+        super().__init__(alpha=alpha, kernel=kernel, context_kernel=context_kernel, n_jobs=n_jobs)
         self.tol = tol
         self.max_iter = max_iter
-        self.n_jobs = n_jobs
 
     def fit(
         self,
@@ -287,16 +271,16 @@ class PreferenceLogistic(Preference):
         left, right : array-like or DataFrame of shape (n, d)
             The items of n pairs, in the same columns.
         y : array-like of shape (n,), optional
-            Which item was preferred, by labels of two classes: True or 1 says that left was, and
-            False, 0 or −1 that right was; or "left" and "right". Others are refused. Without labels
-            left was in all pairs, and the classes are False and True.
+            The preferred item: True or 1 for left and False, 0 or −1 for right, or "left" and
+            "right". Other labels raise an error. By default left was preferred in all pairs, and
+            the classes are False and True.
         context : array-like or DataFrame of shape (n, c), optional
-            In what circumstances.
+            The context of each pair.
 
         Returns
         -------
         PreferenceLogistic
-            Itself, fitted.
+            The fitted estimator.
         """
         alpha = checked_number("alpha", self.alpha, may_be_0=False)
         tol = checked_number("tol", self.tol, may_be_0=False)
@@ -304,9 +288,15 @@ class PreferenceLogistic(Preference):
         f = self._begin(left, right, context)
         self.classes_, is_left = two_classes(y, len(f.left))
         span = Span.of_matrix(f.gram(), f.kernels, "left and right")
-        penalty = alpha * np.eye(span.at_points.shape[1])
-        told = span.at_points, is_left, np.ones(len(is_left)), penalty, tol, max_iter
-        found = least_logistic(*told, has_intercept=False)
+        found = least_logistic(
+            span.at_points,
+            is_left,
+            np.ones(len(is_left)),
+            alpha * np.eye(span.at_points.shape[1]),
+            tol,
+            max_iter,
+            has_intercept=False,
+        )
         warn_of_steps([found], max_iter, alpha)
         self.n_iter_ = found.n_steps
         self._keep(f, span.coefficients @ found.coordinates)
@@ -325,12 +315,12 @@ class PreferenceLogistic(Preference):
         ----------
         left, right : array-like or DataFrame of shape (n, d)
         context : array-like or DataFrame of shape (n, c)
-            Exactly if the model is fitted with contexts.
+            Required if and only if the model was fitted with contexts.
 
         Returns
         -------
         ndarray of shape (n,)
-            Of swapped items the same with the other sign; 0 of an item with itself.
+            Swapped items have the opposite sign; an item compared with itself has 0.
         """
         return self._output(left, right, context)
 
@@ -376,14 +366,14 @@ class PreferenceLogistic(Preference):
         y: ArrayLike | None = None,
         context: ArrayLike | None = None,
     ) -> float:
-        """Return the share of pairs whose class is predicted.
+        """Return the accuracy of the predicted classes.
 
         Parameters
         ----------
         left, right, context
             As in `fit`.
         y : array-like of shape (n,), optional
-            Labels as in `fit`. By default that left was preferred in all pairs.
+            Labels as in `fit`. By default left was preferred in all pairs.
 
         Returns
         -------

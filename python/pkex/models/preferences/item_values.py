@@ -1,11 +1,11 @@
-"""Values of the features of items, each of both items together, and no feature of one alone.
+"""Values of the features of items; each feature is present in both items or absent from both.
 
-What a preference is worth while the features in S are known of both items is (Hu, Chau, Ferrando
-Huertas and Sejdinovic 2022, Explaining preferences with Shapley values, NeurIPS)
+The value function is (Hu, Chau, Ferrando Huertas and Sejdinovic 2022, Explaining preferences with
+Shapley values, NeurIPS)
 
     v(S) = E f((a_S, X_{S^c}), (b_S, X'_{S^c})) = E h(a_S X, b_S X') − E h(b_S X', a_S X)
 
-with independent items X, X'. So v(∅) is 0, and values of (b, a) are minus those of (a, b).
+with independent items X, X'. So v(∅) is 0, and values change sign if a and b are swapped.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from pkex.typing import Float
 
 __all__ = ["item_values", "item_values_against_all"]
 
-# Numbers that there are at a time: of kernel values and worths.
+# The number of kernel values, and of values of coalitions, in memory at a time.
 _MOST_NUMBERS = 1 << 24
-# Duels, of items against all.
+# The number of duels of items against all in memory at a time.
 _MOST_DUELS = 1 << 16
 
 
@@ -63,22 +63,24 @@ def _by_engine(f: Preferential, duels: Duels, game: Game, how: Computation) -> F
 def _by_coalitions(
     f: Preferential, duels: Duels, conditioning: ConditionalBackground, how: Computation
 ) -> Float:
-    """Return values by the worths of all coalitions, in blocks of duels."""
+    """Return values from the values of all coalitions, in blocks of duels."""
     n, d = duels.left.shape
     step = max(1, _MOST_NUMBERS // 2**d)
     blocks = [slice(start, start + step) for start in range(0, n, step)]
     found = []
     for place, block in enumerate(blocks):
-        worths = _worths(f, duels[block], conditioning, how.part(place, len(blocks)))
-        found.append(quantity_of(worths, SHAPLEY))
+        coalition_values = _coalition_values(
+            f, duels[block], conditioning, how.part(place, len(blocks))
+        )
+        found.append(quantity_of(coalition_values, SHAPLEY))
     warn_of_own_rows(np.concatenate([duels.left, duels.right]), conditioning, np.arange(d))
     return np.concatenate(found)
 
 
-def _worths(
+def _coalition_values(
     f: Preferential, duels: Duels, conditioning: ConditionalBackground, how: Computation
 ) -> Float:
-    """Return the worths of all coalitions in each duel, shape (n, 2^d)."""
+    """Return the values of all coalitions in each duel, shape (n, 2^d)."""
     n, d = duels.left.shape
     items, a, b = duels.distinct_items()
     points = np.concatenate([f.left, f.right])
@@ -86,26 +88,26 @@ def _worths(
     if has_mixtures(terms):
         terms = expanded(terms, Domain.of(np.concatenate([points, items, background])))
     kernel = ConditionalKernel(terms, points, items, background)
-    # v(∅) is 0, and v of all features f itself.
-    worths = np.zeros((n, 2**d))
-    worths[:, -1] = _differences(duels, f.kernel(points, items), a, b)
+    # v(∅) is 0, and the value of all features is f.
+    coalition_values = np.zeros((n, 2**d))
+    coalition_values[:, -1] = _differences(duels, f.kernel(points, items), a, b)
     members = members_of(np.arange(d))[1:-1]
     weights = conditioning.weights(items, list(members))
     for number, (present, of_items) in enumerate(zip(members, weights, strict=True), start=1):
-        worths[:, number] = _differences(duels, kernel(of_items, present), a, b)
+        coalition_values[:, number] = _differences(duels, kernel(of_items, present), a, b)
         if how.progress is not None:
             how.progress(number, len(members))
-    return worths
+    return coalition_values
 
 
 def _differences(duels: Duels, means: Float, a: NDArray[np.intp], b: NDArray[np.intp]) -> Float:
-    """Return Σ_i α_i [Γ(l_i, a) Γ(r_i, b) − Γ(l_i, b) Γ(r_i, a)] of duels, shape (n,).
+    """Return Σ_i α_i [Γ(l_i, a) Γ(r_i, b) − Γ(l_i, b) Γ(r_i, a)] for duels, shape (n,).
 
     Parameters
     ----------
     duels : Duels
     means : ndarray of shape (2 p, items)
-        Γ, the rows of the left items before those of the right ones.
+        Γ, the rows of the left items before the rows of the right ones.
     a, b : ndarray of int, shape (n,)
         The numbers of the items of each duel.
     """
@@ -124,13 +126,13 @@ def _differences(duels: Duels, means: Float, a: NDArray[np.intp], b: NDArray[np.
 def item_values_against_all(
     f: Preferential, duels: Duels, absent: Absent, how: Computation
 ) -> Float:
-    """Return the means of values over all rows of `absent` as right items, shape (n, d).
+    """Return the mean values of duels with all rows of `absent` as right items, shape (n, d).
 
     Parameters
     ----------
     f : Preferential
     duels : Duels
-        Whose right items do not count.
+        Right items are ignored.
     """
     (n, d), m = duels.left.shape, len(absent.rows)
     step = max(1, _MOST_DUELS // m)

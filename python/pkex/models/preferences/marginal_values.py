@@ -1,18 +1,16 @@
-"""Values of the features of items, where each absent feature is drawn by itself.
+"""Values of the features of items, with each absent feature drawn independently.
 
-Of a kernel that is a product over columns, h(a, b) = Σ_i α_i k(l_i, a) k(r_i, b) is worth
+For a product kernel, the value function of h(a, b) = Σ_i α_i k(l_i, a) k(r_i, b) is
 
     v(S) = Σ_i α_i ∏_{j∈S} k_j(l_ij, a_j) k_j(r_ij, b_j) ∏_{j∉S} E k_j(l_ij, X_j) E k_j(r_ij, X'_j)
 
-a sum of product games, whose absent factors take a time that grows as the number of items, and not
-of their pairs. Of a sum of products it is that of all pairs of these.
+a sum of product games, whose absent factors take time proportional to the number of items, not of
+pairs. For a sum of products, it is the sum over all pairs of products.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -28,7 +26,7 @@ from pkex.typing import Float
 
 __all__ = ["marginal_values"]
 
-# Factors that there are at a time.
+# The number of factors in memory at a time.
 _MOST_NUMBERS = 1 << 23
 
 
@@ -41,70 +39,44 @@ def marginal_values(
     ----------
     f : Preferential
     terms : sequence of Term
-        The products whose sum its kernel is.
+        The products whose sum is the kernel.
     duels : Duels
     absent : Absent
     how : Computation
     """
     (n, d), sides = duels.left.shape, (f.left, f.right)
+    # All pairs of terms, for the left and the right items.
+    pairs = list(product(range(len(terms)), repeat=2))
     means = [[_means(term, own, absent) for own in sides] for term in terms]
+    absent_factors = np.concatenate([means[one][0] * means[other][1] for one, other in pairs])
+    weights = np.array([terms[one].coefficient * terms[other].coefficient for one, other in pairs])
+
+    def one_way(factors: list[list[Float]], alpha: Float, a: int, b: int) -> Float:
+        """Return the values of h(a, b) with coefficients α, shape (d,)."""
+        values: Float = product_game(
+            np.concatenate([factors[one][0][a] * factors[other][1][b] for one, other in pairs]),
+            absent_factors,
+            np.outer(weights, alpha).ravel(),
+            method=how.method,
+            summation=how.summation,
+            n_jobs=how.n_threads,
+        )
+        return values
+
     values = np.empty((n, d))
     step = max(1, _MOST_NUMBERS // (4 * len(terms) * len(f.left) * d))
     for start in range(0, n, step):
         block = duels[start : start + step]
         items, a, b = block.distinct_items()
         factors = [[_factors(term, own, items) for own in sides] for term in terms]
-        one_way = _OneWay(terms, means, factors, how)
         for row, (left, right) in enumerate(zip(a.tolist(), b.tolist(), strict=True), start):
             alpha = duels.coefficients[:, duels.numbers[row]]
-            values[row] = one_way(alpha, left, right) - one_way(alpha, right, left)
+            values[row] = one_way(factors, alpha, left, right) - one_way(
+                factors, alpha, right, left
+            )
             if how.progress is not None:
                 how.progress(row + 1, n)
     return values
-
-
-@dataclass(frozen=True, eq=False)
-class _OneWay:
-    """The values of h of some items, which go by their numbers.
-
-    Parameters
-    ----------
-    terms : sequence of Term
-    absent : list of list of ndarray of shape (points, d)
-        Of each term the mean factors of the left, and of the right items of a fit.
-    present : list of list of ndarray of shape (items, points, d)
-        Likewise, the factors with each of the items.
-    how : Computation
-    """
-
-    terms: Sequence[Term]
-    absent: list[list[Float]]
-    present: list[list[Float]]
-    how: Computation
-
-    def __call__(self, alpha: Float, a: int, b: int) -> Float:
-        """Return the values of h(a, b) with coefficients α, shape (d,)."""
-        pairs = product(self.present, repeat=2)
-        values: Float = product_game(
-            np.concatenate([left[0][a] * right[1][b] for left, right in pairs]),
-            self._absent_of_pairs,
-            np.outer(self._coefficients, alpha).ravel(),
-            method=self.how.method,
-            summation=self.how.summation,
-            n_jobs=self.how.n_threads,
-        )
-        return values
-
-    @cached_property
-    def _absent_of_pairs(self) -> Float:
-        """The absent factors of all pairs of terms, shape (pairs · points, d)."""
-        pairs = product(self.absent, repeat=2)
-        return np.concatenate([left[0] * right[1] for left, right in pairs])
-
-    @cached_property
-    def _coefficients(self) -> Float:
-        pairs = product(self.terms, repeat=2)
-        return np.array([left.coefficient * right.coefficient for left, right in pairs])
 
 
 def _factors(term: Term, points: Float, items: Float) -> Float:

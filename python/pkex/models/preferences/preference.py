@@ -1,4 +1,4 @@
-"""What models of which of two items is preferred have in common, and how they are explained."""
+"""Base class of preference models, with explanations by features of items and contexts."""
 
 # scikit-learn has no types.
 # mypy: disallow-subclassing-any=False
@@ -31,7 +31,7 @@ from pkex.models.preferences.context_values import context_values
 from pkex.models.preferences.duels import Duels
 from pkex.models.preferences.item_values import item_values, item_values_against_all
 from pkex.models.preferences.preferential import Contexts, Preferential, joined
-from pkex.models.preferences.sides import Sides, refuse_equal
+from pkex.models.preferences.sides import Sides, check_distinct
 from pkex.results.explanation import Explanation
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float
@@ -40,21 +40,34 @@ __all__ = ["Preference"]
 
 
 class Preference(BaseEstimator):
-    """What both have in common: the function of two items, and its explanations."""
+    """Base class: the parameters, the fitted function of two items, and its explanations."""
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        kernel: Kernel | None = None,
+        context_kernel: Kernel | None = None,
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.alpha = alpha
+        self.kernel = kernel
+        self.context_kernel = context_kernel
+        self.n_jobs = n_jobs
 
     def _begin(self, left: Any, right: Any, context: Any) -> Preferential:
-        """Read the tables of a fit, and return a function of them whose coefficients are 0."""
+        """Read the training tables, and return a function whose coefficients are 0."""
         check_n_jobs(self.n_jobs)
         sides = Sides.of_fit(left, context)
         items, others = sides.read_items(left, right)
-        refuse_equal(items.rows, others)
+        check_distinct(items.rows, others)
         pooled = np.concatenate([items.rows, others])
         kernel = _kernel_of(self.kernel, pooled, items.names, "left and right", "kernel")
         if has_series(kernel.terms(pooled.shape[1])):
             raise ValueError(
-                f"kernel: {kernel!r} is, or has in it, a power series of sums over columns, and "
-                "preferences take products over columns, and sums and mixtures of such, as RBF, "
-                "Laplacian, Categorical and Matern are; take one of these"
+                f"kernel={kernel!r} is or contains a power series of sums over columns. Preference "
+                "models require products over columns, and their sums and mixtures, such as RBF, "
+                "Laplacian, Categorical or Matern"
             )
         contexts, table = None, sides.read_contexts(context, items.rows)
         if table is not None:
@@ -69,7 +82,7 @@ class Preference(BaseEstimator):
         return Preferential(items.rows.copy(), others.copy(), zeros, kernel, contexts)
 
     def _keep(self, f: Preferential, coefficients: Float) -> None:
-        """Keep the function that has these coefficients, as arrays and kernels."""
+        """Set the fitted arrays and kernels, given the coefficients of the function."""
         contexts = f.contexts
         self.dual_coef_, self.kernel_ = coefficients, f.kernel
         self.left_, self.right_ = f.left, f.right
@@ -77,7 +90,7 @@ class Preference(BaseEstimator):
         self.context_kernel_ = None if contexts is None else contexts.kernel
 
     def _fitted(self) -> tuple[Preferential, Sides]:
-        """Return the function that is fitted, and the columns of its tables."""
+        """Return the fitted function, and the columns of its tables."""
         check_is_fitted(self, "dual_coef_")
         contexts, n_contexts = None, 0
         if self.context_ is not None and self.context_kernel_ is not None:
@@ -88,7 +101,7 @@ class Preference(BaseEstimator):
         return f, Sides.of_names(f.n_features, names, n_contexts, self._context_names)
 
     def _output(self, left: Any, right: Any, context: Any) -> Float:
-        """Return f of pairs in contexts, shape (n,)."""
+        """Return f for pairs in contexts, shape (n,)."""
         f, sides = self._fitted()
         items, others = sides.read_items(left, right)
         table = sides.read_contexts(context, items.rows)
@@ -97,7 +110,7 @@ class Preference(BaseEstimator):
 
     @property
     def _output_name(self) -> str | None:
-        """What is positive where f is."""
+        """The name of the output; None if it has no name."""
         return None
 
     @with_known_keywords
@@ -111,54 +124,54 @@ class Preference(BaseEstimator):
         value_function: ValueFunction | Observational | None = None,
         progress: Progress = False,
     ) -> Explanation:
-        """Explain by the features of items which of them is preferred.
+        """Explain the preference between two items by their features.
 
-        A feature is known of both items or of neither, v(S) = E f((a_S, X), (b_S, X')): what is not
-        known is that of other items X and X', independent of each other. The values are exact. They
-        add up to f(a, b), and those of (b, a) are minus those of (a, b).
+        A feature is present in both items or absent from both: v(S) = E f((a_S, X), (b_S, X')),
+        where X and X' are independent items. The values are exact and add up to f(a, b). The values
+        of (b, a) are the negative values of (a, b).
 
         Parameters
         ----------
         left : array-like or DataFrame of shape (n, d)
         right : array-like or DataFrame of shape (n, d), optional
-            Without it, each left item is explained against all: values are means over the items
-            of the background as right ones.
+            By default, each left item is compared with all items of the background, and values are
+            means over them.
         context : array-like or DataFrame of shape (n, c), optional
-            Without it, of a model with contexts, f is its mean over those that it is fitted to.
+            The context of each pair. By default, f is the mean over the training contexts, if there
+            are any.
         background : array-like or DataFrame of shape (m, d), optional
-            Items that X and X' are drawn from, by default those that the model is fitted to, each
-            once. Where they are drawn as they are, all m² pairs count, and m may be up to 1,024.
+            Items that X and X' are drawn from; by default the distinct training items. With
+            "interventional", all m² pairs are used, for m up to 1,024.
         value_function : str or Observational, optional
-            As of `pkex.Explainer`. "interventional", the default with a background, draws X and X'
-            as they are; "marginal", the default without, each feature of them by itself, which is
-            faster; "observational" as they follow a_S and b_S, for up to 14 features, where
-            ``pkex.Observational(leave_one_out=True)`` leaves an item out of what it is drawn from;
-            in the "neutral" game absent factors are 1. All of them take the items of the fit where
-            there is no background.
+            As in `pkex.Explainer`. "interventional" (default with a background) draws whole items;
+            "marginal" (default without) draws each feature independently, which is faster;
+            "observational" draws items given a_S and b_S, for up to 14 features, and
+            ``pkex.Observational(leave_one_out=True)`` leaves an item out of its own background;
+            "neutral" sets absent factors to 1.
         progress : bool or callable, default False
-            True shows a progress bar (needs tqdm); a callable gets (done, total).
+            True shows a progress bar (requires tqdm); a callable is called with (done, total).
 
         Returns
         -------
         Explanation
-            With ``values`` of shape (n, d), ``base_values`` 0, and as ``data`` the differences
-            left − right; without right left itself.
+            With ``values`` of shape (n, d) and ``base_values`` 0. ``data`` are the differences
+            left − right, or left if right is not given.
 
         Raises
         ------
         ValueError, TypeError
-            If a table is not finite and numeric with the columns of the fit, or has another number
-            of rows.
+            If a table has values that are not finite numbers, other columns than in the fit, or
+            another number of rows.
         """
         f, sides = self._fitted()
         items, others = sides.read_items(left, left if right is None else right)
         rows = None if background is None else sides.items.read(background, "background").rows
         own = f.items, equal_weights(len(f.items))
         absent = Absent.chosen(value_function, rows, own, items.names)
-        told = self._in_contexts(f, sides, context, items.rows)
+        weights = self._in_contexts(f, sides, context, items.rows)
         with Settings(n_jobs=self.n_jobs).computing(progress) as how:
             of_duels = item_values_against_all if right is None else item_values
-            values = of_duels(f, Duels(items.rows, others, *told), absent, how)
+            values = of_duels(f, Duels(items.rows, others, *weights), absent, how)
         return Explanation(
             values,
             np.zeros(len(values)),
@@ -172,7 +185,7 @@ class Preference(BaseEstimator):
     def _in_contexts(
         self, f: Preferential, sides: Sides, context: Any, left: Float
     ) -> tuple[Float, NDArray[np.intp]]:
-        """Return the coefficients of f in each different context, and the numbers of rows'."""
+        """Return the coefficients of f in each distinct context, and the column of each row."""
         if context is None and f.contexts is not None:
             means = f.in_contexts(f.contexts.rows).mean(axis=1, keepdims=True)
             return means, np.zeros(len(left), dtype=np.intp)
@@ -185,14 +198,14 @@ class Preference(BaseEstimator):
     def _of_duels(
         self, f: Preferential, sides: Sides, left: Any, right: Any, contexts: Float
     ) -> tuple[Float, NDArray[np.intp]]:
-        """Return the coefficients of f as a function of the context, and the numbers of rows'."""
+        """Return the coefficients of f as a function of the context, and the column of each row."""
         if left is None and right is None:
             means = f.of_pairs(f.left, f.right).mean(axis=1, keepdims=True)
             return means, np.zeros(len(contexts), dtype=np.intp)
         if left is None or right is None:
             raise ValueError(
-                "left and right must both be given, the items that are compared, or neither, for "
-                "the mean over the pairs of the fit"
+                "left and right must both be given, or neither, for the mean over the training "
+                "pairs"
             )
         items, others = sides.read_items(left, right)
         sides.read_contexts(contexts, items.rows)
@@ -210,19 +223,18 @@ class Preference(BaseEstimator):
         value_function: ValueFunction | Observational | None = None,
         progress: Progress = False,
     ) -> Explanation:
-        """Explain by the features of a context which of two items is preferred in it.
+        """Explain the preference between two items by the features of their context.
 
-        The items are known. The values add up to f in the context, less its mean over contexts.
+        The values add up to f in the context minus its mean over the background contexts.
 
         Parameters
         ----------
         context : array-like or DataFrame of shape (n, c)
         left, right : array-like or DataFrame of shape (n, d), optional
-            Without them, f is its mean over the pairs that the model is fitted to, with left and
-            right as they were there.
+            The items. By default, f is the mean over the training pairs.
         background : array-like or DataFrame of shape (m, c), optional
-            Contexts that absent features are drawn from; by default those that the model is fitted
-            to, as often as they occur.
+            Contexts that absent features are drawn from; by default the training contexts, weighted
+            by their counts.
         value_function : str or Observational, optional
             As in `explain_items`.
         progress : bool or callable, default False
@@ -235,13 +247,13 @@ class Preference(BaseEstimator):
         Raises
         ------
         ValueError, TypeError
-            As in `explain_items`; and if the model is fitted without contexts.
+            As in `explain_items`; also if the model was fitted without contexts.
         """
         f, sides = self._fitted()
         if f.contexts is None or sides.contexts is None:
             raise ValueError(
-                "the model is fitted without contexts, so that there are none to explain; "
-                "explain_items explains preferences by the features of items"
+                "explain_context requires a model that was fitted with contexts. Use explain_items "
+                "to explain preferences by the features of items"
             )
         table = sides.contexts.read(context, "context")
         coefficients, numbers = self._of_duels(f, sides, left, right, table.rows)
@@ -250,8 +262,9 @@ class Preference(BaseEstimator):
         own = different, counts / counts.sum()
         absent = Absent.chosen(value_function, rows, own, table.names)
         with Settings(n_jobs=self.n_jobs).computing(progress) as how:
-            told = coefficients, numbers, table.rows
-            values, bases = context_values(f.contexts, *told, absent, how)
+            values, bases = context_values(
+                f.contexts, coefficients, numbers, table.rows, absent, how
+            )
         return Explanation(
             values,
             bases,
@@ -264,30 +277,29 @@ class Preference(BaseEstimator):
 
 
 def _kernel_of(kernel: Any, rows: Float, names: Sequence[str], what: str, argument: str) -> Kernel:
-    """Return the kernel given, or the default one, of the columns that vary.
+    """Return the kernel, or the default one of the columns that are not constant.
 
-    A constant column has no length-scale: by one that is tiny all kernel values would vanish where
-    the column changes.
+    A constant column has no length-scale: with a tiny one, all kernel values would vanish where the
+    column changes.
     """
     constant = Constants.of(rows).columns
     if kernel is not None or not constant:
         return kernel_or_default(kernel, rows, names, what, argument)
     varying = [j for j in range(rows.shape[1]) if j not in constant]
     if not varying:
-        remedy = f"give {argument}, such as {argument}=pkex.kernels.RBF(1.0)"
+        fix = f"Pass {argument}, such as {argument}=pkex.kernels.RBF(1.0)"
         if argument == "context_kernel":
-            remedy = (
-                "leave it out. What holds for left alone, such as playing at home, is a column of "
+            fix = (
+                "Leave it out. A property of left only, such as playing at home, is a column of "
                 "the items: 1 in left and 0 in right"
             )
         raise ValueError(
-            f"all columns of {what} are constant, so that there is no distance to take as the "
-            f"length-scale; {remedy}"
+            f"all columns of {what} are constant, so the default length-scale is not defined. {fix}"
         )
     warn(
-        f"{what} has {shown([names[j] for j in constant])}, constant in the fit: the default "
-        f"{argument} leaves such columns out, and predictions do not depend on them; give "
-        f"{argument} with length-scales if they should"
+        f"the default {argument} ignores columns {shown([names[j] for j in constant])}, which are "
+        f"constant in {what}, so predictions do not depend on them. To change this, pass "
+        f"{argument} with length-scales"
     )
     own = kernel_or_default(None, rows[:, varying], [names[j] for j in varying], what, argument)
     return own.on(varying)

@@ -1,12 +1,12 @@
 """Functions f of two items, skew-symmetric: f(a, b) = −f(b, a).
 
-They are sums over pairs of items (l_i, r_i) of the generalised preferential kernel, the inner
-product of ψ_a ⊗ ψ_b − ψ_b ⊗ ψ_a over √2 with the same of the pair (Chau, Gonzalez and Sejdinovic
-2022, Learning inconsistent preferences with Gaussian processes, AISTATS):
+They are sums over pairs of items (l_i, r_i) of the generalized preferential kernel, the inner
+product of (ψ_a ⊗ ψ_b − ψ_b ⊗ ψ_a)/√2 and the same element for the pair (Chau, Gonzalez and
+Sejdinovic 2022, Learning inconsistent preferences with Gaussian processes, AISTATS):
 
     f(a, b) = Σ_i α_i [k(l_i, a) k(r_i, b) − k(l_i, b) k(r_i, a)]
 
-With a context u its terms are multiplied with k_U(u_i, u).
+With a context u, the terms are multiplied by k_U(u_i, u).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pkex.typing import Float
 
 __all__ = ["Contexts", "Preferential", "joined"]
 
-# Kernel values that there are at a time.
+# The number of kernel values in memory at a time.
 _MOST_NUMBERS = 1 << 22
 
 
@@ -70,13 +70,13 @@ class Preferential:
 
     @property
     def kernels(self) -> str:
-        """What messages call the kernel between pairs."""
+        """The text of the kernel between pairs in messages."""
         own = repr(self.kernel)
         return own if self.contexts is None else f"{own}, times {self.contexts.kernel} of contexts,"
 
     @cached_property
     def items(self) -> Float:
-        """The items of all pairs, each once, shape (m, d)."""
+        """The distinct items of all pairs, shape (m, d)."""
         return np.unique(np.concatenate([self.left, self.right]), axis=0)
 
     def gram(self) -> Float:
@@ -91,10 +91,9 @@ class Preferential:
     def evaluate(
         self, left: Float, right: Float, contexts: Float | None, *, n_threads: int
     ) -> Float:
-        """Return f of m pairs in contexts, shape (m,).
+        """Return f for m pairs in contexts, shape (m,).
 
-        Of pairs whose items have changed places it has the same size and the other sign, bit by
-        bit.
+        Swapped items have exactly the opposite sign, bit by bit.
         """
         if not are_products(self.kernel.terms(self.n_features)):
             return self._by_kernels(left, right, contexts)
@@ -112,7 +111,7 @@ class Preferential:
         return there - back
 
     def _by_kernels(self, left: Float, right: Float, contexts: Float | None) -> Float:
-        """Return f by whole kernels, which are products of many more factors than they are."""
+        """Return f by evaluating kernels that have too many factors for a `KernelSum`."""
         values = np.empty(len(left))
         step = max(1, _MOST_NUMBERS // len(self.left))
         for start in range(0, len(left), step):
@@ -125,14 +124,14 @@ class Preferential:
 
     @property
     def _of_both(self) -> Kernel:
-        """The kernel k(l, a) k(r, b) of the columns of both items."""
+        """The kernel k(l, a) k(r, b) in the columns of both items."""
         d = self.n_features
         return self.kernel.on(range(d)) * self.kernel.on(range(d, 2 * d))
 
     def one_way(self, coefficients: Float) -> KernelSum:
         """Return h(a, b) = Σ_i α_i k(l_i, a) k(r_i, b) with other α; f(a, b) is h(a, b) − h(b, a).
 
-        It is of the columns of both items, and its players are the features, each in both.
+        It is a function of the columns of both items. Its players are features, in both items.
         """
         rows = joined(self.left, self.right)
         try:
@@ -141,23 +140,23 @@ class Preferential:
             if not has_mixtures(self.kernel.terms(self.n_features)):
                 raise
             raise ValueError(
-                f"kernel: {self.kernel!r} has too many terms, as there is one of it for left and "
-                "one for right items; take a single Matern or RationalQuadratic, RBF or "
-                "ProductMatern, or explain by value_function='observational'"
+                f"kernel={self.kernel!r} has too many terms in the columns of left and right "
+                "items. Use a single Matern or RationalQuadratic, RBF or ProductMatern, or pass "
+                "value_function='observational'"
             ) from error
         return expansion.grouped(np.tile(np.arange(self.n_features), 2))
 
     def in_contexts(self, contexts: Float) -> Float:
-        """Return α_i k_U(u_i, u), shape (n, m): what stands for α in each of m contexts u."""
+        """Return α_i k_U(u_i, u), the coefficients in each of m contexts u, shape (n, m)."""
         if self.contexts is None:
             return np.repeat(self.coefficients[:, None], len(contexts), axis=1)
         between: Float = self.contexts.kernel(self.contexts.rows, contexts)
         return self.coefficients[:, None] * between
 
     def of_pairs(self, left: Float, right: Float) -> Float:
-        """Return the coefficients that f has as a function of the context alone, shape (n, m).
+        """Return the coefficients of f as a function of the context, shape (n, m).
 
-        They are α_i [k(l_i, a) k(r_i, b) − k(l_i, b) k(r_i, a)] of each of m pairs (a, b).
+        They are α_i [k(l_i, a) k(r_i, b) − k(l_i, b) k(r_i, a)] for each of m pairs (a, b).
         """
         there = self.kernel(self.left, left) * self.kernel(self.right, right)
         back = self.kernel(self.left, right) * self.kernel(self.right, left)
@@ -165,5 +164,5 @@ class Preferential:
 
 
 def joined(*tables: Float) -> Float:
-    """Return the rows of tables as those of one, C-contiguous."""
+    """Return the columns of several tables as one, C-contiguous."""
     return np.ascontiguousarray(np.concatenate(tables, axis=1))

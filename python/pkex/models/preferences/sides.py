@@ -1,4 +1,4 @@
-"""Tables of two sides, row by row: left and right items, and perhaps a context of each pair."""
+"""Tables of pairs: left and right items, and optionally the context of each pair."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from pkex.tables.read import as_matrix, as_vector_or_matrix
 from pkex.tables.table import Table
 from pkex.typing import Float
 
-__all__ = ["Sides", "labels_of", "margins", "refuse_equal", "two_classes", "warn_of_labels"]
+__all__ = ["Sides", "check_distinct", "labels_of", "margins", "two_classes", "warn_of_labels"]
 
 
 @dataclass(frozen=True)
 class Sides:
-    """The columns of items, and those of contexts if there are any.
+    """The columns of items, and of contexts if there are any.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Sides:
 
     @classmethod
     def of_fit(cls, left: Any, context: Any) -> Sides:
-        """Return the columns of the tables that a model is fitted to."""
+        """Return the columns of training tables."""
         own = None if context is None else _columns_of(context, "context", "context")
         return cls(_columns_of(left, "left", "left"), own)
 
@@ -49,7 +49,7 @@ class Sides:
         n_contexts: int,
         context_names: Sequence[str] | None,
     ) -> Sides:
-        """Return the columns of a fitted model, which has contexts if these have columns."""
+        """Return the columns of a fitted model, which has contexts if `n_contexts` is positive."""
         contexts = _columns(n_contexts, context_names, "the model") if n_contexts else None
         return cls(_columns(n_items, names, "the model"), contexts)
 
@@ -59,7 +59,7 @@ class Sides:
         Raises
         ------
         ValueError, TypeError
-            If they are not finite and numeric with the right columns, or not of as many rows.
+            If values are not finite numbers, or columns or numbers of rows do not match.
         """
         items, others = self.items.read(left, "left"), self.items.read(right, "right")
         _check_rows(items.rows, others.rows, "right")
@@ -72,20 +72,20 @@ class Sides:
         Raises
         ------
         ValueError, TypeError
-            If the model has contexts and there is no such table, or the other way round; or as
-            `read_items`.
+            If a model with contexts has no such table, or a model without contexts has one; or as
+            in `read_items`.
         """
         if self.contexts is None and context is not None:
             raise ValueError(
-                "context was given, and the model is fitted without contexts; leave it out, or "
-                "fit(left, right, y, context)"
+                "context was given, but the model was fitted without contexts. Leave it out, or "
+                "call fit(left, right, y, context)"
             )
         if self.contexts is None:
             return None
         if context is None:
             raise ValueError(
-                "context is missing: the model is fitted with contexts; give one of "
-                f"{counted(self.contexts.number, 'column')} for each row of left"
+                "context is missing, but the model was fitted with contexts. Pass a table of "
+                f"{counted(self.contexts.number, 'column')} with a row for each row of left"
             )
         table = self.contexts.read(context, "context")
         _check_rows(left, table.rows, "context")
@@ -103,49 +103,49 @@ def _columns(number: int, names: Sequence[str] | None, by: str) -> ModelColumns:
 
 
 def _check_rows(left: Float, other: Float, argument: str) -> None:
-    """Refuse a table that has not a row for each row of left."""
+    """Raise ValueError unless a table has a row for each row of left."""
     if len(other) != len(left):
         raise ValueError(
-            f"left and {argument} must have as many rows, one of each for a pair; got {len(left)} "
-            f"and {len(other)}"
+            f"left and {argument} must have the same number of rows; got {len(left)} and "
+            f"{len(other)}"
         )
 
 
 def _check_order(left: Labels, right: Labels) -> None:
-    """Refuse columns labelled by numbers, which are no names, in another order than those of left.
+    """Raise InputError if right has the columns of left, labeled by numbers, in another order.
 
-    Others than those of left they may be: those of the halves of one table are.
+    Different numbers are allowed, for the halves of one table.
     """
     if left.columns and right.columns and set(left.columns) == set(right.columns):
         right.check_same(left, "right", "left")
 
 
-def refuse_equal(left: Float, right: Float) -> None:
-    """Refuse a row whose items are equal, of which nothing can be learnt."""
+def check_distinct(left: Float, right: Float) -> None:
+    """Raise ValueError for rows whose items are equal, which have no preference."""
     equal = (left == right).all(axis=1)
     if equal.any():
         raise ValueError(
-            f"row {int(np.argmax(equal))} of left and right has an item with itself, or with one "
-            f"that has the same features, as {counted(int(equal.sum()), 'row')} in all: neither is "
-            "preferred, whatever is fitted; leave such rows out"
+            f"row {int(np.argmax(equal))} of left and right compares items with equal features "
+            f"({counted(int(equal.sum()), 'such row')} in all). Remove these rows, in which "
+            "neither item is preferred"
         )
 
 
 def margins(y: ArrayLike | None, n_rows: int) -> Float:
-    """Return by how much the left items were preferred: 1 if it is not said.
+    """Return the degrees of preference for the left items; 1 by default.
 
     Raises
     ------
     ValueError, TypeError
-        If they are not finite numbers, one for each row, or are False and True.
+        If they are not finite numbers, one for each row, or are booleans.
     """
     if y is None:
         return np.ones(n_rows)
     if {type(entry) for entry in np.asarray(y, dtype=object).flat} & {bool, np.bool_}:
         raise ValueError(
-            "y has False and True, and is to say by how much left is preferred: take "
-            "PreferenceLogistic, which has classes, or give 2 * y.astype(int) - 1 if False says "
-            "that right is preferred, and y.astype(int) if it says that neither is"
+            "y must be degrees of preference; got booleans. Use PreferenceLogistic for classes, or "
+            "pass 2 * y.astype(int) - 1 if False means that right is preferred, or y.astype(int) "
+            "if it means a draw"
         )
     found = as_vector_or_matrix(y, "y", n_rows=n_rows, rows_of="left")
     if found.ndim > 1:
@@ -154,17 +154,16 @@ def margins(y: ArrayLike | None, n_rows: int) -> Float:
 
 
 def warn_of_labels(margins: Float) -> None:
-    """Warn of numbers that are 0 and 1 alone, which may have been meant for classes."""
+    """Warn of degrees that are all 0 or 1, which may be meant as classes."""
     if np.unique(margins).tolist() == [0.0, 1.0]:
         warn(
-            "y has the numbers 0 and 1 alone, and 0 says that neither is preferred: of draws and "
-            "wins of left that is right; if 0 is where right is preferred, give 2 * y - 1, or take "
-            "PreferenceLogistic, which has classes"
+            "y has only the values 0 and 1, where 0 means a draw. If 0 means that right is "
+            "preferred, pass 2 * y - 1, or use PreferenceLogistic for classes"
         )
 
 
 def labels_of(y: ArrayLike, n_rows: int) -> NDArray[Any]:
-    """Return the labels of rows; those that are objects as what these are, such as bool.
+    """Return the class labels of rows; objects are converted to their type, such as bool.
 
     Raises
     ------
@@ -174,27 +173,27 @@ def labels_of(y: ArrayLike, n_rows: int) -> NDArray[Any]:
     labels = column_or_1d(y, warn=True)
     if len(labels) != n_rows:
         raise ValueError(
-            f"y must have shape ({n_rows},), a class for each row of left; got {labels.shape}"
+            f"y must have shape ({n_rows},), a label for each row of left; got {labels.shape}"
         )
     missing = [row for row, label in enumerate(labels) if is_missing(label)]
     if missing:
         raise ValueError(
-            f"y has no label in row {missing[0]}, as in {counted(len(missing), 'row')} in all; "
-            "leave such rows out"
+            f"y has no label in row {missing[0]} ({counted(len(missing), 'such row')} in all). "
+            "Remove these rows"
         )
     return np.asarray(labels.tolist()) if labels.dtype == object else labels
 
 
 def two_classes(y: ArrayLike | None, n_rows: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return the class that right was preferred and that left was, and which rows are of this.
+    """Return the labels of "right is preferred" and "left is preferred", and the latter's rows.
 
-    All are if it is not said.
+    By default, left was preferred in all rows.
 
     Raises
     ------
     ValueError
-        If y has other than two classes, not one for each row, or such that do not say which side
-        was preferred.
+        If y does not have two classes, a label for each row, or labels that tell which item was
+        preferred.
     """
     if y is None:
         return np.array([False, True]), np.ones(n_rows, dtype=np.bool_)
@@ -202,21 +201,20 @@ def two_classes(y: ArrayLike | None, n_rows: int) -> tuple[NDArray[Any], NDArray
     classes = np.unique(labels)
     if len(classes) == 1:
         raise ValueError(
-            f"y must have two classes, and has one alone, {classes.tolist()[0]!r}; leave y out if "
-            "left was preferred in every row"
+            f"y must have two classes; got only {classes.tolist()[0]!r}. Leave y out if left was "
+            "preferred in all rows"
         )
     if len(classes) > 2:
         raise ValueError(
-            f"y must have two classes, one where left is preferred and one where right is, and has "
-            f"{len(classes)}: {shown(classes.tolist())}; PreferenceRidge takes numbers, such as 0 "
+            f"y must have two classes, for left and right; got {len(classes)}: "
+            f"{shown(classes.tolist())}. Use PreferenceRidge for degrees of preference, such as 0 "
             "for a draw"
         )
     if classes.tolist() == ["left", "right"]:
         classes = classes[::-1]
     elif classes.tolist() not in ([False, True], [-1, 1]):
         raise ValueError(
-            f"y has the classes {shown(classes.tolist())}, of which it is not known which says "
-            "that left was preferred; give True or 1 where it was and False, 0 or -1 where right "
-            "was, or 'left' and 'right'"
+            f"y has the classes {shown(classes.tolist())}, which do not tell which item was "
+            "preferred. Pass True or 1 for left and False, 0 or -1 for right, or 'left' and 'right'"
         )
     return classes, labels == classes[1]

@@ -1,4 +1,4 @@
-"""What a weight function is made of: kernels around centers, of a set of columns each."""
+"""Centers of a weight function, each with a set of columns."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pkex.typing import Float
 
 __all__ = ["Centers", "Standardization", "WeightedTerm"]
 
-# Outputs of rows and centers that are there at a time: some half of a core's cache.
+# The number of outputs in memory at a time: about half of a core's cache.
 _OUTPUTS = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
 class Standardization:
-    """Columns, less their middle and divided by their scale.
+    """Columns minus their middle, divided by their scale.
 
     Parameters
     ----------
@@ -30,10 +30,10 @@ class Standardization:
 
     @classmethod
     def fitted(cls, rows: Float, weights: Float) -> Standardization:
-        """Return that by the weighted mean and standard deviation; constant columns become 0."""
+        """Return the standardization by weighted moments; constant columns become 0."""
         shares = weights / weights.sum()
         middle = shares @ rows
-        # By the largest first, the square of which may be too large for a float.
+        # Divided by the largest first, whose square may overflow.
         largest = np.abs(rows - middle).max(axis=0)
         scale = largest * np.sqrt(shares @ ((rows - middle) / np.where(largest, largest, 1.0)) ** 2)
         is_constant = scale <= 16.0 * np.finfo(np.float64).eps * np.abs(middle)
@@ -41,15 +41,15 @@ class Standardization:
 
     @classmethod
     def none(cls, d: int) -> Standardization:
-        """Return that which leaves columns as they are."""
+        """Return a standardization that does not change columns."""
         return cls(np.zeros(d), np.ones(d))
 
     def of(self, columns: tuple[int, ...]) -> Standardization:
-        """Return that of some of the columns."""
+        """Return the standardization of some of the columns."""
         return Standardization(self.middle[list(columns)], self.scale[list(columns)])
 
     def __call__(self, rows: Float) -> Float:
-        """Scale rows."""
+        """Return standardized rows."""
         scaled: Float = (rows - self.middle) / self.scale
         return scaled
 
@@ -65,7 +65,7 @@ class Centers:
         The parameters w_t.
     weighting : Weighting
     probability : float
-        Of these columns.
+        The probability of these columns.
     """
 
     columns: tuple[int, ...]
@@ -74,12 +74,12 @@ class Centers:
     probability: float
 
     def blocks(self, entries: Float) -> Iterator[tuple[slice, Float]]:
-        """Yield blocks of rows, and the outputs of the centers there, of shape (rows, count).
+        """Yield blocks of rows, and the outputs of the centers at them, of shape (rows, count).
 
         Parameters
         ----------
         entries : ndarray of shape (n, k)
-            Of the columns alone.
+            Rows of these columns only.
         """
         step = max(1, _OUTPUTS // len(self.points))
         for start in range(0, len(entries), step):
@@ -91,7 +91,7 @@ class Centers:
 
 @dataclass(frozen=True, eq=False)
 class WeightedTerm:
-    """The sum of a weight function's predictions around centers, as a function of their columns.
+    """The sum of the predictions of centers, as a function of their columns.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class WeightedTerm:
     coefficients : ndarray of shape (count,)
         The a_t.
     scaling : Standardization
-        Of these columns.
+        The standardization of these columns.
     """
 
     centers: Centers
@@ -107,11 +107,11 @@ class WeightedTerm:
     scaling: Standardization
 
     def __call__(self, *columns: Float) -> Float:
-        """Return it for one entry of each column a row."""
+        """Return the sum for rows, given their columns."""
         entries = self.scaling(np.stack(columns, axis=1))
         found = np.empty(len(entries))
         for block, outputs in self.centers.blocks(entries):
             outputs *= self.coefficients
-            # Not a product of BLAS, whose bits depend on the number of rows.
+            # Not a product by BLAS, whose bits depend on the number of rows.
             found[block] = outputs.sum(axis=1)
         return found

@@ -1,4 +1,4 @@
-"""Random predictors of rows, averaged under a weight function: in closed form.
+"""Closed forms of random predictors, averaged under a weight function.
 
 A weight function α = Σ_t a_t 𝒦(w_t, ·) weighs predictors ϕ(w, ·) with random parameters w ~ p:
 
@@ -10,8 +10,8 @@ exp(−‖u − w‖²/2γ²), whose product with the density of p is M(u) times
     1/ζ² = 1/γ² + 1/σ²,   u' = u / (1 + γ²/σ²),
     M(u) = (1 + σ²/γ²)^(−k/2) exp(−‖u‖² / (2σ² + 2γ²)).
 
-So Φ_t(x) is M(w_t) times the mean of ϕ(w, x) under N(w_t', ζ²I). For parameters that are weights of
-columns ⟨w, x⟩ is then normal, with mean ‖x‖r and standard deviation ‖x‖ζ, where r = ⟨w_t', x⟩/‖x‖.
+So Φ_t(x) is M(w_t) times the mean of ϕ(w, x) under N(w_t', ζ²I). If parameters are weights of
+columns, ⟨w, x⟩ is normal with mean ‖x‖r and standard deviation ‖x‖ζ, where r = ⟨w_t', x⟩/‖x‖.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from pkex.typing import Float
 
 __all__ = ["ReLUWeighting", "SignWeighting", "StumpWeighting", "Weighting", "gamma_of"]
 
-# Of so many columns and fewer, products are added column by column, so that what a row gets does
-# not depend on the rows beside it; of more BLAS adds them.
+# Up to this number of columns, products are added column by column, so that the result of a row
+# does not depend on the other rows; for more columns, BLAS adds them.
 _FEW = 14
 
 
 def gamma_of(concentration: float, sigma: float, k: int) -> float:
-    """Return the γ whose predictions of k columns are at most c ‖α‖ in size, of signs.
+    """Return the γ for which predictions of `RWSign` in k columns are at most c ‖α‖.
 
-    c² = (1 + 2σ²/γ²)^(−k/2) gives γ² = 2σ² / (c^(−4/k) − 1) (Dubé and Marchand 2025, equation 65,
-    where the fraction is printed upside down).
+    c² = (1 + 2σ²/γ²)^(−k/2) implies γ² = 2σ² / (c^(−4/k) − 1) (Dubé and Marchand 2025, equation 65,
+    which prints the inverse fraction).
     """
     return sigma * math.sqrt(2.0 / math.expm1(-4.0 / k * math.log(concentration)))
 
@@ -69,7 +69,7 @@ class Weighting(ABC):
         variance, width = self.sigma**2, self.gamma**2
         scale = -0.5 * centers.shape[1] * math.log1p(variance / width)
         exponents = scale - (centers**2).sum(axis=1) / (2.0 * (variance + width))
-        # What is too large for a float is found by those who use it.
+        # Callers check for overflows.
         with np.errstate(over="ignore", invalid="ignore"):
             means = self._means(rows, centers / (1.0 + width / variance))
             means *= np.exp(exponents)
@@ -88,11 +88,11 @@ class Weighting(ABC):
 
     @abstractmethod
     def _means(self, rows: Float, middles: Float) -> Float:
-        """Return the means of ϕ(w, x) of w ~ N(u', ζ²I), shape (n, count), an array of its own."""
+        """Return a new array of the means of ϕ(w, x) for w ~ N(u', ζ²I), shape (n, count)."""
 
 
 class SignWeighting(Weighting):
-    """ϕ(w, x) = sign⟨w, x⟩: of a normal number the mean sign is erf(r / (√2 ζ))."""
+    """ϕ(w, x) = sign⟨w, x⟩: the mean sign of a normal number is erf(r / (√2 ζ))."""
 
     def _means(self, rows: Float, middles: Float) -> Float:
         cosines, _ = _along(rows, middles)
@@ -102,10 +102,10 @@ class SignWeighting(Weighting):
 
 
 class ReLUWeighting(Weighting):
-    """ϕ(w, x) = max(0, ⟨w, x⟩): of a normal number that mean is ‖x‖ (ζ φ(r/ζ) + r Φ(r/ζ)).
+    """ϕ(w, x) = max(0, ⟨w, x⟩): its mean for a normal number is ‖x‖ (ζ φ(r/ζ) + r Φ(r/ζ)).
 
     φ and Φ are the standard normal density and distribution. (Theorem 4.1 of Dubé and Marchand
-    2025 is printed without ‖x‖, which its proof has.)
+    2025 lacks ‖x‖, which its proof contains.)
     """
 
     def _means(self, rows: Float, middles: Float) -> Float:
@@ -119,7 +119,7 @@ class ReLUWeighting(Weighting):
 
 
 class StumpWeighting(Weighting):
-    """ϕ(τ, x) = sign(x − τ) of one column, whose parameter is the threshold τ."""
+    """ϕ(τ, x) = sign(x − τ) in one column, with the threshold τ as parameter."""
 
     def _means(self, rows: Float, middles: Float) -> Float:
         distances = rows - middles.T
@@ -129,7 +129,7 @@ class StumpWeighting(Weighting):
 
 
 def _along(rows: Float, middles: Float) -> tuple[Float, Float]:
-    """Return r, shape (n, count), and the lengths of rows; r is 0 of a row of zeros."""
+    """Return r, shape (n, count), and the lengths of rows; r is 0 for rows of zeros."""
     lengths = np.sqrt((rows**2).sum(axis=1))
     if rows.shape[1] > _FEW:
         products = rows @ middles.T

@@ -20,7 +20,7 @@ from pkex.functions.descriptions import TermExpansion
 from pkex.inputs.integers import as_integer
 from pkex.inputs.randomness import as_generator
 from pkex.inputs.scikit_learn import validated
-from pkex.inputs.wording import shown
+from pkex.inputs.wording import counted, shown
 from pkex.models.arguments import checked_number, checked_weights
 from pkex.models.weightings.centers import Centers, Standardization, WeightedTerm
 from pkex.models.weightings.closed_forms import (
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
 
 __all__ = ["RWReLU", "RWSign", "RWStumps"]
 
-# λ by default, for centers of the same columns. Squares of predictions go with the mean probability
-# of a center's columns (Dubé and Marchand 2025, equation 60), and so does λ. On seven data sets, R²
-# on test rows is on average 0.02 below that of the best λ and c.
+# The default λ for centers of the same columns. Squares of predictions are proportional to the mean
+# probability of a center's columns (Dubé and Marchand 2025, equation 60), and so is λ. On seven
+# data sets, R² on test rows is on average 0.02 below that of the best λ and c.
 _ALPHA = 3e-5
-# Of (1 + σ²/γ²)^(−k/2), the size of predictions, 1e-100.
+# −2 log of the smallest factor (1 + σ²/γ²)^(−k/2) of predictions, 1e-100.
 _VANISHING = 200.0 * math.log(10.0)
 
 
 class _RandomWeighting(RegressorMixin, BaseEstimator):
-    """What they have in common: centers are drawn, and their coefficients fitted."""
+    """Base class: centers are drawn, and their coefficients are fitted."""
 
     def __init__(
         self,
@@ -73,19 +73,19 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Draw centers and fit their coefficients: one system of linear equations.
+        """Draw centers and fit their coefficients by solving one system of linear equations.
 
         Parameters
         ----------
         X : array-like or DataFrame of shape (n, d)
         y : array-like of shape (n,)
         sample_weight : array-like of shape (n,), optional
-            Not negative: how often rows count, in squares, means and standard deviations.
+            Non-negative weights of rows in squared errors, means and standard deviations.
 
         Returns
         -------
         RWSign, RWReLU or RWStumps
-            Itself, fitted.
+            The fitted estimator.
         """
         rows, target = validated(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         d = rows.shape[1]
@@ -96,7 +96,7 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
         names = [*map(str, getattr(self, "feature_names_in_", numbered(d)))]
         scaling = self._scaling(rows, weights, names)
         target = np.asarray(target, dtype=np.float64)
-        # What is too large for a float is refused where the coefficients are found.
+        # An overflow is an error of `fitted_coefficients`.
         with np.errstate(over="ignore", invalid="ignore"):
             mean = float(weights @ target / weights.sum())
         centers = self._drawn(subsets)
@@ -140,7 +140,7 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
         in_threads(predict, len(rows), thread_count(self.n_jobs))
         return found
 
-    # scikit-learn's check of scores sets alpha to 0.01, with which no more than a mean is left.
+    # scikit-learn's check of scores sets alpha to 0.01, which leaves little more than a mean.
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True
@@ -156,10 +156,10 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
 
     @abstractmethod
     def _weighting(self, k: int) -> Weighting:
-        """Return that of centers of k columns."""
+        """Return the weighting of centers of k columns."""
 
     def _kernel(self, k: int, d: int) -> Weighting:
-        """Return the weighting whose kernel the norm of centers of k of d columns is made of."""
+        """Return the weighting whose kernel defines the norm of centers of k of d columns."""
         return self._weighting(k)
 
     def _scaling(self, rows: Float, weights: Float, names: Sequence[str]) -> Standardization:
@@ -173,8 +173,8 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
         if not is_finite.all():
             wrong = [names[j] for j in np.flatnonzero(~is_finite).tolist()]
             raise ValueError(
-                f"X has {shown(wrong)}, with entries so large that the mean or the standard "
-                "deviation is too large for a float; scale them down"
+                f"X has columns {shown(wrong)} whose mean or standard deviation overflows. Scale "
+                "them down"
             )
         return scaling
 
@@ -184,7 +184,7 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
         return checked_number("alpha", self.alpha, may_be_0=True)
 
     def _drawn(self, subsets: Subsets) -> list[Centers]:
-        """Draw centers, by the columns that they are of."""
+        """Return random centers, grouped by their columns."""
         count = as_integer("n_centers", self.n_centers, "a positive integer", least=1)
         random = as_generator(self.random_state)
         found = []
@@ -202,8 +202,8 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
             gamma = _checked_width("gamma", self.gamma)
         if 2.0 * k * math.log(math.hypot(1.0, sigma / gamma)) > _VANISHING:
             raise ValueError(
-                f"gamma is so small beside sigma, {gamma:g} beside {sigma:g}, that predictions of "
-                f"{k} columns vanish: give a larger gamma, or leave it to the concentration"
+                f"gamma={gamma:g} is so small compared with sigma={sigma:g} that predictions of "
+                f"{counted(k, 'column')} vanish. Increase gamma, or leave it out"
             )
         return gamma
 
@@ -211,7 +211,7 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
         found = checked_number("concentration", self.concentration, may_be_0=False)
         if not 1e-6 <= found < 1.0:
             raise ValueError(
-                "concentration must be from 1e-6 to below 1, such as 0.5; got "
+                "concentration must be at least 1e-6 and less than 1, such as 0.5; got "
                 f"{self.concentration!r}"
             )
         return found
@@ -222,7 +222,7 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
 
 
 def _checked_width(name: str, value: Any) -> float:
-    """Return a positive number whose square is neither 0 nor too large for a float."""
+    """Return a positive number whose square neither vanishes nor overflows."""
     found = checked_number(name, value, may_be_0=False)
     if not 1e-150 <= found <= 1e150:
         raise ValueError(f"{name} must be from 1e-150 to 1e150; got {value!r}")
@@ -230,7 +230,7 @@ def _checked_width(name: str, value: Any) -> float:
 
 
 class _OfProducts(_RandomWeighting):
-    """Those whose predictors are functions of ⟨w, x⟩, of all columns or of a few."""
+    """Base class of estimators with predictors of ⟨w, x⟩, in all columns or a few."""
 
     def __init__(
         self,
@@ -262,70 +262,68 @@ class _OfProducts(_RandomWeighting):
 
 
 class RWSign(_OfProducts):
-    """Least squares of random half-spaces, averaged under a weight function.
+    """Least squares with random half-spaces, averaged under a weight function.
 
-    Fitted is f(x) = b + E[α(w) sign⟨w, x⟩] of normally distributed w, where x is standardised and
-    the weight function α = Σ_t a_t exp(−‖w_t − w‖²/2γ²) has centers w_t that are drawn, too. The
-    mean over w is known in closed form, a sum of error functions. With ``star=k`` each center is of
-    k random columns, and f a sum of functions of k columns.
+    The model is f(x) = b + E[α(w) sign⟨w, x⟩] with normally distributed w and standardized x. The
+    weight function α = Σ_t a_t exp(−‖w_t − w‖²/2γ²) has random centers w_t. The mean over w is a
+    sum of error functions, in closed form. With ``star=k``, each center has k random columns, and f
+    is a sum of functions of k columns.
 
-    A regressor of scikit-learn (it needs ``pip install 'pkex[scikit-learn]'``). `pkex.Explainer`
-    has exact values of sums of terms of up to 14 columns, given a background; for more use
-    `pkex.Explainer.estimate`.
+    A regressor in the API of scikit-learn, which it requires (``pip install
+    'pkex[scikit-learn]'``). With background data, `pkex.Explainer` returns exact values if terms
+    have up to 14 columns; for more use `pkex.Explainer.estimate`.
 
     Parameters
     ----------
     n_centers : int, default 5000
-        The number T of centers. A fit takes O(n T² + T³).
+        The number T of centers. Fitting takes O(n T² + T³).
     concentration : float, default 0.5
-        Between 0 and 1: c in the bound c ‖α‖ of predictions, of which γ² = 2σ² / (c^(−4/k) − 1) is
-        made for centers of k columns. The nearer to 1, the smoother.
+        Between 0 and 1: c in the bound c ‖α‖ of predictions, which determines
+        γ² = 2σ² / (c^(−4/k) − 1) for centers of k columns. Values near 1 make f smooth.
     sigma : float, optional
         The standard deviation σ of the parameters w and of centers, by default 1.
     gamma : float, optional
-        The width γ of the weight function's kernel, in place of what the concentration makes of it.
+        The width γ of the weight function's kernel, instead of `concentration`.
     alpha : float, optional
-        λ, the weight of the squared norm ‖α‖² beside the mean of squared errors, 0 or above. By
-        default 3e-5 for centers of all columns, and else that times the mean probability of a
-        center's columns, such as one over the number of pairs of columns with ``star=2``.
+        λ, the non-negative weight of the squared norm ‖α‖² relative to the mean squared error. By
+        default 3e-5 times the mean probability of a center's columns: 1 for all columns, one over
+        the number of pairs with ``star=2``.
     star : int, list of int, "sequence", ("sequence", int or list of int) or None, default None
-        The number of columns of each center: one number, or several of which each is as likely; any
-        columns, or neighbouring ones ("sequence": 1 to 5 of these, unless numbers are given). None
-        for all columns.
+        The number of columns of each center: one number, or several with equal probability. Columns
+        are arbitrary, or adjacent for "sequence" (1 to 5 columns by default). None for all columns.
     standardize : bool, default True
-        Whether columns are centred and divided by their standard deviation first. A model of
-        columns as they are has its half-spaces meet in 0.
+        Whether columns are centered and divided by their standard deviation. Without it, the
+        boundaries of half-spaces contain 0.
     random_state : int, numpy.random.Generator, RandomState or None, default None
-        Of the centers.
+        The seed of the centers.
     n_jobs : int or None, default -1
         Number of threads.
 
     Attributes
     ----------
     alpha_ : float
-        The λ that was used.
+        The value of λ in the fit.
     term_expansion_ : TermExpansion
-        The function that is fitted, a term for each set of columns.
+        The fitted function, with a term for each set of columns.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        If X has names.
+        Only if X has names of columns.
 
     Raises
     ------
     ValueError, TypeError
-        By ``fit``: if parameters are out of range, or star is above the number of columns.
+        In ``fit``: if parameters are out of range, or star exceeds the number of columns.
     ImportError
-        By ``pkex.models``, if scikit-learn is not installed.
+        In ``import pkex.models``: if scikit-learn is not installed.
 
     See Also
     --------
-    RWReLU : The same with ramps for half-spaces, which suits most regressions better.
+    RWReLU : Ramps instead of half-spaces, better for most regressions.
     RWStumps : A sum of functions of one column each.
 
     Notes
     -----
-    Of several columns, sign⟨w, x⟩ depends on the direction of x alone, and of one column
-    (``star=1``) on its sign: there are two values for each.
+    sign⟨w, x⟩ depends only on the direction of x; for one column (``star=1``), only on its sign.
 
     References
     ----------
@@ -351,37 +349,37 @@ class RWSign(_OfProducts):
 
 
 class RWReLU(_OfProducts):
-    """Least squares of random ramps, averaged under a weight function.
+    """Least squares with random ramps, averaged under a weight function.
 
-    As `RWSign` with ramps max(0, ⟨w, x⟩) in place of signs: f(x) = b + E[α(w) max(0, ⟨w, x⟩)]. In
-    standardised columns f − b is piecewise smooth, and linear along each ray from the mean.
+    As `RWSign` with ramps max(0, ⟨w, x⟩) instead of signs: f(x) = b + E[α(w) max(0, ⟨w, x⟩)]. In
+    standardized columns, f − b is piecewise smooth, and linear along each ray from the mean.
 
     Parameters
     ----------
     n_centers, concentration, gamma, alpha, star, standardize, random_state, n_jobs
         As in `RWSign`.
     sigma : float, optional
-        The standard deviation of the parameters w and of centers, by default 2√c with the
-        concentration c.
+        The standard deviation of the parameters w and of centers, by default 2√c with
+        c = `concentration`.
 
     Attributes
     ----------
     alpha_ : float
-        The λ that was used.
+        The value of λ in the fit.
     term_expansion_ : TermExpansion
-        The function that is fitted, a term for each set of columns.
+        The fitted function, with a term for each set of columns.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        If X has names.
+        Only if X has names of columns.
 
     Raises
     ------
     ValueError, TypeError
-        As `RWSign`.
+        As for `RWSign`.
 
     See Also
     --------
-    RWSign : The same with half-spaces, with all that is said there.
+    RWSign : Half-spaces, with the full documentation.
 
     Examples
     --------
@@ -403,41 +401,41 @@ class RWReLU(_OfProducts):
 
 
 class RWStumps(_RandomWeighting):
-    """Least squares of random steps of single columns, averaged under a weight function.
+    """Least squares with random steps in single columns, averaged under a weight function.
 
-    Fitted is f(x) = b + E[α(j, τ) sign(x_j − τ)] of a random column j and normally distributed
-    thresholds τ: a generalised additive model, a smooth function of each column. x is standardised.
+    The model is f(x) = b + E[α(j, τ) sign(x_j − τ)] with a random column j and normally distributed
+    thresholds τ: a generalized additive model with a smooth function of each standardized column.
 
     Parameters
     ----------
     n_centers, alpha, standardize, random_state, n_jobs
         As in `RWSign` with ``star=1``.
     concentration : float, default 0.5
-        As in `RWSign`, of one column.
+        As in `RWSign` for one column.
     sigma : float, optional
         The standard deviation of thresholds and of centers, by default 1.
     gamma : float, optional
-        As in `RWSign`; the smaller, the more a function may vary within a column.
+        As in `RWSign`; with small values, functions may vary more within a column.
 
     Attributes
     ----------
     alpha_ : float
-        The λ that was used.
+        The value of λ in the fit.
     term_expansion_ : TermExpansion
-        The function that is fitted, a term for each column.
+        The fitted function, with a term for each column.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        If X has names.
+        Only if X has names of columns.
 
     Raises
     ------
     ValueError, TypeError
-        As `RWSign`.
+        As for `RWSign`.
 
     See Also
     --------
-    RWSign : Half-spaces, with all that is said there.
-    RWReLU : Ramps, which take columns together.
+    RWSign : Half-spaces, with the full documentation.
+    RWReLU : Ramps of several columns.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Least squares of random weightings: coefficients of centers, with the norm as penalty.
+"""Penalized least squares of the coefficients of centers.
 
-The sum (1/2n) ‖Φa − y‖² + (λ/2) aᵀGa + (ε/2) ‖a‖² is least where (ΦᵀΦ + nλG + nεI) a = Φᵀy (Dubé
-and Marchand 2025, equations 63 and 64). Rows count by weights, and n is the sum of these.
+The minimum of (1/2n) ‖Φa − y‖² + (λ/2) aᵀGa + (ε/2) ‖a‖² solves (ΦᵀΦ + nλG + nεI) a = Φᵀy (Dubé
+and Marchand 2025, equations 63 and 64). Rows have weights, and n is their sum.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pkex.typing import Float
 
 __all__ = ["fitted_coefficients", "in_threads"]
 
-# ε, which keeps the matrix positive definite where it has few columns.
+# ε, which makes the matrix positive definite for few columns.
 _RIDGE = 1e-10
-# Numbers of a block of Φ: 32 MB.
+# The number of values in a block of Φ: 32 MB.
 _BLOCK = 1 << 22
 
 
@@ -40,7 +40,7 @@ def fitted_coefficients(
     ----------
     centers : sequence of Centers
     kernels : sequence of Weighting
-        Whose kernels make up G, for each of them.
+        The weighting whose kernel defines G, for each set.
     rows : ndarray of shape (n, d)
     target, weights : ndarray of shape (n,)
     alpha : float
@@ -65,7 +65,7 @@ def _moments(
     weights: Float,
     n_threads: int,
 ) -> tuple[Float, Float]:
-    """Return the lower half of ΦᵀWΦ, in Fortran's order, and ΦᵀWy: block of rows by block."""
+    """Return the lower half of ΦᵀWΦ, in Fortran order, and ΦᵀWy, by blocks of rows."""
     count = places[-1].stop
     matrix, right = np.zeros((count, count), order="F"), np.zeros(count)
     step = max(1, _BLOCK // count)
@@ -96,7 +96,7 @@ def _outputs(
 
 
 def in_threads(compute: Callable[[slice], None], n_rows: int, n_threads: int) -> None:
-    """Compute something of rows, as many parts of them side by side as there are threads."""
+    """Call a function for parts of rows, in as many threads as given."""
     step = max(1, -(-n_rows // n_threads))
     parts = [slice(start, start + step) for start in range(0, n_rows, step)]
     if len(parts) == 1:
@@ -107,7 +107,7 @@ def in_threads(compute: Callable[[slice], None], n_rows: int, n_threads: int) ->
 
 
 def _add_gram(matrix: Float, points: Float, kernel: Weighting, factor: float) -> None:
-    """Add a multiple of G to the lower half of a matrix, block of rows by block."""
+    """Add a multiple of G to the lower half of a matrix, by blocks of rows."""
     step = max(1, _BLOCK // len(points))
     for start in range(0, len(points), step):
         end = min(start + step, len(points))
@@ -115,16 +115,16 @@ def _add_gram(matrix: Float, points: Float, kernel: Weighting, factor: float) ->
 
 
 def _solved(matrix: Float, right: Float, ridge: float) -> Float:
-    """Solve (M + ridge·I) a = right, where M is given by its lower half, and overwritten.
+    """Solve (M + ridge·I) a = right, given the lower half of M, which is overwritten.
 
-    Where rounding makes that indefinite, the ridge is ten times as large, and so on.
+    While rounding errors make the matrix indefinite, the ridge is multiplied by ten.
     """
     diagonal = matrix.diagonal().copy()
     if not np.isfinite(diagonal).all():
-        raise ValueError("X is too large for a float in squares; scale it down")
+        raise ValueError("the squares of X overflow. Scale X down")
     if not np.isfinite(right).all():
-        raise ValueError("y is too large for a float in sums and products with X; scale it down")
-    # The upper half keeps what the factor overwrites.
+        raise ValueError("sums of y or its products with X overflow. Scale y down")
+    # The upper half keeps a copy of the lower half, which the factor overwrites.
     _mirror(matrix)
     while True:
         np.einsum("ii->i", matrix)[:] = diagonal + ridge
@@ -139,7 +139,7 @@ def _solved(matrix: Float, right: Float, ridge: float) -> Float:
 
 
 def _mirror(matrix: Float) -> None:
-    """Copy the half of a square matrix that is below its diagonal to that above."""
+    """Copy the half below the diagonal of a square matrix to the half above."""
     step = max(1, _BLOCK // len(matrix))
     for start in range(0, len(matrix), step):
         block = slice(start, start + step)

@@ -1,4 +1,4 @@
-"""Random sets of columns, of which the terms of a model are functions."""
+"""Random sets of columns for the terms of a model."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pkex.inputs.integers import as_integer
 __all__ = ["Star", "Subsets"]
 
 _Sizes: TypeAlias = int | Sequence[int]
-# What the parameter `star` of an estimator may be.
+# Values of the parameter `star` of estimators.
 Star: TypeAlias = _Sizes | Literal["sequence"] | tuple[Literal["sequence"], _Sizes] | None
 
-# The longest runs where no sizes are given (Dubé and Marchand 2025, section 5.4).
+# The default largest length of runs (Dubé and Marchand 2025, section 5.4).
 _LONGEST_RUN = 5
 _WHAT = (
     'None (all columns), a number of columns, a list of such numbers, "sequence", or '
@@ -27,14 +27,14 @@ _WHAT = (
 
 @dataclass(frozen=True)
 class Subsets:
-    """A distribution of sets of columns: a size, all as likely; and any set of that size.
+    """A distribution of sets of columns: a uniform size, then a uniform set of that size.
 
     Parameters
     ----------
     n_columns : int
     sizes : tuple of int
     are_runs : bool
-        Whether sets are of neighbouring columns.
+        Whether sets have adjacent columns.
     """
 
     n_columns: int
@@ -43,12 +43,12 @@ class Subsets:
 
     @classmethod
     def of(cls, star: Star, n_columns: int) -> Subsets:
-        """Return the distribution that the parameter `star` stands for.
+        """Return the distribution for the parameter `star`.
 
         Raises
         ------
         ValueError, TypeError
-            If it stands for none, or for more columns than there are.
+            If it is invalid, or exceeds the number of columns.
         """
         if star is None:
             return cls(n_columns, (n_columns,))
@@ -58,7 +58,7 @@ class Subsets:
         several = given if isinstance(given, list | tuple | range | np.ndarray) else [given]
         sizes = tuple(_size(size, n_columns) for size in several)
         if not sizes or len(set(sizes)) < len(sizes):
-            raise ValueError(f"star must have numbers of columns, each once; got {star!r}")
+            raise ValueError(f"star must be distinct numbers of columns; got {star!r}")
         return cls(n_columns, sizes, are_runs)
 
     def probability(self, size: int) -> float:
@@ -68,11 +68,11 @@ class Subsets:
 
     @property
     def mean_probability(self) -> float:
-        """The mean of the probabilities of the sets that are drawn."""
+        """The mean probability of a random set."""
         return sum(map(self.probability, self.sizes)) / len(self.sizes)
 
     def drawn(self, count: int, random: np.random.Generator) -> dict[tuple[int, ...], int]:
-        """Draw sets, and return how often each was drawn; those that are alike in one order."""
+        """Draw sets, and return the count of each, sorted."""
         found: dict[tuple[int, ...], int] = {}
         for size in random.choice(self.sizes, size=count).tolist():
             if self.are_runs or size == self.n_columns:
@@ -86,7 +86,7 @@ class Subsets:
 
 
 def _parted(star: Any) -> tuple[bool, Any]:
-    """Return whether sets are runs, and the sizes as they are given, None if they are not."""
+    """Return whether sets are runs, and their sizes; None for the default sizes."""
     if isinstance(star, str) and star == "sequence":
         return True, None
     is_pair = isinstance(star, list | tuple) and len(star) > 0 and isinstance(star[0], str)
@@ -98,7 +98,5 @@ def _parted(star: Any) -> tuple[bool, Any]:
 def _size(size: object, n_columns: int) -> int:
     found = as_integer("star", size, _WHAT, least=1)
     if found > n_columns:
-        raise ValueError(
-            f"star asks for terms of {found} columns, and X has {n_columns}: give up to {n_columns}"
-        )
+        raise ValueError(f"star={found} exceeds the {n_columns} columns of X")
     return found

@@ -1,4 +1,4 @@
-"""The games of the variance, computed by the engine: over pairs of evaluations."""
+"""Values of coalitions under the variance, computed by the engine over pairs of evaluations."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from pkex.games.indices import SHAPLEY, Quantity
 from pkex.sensitivity.deviations import Deviations
 from pkex.typing import Float
 
-__all__ = ["Worths"]
+__all__ = ["VarianceValues"]
 
-# Shapley values, v({j}) − v(∅), v(D) − v(D∖j), and what pairs have beside their members.
+# Shapley values, v({j}) − v(∅), v(D) − v(D∖j), and interactions of pairs.
 _QUANTITIES = (SHAPLEY, Quantity(1, 0.0), Quantity(1, 1.0), Quantity(2, 0.0))
-# From what measured error on all is computed again, where nothing else is said.
+# The default relative error above which values are recomputed in twice the precision.
 _LARGEST_ERROR = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
-class Worths:
-    """Quantities of the game v(S) = Var E[f(X) | X_S], of shape (coalitions, outputs).
+class VarianceValues:
+    """Values for v(S) = Var E[f(X) | X_S], of shape (coalitions, outputs).
 
     Parameters
     ----------
     shapley, first, total : ndarray of shape (P, outputs)
     second : ndarray of shape (pairs, outputs) or None
     errors : ndarray of shape (outputs,)
-        The largest difference between v of single columns and the same as sums of squares.
+        The largest difference between v({j}) of columns and sums of squares.
     """
 
     shapley: Float
@@ -51,8 +51,8 @@ class Worths:
         order: int,
         how: Computation,
         largest_error: float = _LARGEST_ERROR,
-    ) -> Worths:
-        """Compute them.
+    ) -> VarianceValues:
+        """Return the values for weighted evaluations.
 
         Parameters
         ----------
@@ -63,7 +63,8 @@ class Worths:
         order : {1, 2}
         how : Computation
         largest_error : float
-            Of the variance: from what measured error on all is computed in twice the precision.
+            The error, relative to the variance, above which values are computed in twice the
+            precision.
         """
         n_players = int(players.max()) + 1
         counts = [math.comb(n_players, own.size) for own in _QUANTITIES[: 2 + order]]
@@ -75,7 +76,7 @@ class Worths:
             own = _EvaluationSum(
                 deviations.of_evaluations(some), weights[np.ix_(some, outputs)], players
             )
-            found[:, outputs], errors[outputs] = own.worths(
+            found[:, outputs], errors[outputs] = own.values(
                 order, how.reporting(report), largest_error
             )
         shapley, first, total, *second = np.split(found, np.cumsum(counts)[:-1])
@@ -85,7 +86,7 @@ class Worths:
 def _outputs_of_evaluations(
     weights: Float,
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Yield the evaluations that some outputs are made of, and these outputs."""
+    """Yield groups of outputs that have the same evaluations, with these evaluations."""
     patterns, places = np.unique(weights != 0.0, axis=1, return_inverse=True)
     for number, pattern in enumerate(patterns.T):
         yield np.flatnonzero(pattern), np.flatnonzero(places.reshape(-1) == number)
@@ -93,39 +94,41 @@ def _outputs_of_evaluations(
 
 @dataclass(frozen=True, eq=False)
 class _EvaluationSum:
-    """A sum of products all of whose evaluations have a weight."""
+    """A sum of products in which all evaluations have a nonzero weight."""
 
     deviations: Deviations
     weights: Float
     players: NDArray[np.int64]
 
-    def worths(self, order: int, how: Computation, largest_error: float) -> tuple[Float, Float]:
-        """Return all quantities below each other, and the errors of outputs."""
+    def values(self, order: int, how: Computation, largest_error: float) -> tuple[Float, Float]:
+        """Return all quantities along the first axis, and the errors of outputs."""
         plain, twice = how.part(0, 2), how.part(1, 2)
         *parts, last = parts_of(plain.progress, 3.0, *[1.0] * (2 + order))
         quantities = zip(_QUANTITIES, parts, strict=False)
-        found = np.concatenate([self._worth(own, how.reporting(part)) for own, part in quantities])
-        # Errors are measured where no columns are grouped, whatever the players are.
+        found = np.concatenate(
+            [self._quantity(own, how.reporting(part)) for own, part in quantities]
+        )
+        # Errors are measured for single columns, also if players are groups.
         singly = replace(self, players=np.arange(len(self.players), dtype=np.int64))
         is_single = np.array_equal(self.players, singly.players)
         if is_single:
             errors = self._errors(found[len(self.players) :])
         else:
-            errors = self._errors(singly._worth(_QUANTITIES[1], how.reporting(last)))
+            errors = self._errors(singly._quantity(_QUANTITIES[1], how.reporting(last)))
         variance = np.abs(found[: int(self.players.max()) + 1].sum(axis=0))
         if (errors <= largest_error * variance).all():
             return found, errors
-        found = self._worths_twice(order > 1, twice.part(0, 1 if is_single else 2))
-        alone = found if is_single else singly._worths_twice(False, twice.part(1, 2))
+        found = self._quantities_twice(order > 1, twice.part(0, 1 if is_single else 2))
+        alone = found if is_single else singly._quantities_twice(False, twice.part(1, 2))
         return found, self._errors(alone[len(self.players) :])
 
-    def _worths_twice(self, pairs: bool, how: Computation) -> Float:
+    def _quantities_twice(self, pairs: bool, how: Computation) -> Float:
         """Return all quantities, computed in twice the precision."""
         return _core.variance_games_twice(
             *self._arguments, pairs=pairs, n_threads=how.n_threads, progress=how.progress
         )
 
-    def _worth(self, quantity: Quantity, how: Computation) -> Float:
+    def _quantity(self, quantity: Quantity, how: Computation) -> Float:
         return _core.variance_games(
             *self._arguments,
             size=quantity.size,
@@ -141,12 +144,12 @@ class _EvaluationSum:
         return own.means, own.vectors, own.starts, self.weights, self.players
 
     def _errors(self, first: Float) -> Float:
-        """Return how far v of single columns is from the same as sums of squares.
+        """Return the differences between v({j}) of columns and sums of squares.
 
         Parameters
         ----------
         first : ndarray of shape (at least d, outputs)
-            Of which the first are v of each column.
+            The first d are v({j}) of columns.
         """
         squares = self.deviations.of_single_columns(self.weights)
         errors: Float = np.abs(first[: len(squares)] - squares).max(axis=0, initial=0.0)

@@ -18,10 +18,10 @@ from pkex.typing import Float
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["given_floats", "given_values"]
+__all__ = ["checked_floats", "checked_values"]
 
 
-def given_values(
+def checked_values(
     values: ArrayLike,
     base_values: ArrayLike,
     data: ArrayLike,
@@ -48,8 +48,8 @@ def given_values(
         )
     features = as_names("feature_names", feature_names)
     outputs = None if output_names is None else as_names("output_names", output_names)
-    own = given_floats("values", values)
-    base = given_floats("base_values", base_values)
+    own = checked_floats("values", values)
+    base = checked_floats("base_values", base_values)
     table: Any = np.array(data)
     rows = () if table.ndim == 1 else (ROW,)
     present = (*rows, FEATURE, *(() if outputs is None else (OUTPUT,)))
@@ -62,7 +62,7 @@ def given_values(
     return RowValues(own, base, table, axes, value_function=game)
 
 
-def given_floats(argument: str, numbers: ArrayLike) -> Float:
+def checked_floats(argument: str, numbers: ArrayLike) -> Float:
     """Return a copy of numbers as float64; raise TypeError for complex numbers."""
     if np.iscomplexobj(numbers):
         raise TypeError(f"{argument} must be real numbers; got complex numbers")

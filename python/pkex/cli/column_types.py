@@ -1,4 +1,4 @@
-"""What the entries of a column are: numbers, dates or labels."""
+"""Types of columns of tables from files: numbers, dates or categories."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "Kind",
+    "ColumnType",
     "as_dates",
     "counts_rows",
-    "hidden_by_rounding",
-    "kind_of",
-    "like_numbers",
-    "not_like_most",
+    "is_lost_by_rounding",
+    "texts_among_most",
+    "texts_like_numbers",
+    "type_of",
 ]
 
-Kind = Literal["numbers", "dates", "labels"]
+ColumnType = Literal["numbers", "dates", "categories"]
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
-# Texts that pandas does not read as numbers or dates, and what may have been meant.
-_LOOKS = {
-    r"[+-]?\d+,\d+": "if these are numbers with a decimal comma, say so: --decimal ,",
-    r"[+-]?\d{1,3}([., ']\d{3})+([.,]\d+)?": "if these are numbers, write them such as 1234.5",
-    r"\d{1,4}([./])\d{1,2}\1\d{1,4}": "if these are dates, write them such as 2026-03-01",
+# Texts that pandas does not read as numbers or dates, and how to pass them.
+_LIKE_NUMBERS = {
+    r"[+-]?\d+,\d+": "If these are numbers with a decimal comma, pass --decimal ,",
+    r"[+-]?\d{1,3}([., ']\d{3})+([.,]\d+)?": "If these are numbers, write them such as 1234.5",
+    r"\d{1,4}([./])\d{1,2}\1\d{1,4}": "If these are dates, write them such as 2026-03-01",
 }
-# Entries that are looked at.
+# The largest number of values that are compared with these patterns.
 _MOST = 1000
-# Fewer entries may go up by 1 for other reasons.
+# Shorter columns may increase by 1 for other reasons than numbering rows.
 _FEW = 10
 
 
-def kind_of(column: pd.Series) -> Kind:
-    """Return what the entries of a column are, by its type."""
+def type_of(column: pd.Series) -> ColumnType:
+    """Return the type of the values of a column, given its dtype."""
     from pandas.api import types
 
     dtype = column.dtype
@@ -49,11 +49,11 @@ def kind_of(column: pd.Series) -> Kind:
     # Integers that are too large for 64 bits.
     if types.is_object_dtype(dtype) and types.infer_dtype(column, skipna=True) == "integer":
         return "numbers"
-    return "labels"
+    return "categories"
 
 
 def as_dates(column: pd.Series) -> pd.Series:
-    """Return texts as dates if most of them are dates such as 2026-03-01; others are missing then.
+    """Return texts as dates if most are dates such as 2026-03-01; other texts become missing.
 
     Times of day and offsets from UTC may follow.
     """
@@ -66,43 +66,45 @@ def as_dates(column: pd.Series) -> pd.Series:
     return dates.dt.tz_localize(None) if _are_most(dates, column) else column
 
 
-def not_like_most(column: pd.Series, decimal: str = ".") -> tuple[Kind, NDArray[np.bool_]] | None:
-    """Return which texts are no numbers, or no dates, where most of the texts are; else None."""
+def texts_among_most(
+    column: pd.Series, decimal: str = "."
+) -> tuple[ColumnType, NDArray[np.bool_]] | None:
+    """Return which texts are not numbers, or not dates, if most texts are; otherwise None."""
     import pandas as pd
 
-    as_kinds: dict[Kind, pd.Series] = {
+    by_type: dict[ColumnType, pd.Series] = {
         "numbers": pd.to_numeric(
             column if decimal == "." else column.astype("string").str.replace(decimal, "."),
             errors="coerce",
         ),
         "dates": as_dates(column),
     }
-    for kind, converted in as_kinds.items():
+    for column_type, converted in by_type.items():
         is_wrong: NDArray[np.bool_] = (converted.isna() & column.notna()).to_numpy()
         if is_wrong.any() and _are_most(converted, column):
-            return kind, is_wrong
+            return column_type, is_wrong
     return None
 
 
-def like_numbers(column: pd.Series) -> tuple[str, str] | None:
-    """Return a text, and what it may be, if most texts look like numbers or dates; else None."""
+def texts_like_numbers(column: pd.Series) -> tuple[str, str] | None:
+    """Return a text and a hint if most texts look like numbers or dates; otherwise None."""
     texts = column.dropna().iloc[:_MOST].astype(str).str.strip()
-    for look, what in _LOOKS.items():
-        is_like = texts.str.fullmatch(look)
+    for pattern, hint in _LIKE_NUMBERS.items():
+        is_like = texts.str.fullmatch(pattern)
         if 2 * is_like.sum() > len(texts):
-            return texts[is_like].iloc[0], what
+            return texts[is_like].iloc[0], hint
     return None
 
 
 def counts_rows(column: pd.Series) -> bool:
     """Return whether each number is that of the row before, plus 1."""
-    if kind_of(column) != "numbers" or len(column) < _FEW:
+    if type_of(column) != "numbers" or len(column) < _FEW:
         return False
     return bool((column.diff().iloc[1:] == 1).all())
 
 
-def hidden_by_rounding(column: pd.Series) -> NDArray[np.bool_]:
-    """Return which integers differ from the first, where as numbers all are equal."""
+def is_lost_by_rounding(column: pd.Series) -> NDArray[np.bool_]:
+    """Return which integers differ from the first if all are equal as float64."""
     from pandas.api import types
 
     nothing = np.zeros(len(column), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""What the commands of the two statistics, MMD and HSIC, have in common."""
+"""Options and output of `pkex drift` and `pkex hsic`, which test a statistic by permutations."""
 
 from __future__ import annotations
 
@@ -8,19 +8,25 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from pkex.cli.failure import Failure, failures
+from pkex.cli.errors import CommandError, command_errors
 from pkex.cli.options import Progress, add_missing, add_output, add_table, add_test
 from pkex.cli.vocabulary import CommandVocabulary
 from pkex.compare.sampled.budget import check_budget
-from pkex.inputs.choices import Estimator
 
 if TYPE_CHECKING:
     from pkex import HSICResult, MMDResult
 
-__all__ = ["add_options", "check_test", "common_facts", "feature_lines", "how_tested", "record_of"]
+__all__ = [
+    "add_options",
+    "check_test",
+    "feature_lines",
+    "statistic_settings",
+    "test_facts",
+    "test_record",
+]
 
-# What is known of each feature: the attribute of the result, and its name in JSON and CSV.
-_OF_FEATURES = {
+# Attributes of results with a value for each feature, and their names in JSON and CSV.
+_FEATURE_COLUMNS = {
     "values": "value",
     "standard_errors": "standard_error",
     "feature_pvalues": "pvalue",
@@ -31,41 +37,32 @@ _OF_FEATURES = {
 }
 
 
-def add_options(parser: argparse.ArgumentParser, *, estimator: Estimator, chosen: str) -> None:
-    """Add the options of both commands.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-    estimator : str
-        The one by default.
-    chosen : str
-        Which columns are read.
-    """
-    add_test(parser, estimator)
+def add_options(parser: argparse.ArgumentParser, *, columns: str) -> None:
+    """Add the options of both commands; `columns` describes the columns that are read."""
+    add_test(parser, "unbiased")
     add_missing(parser)
-    add_table(parser, chosen=chosen)
+    add_table(parser, columns=columns)
     add_output(parser)
 
 
-def check_test(options: argparse.Namespace, *, needs_test: bool = False) -> None:
-    """Refuse permutations that are too few for the level, and a budget of what takes none.
+def check_test(options: argparse.Namespace, *, requires_test: bool = False) -> None:
+    """Raise CommandError for too few permutations, or a budget of an estimator without one.
 
     The smallest p-value of B permutations is 1 / (B + 1).
     """
-    with failures(CommandVocabulary({})):
+    with command_errors(CommandVocabulary({})):
         check_budget(options.budget, options.estimator)
     least = math.ceil(1.0 / options.alpha - 1e-9) - 1
-    if (options.permutations or needs_test) and options.permutations < least:
-        none = "" if needs_test else ", or 0 for no test"
-        raise Failure(
-            f"--permutations {options.permutations} cannot find anything at the level "
-            f"{options.alpha:g}; at least {least} are needed{none}"
+    if (options.permutations or requires_test) and options.permutations < least:
+        none = "" if requires_test else ", or 0 for no test"
+        raise CommandError(
+            f"--permutations {options.permutations} cannot reach the level {options.alpha:g}; at "
+            f"least {least} are needed{none}"
         )
 
 
-def how_tested(options: argparse.Namespace) -> dict[str, Any]:
-    """Return what the library is told of the test."""
+def statistic_settings(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the keyword arguments of `pkex.mmd` or `pkex.hsic`."""
     return {
         "estimator": options.estimator,
         "budget": options.budget,
@@ -76,41 +73,42 @@ def how_tested(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def common_facts(options: argparse.Namespace) -> dict[str, str]:
-    """Return with which seed and version things were computed."""
+def test_facts(options: argparse.Namespace) -> dict[str, str]:
+    """Return the seed and the version, for the description of the computation."""
     return {"Seed": str(options.seed), "Version": f"pkex {version('pkex')}"}
 
 
 def feature_lines(result: MMDResult | HSICResult) -> list[dict[str, Any]]:
-    """Return what is known of each feature, the largest value first."""
+    """Return a line of CSV for each feature, the largest value first."""
     from pkex.compare.results.conclusion import share_intervals
 
-    shares = (
-        [float("nan")] * len(result.values) if result.shares is None else result.shares.tolist()
-    )
-    columns: dict[str, Any] = {"feature": result.feature_names, "share": shares}
-    low, high = share_intervals(result).T
-    columns |= {"share_low": low.tolist(), "share_high": high.tolist()}
-    for attribute, name in _OF_FEATURES.items():
+    n_features = len(result.values)
+    low, high = share_intervals(result).T.tolist()
+    columns: dict[str, Any] = {
+        "feature": result.feature_names,
+        "share": [math.nan] * n_features if result.shares is None else result.shares.tolist(),
+        "share_low": low,
+        "share_high": high,
+    }
+    for attribute, name in _FEATURE_COLUMNS.items():
         column = getattr(result, attribute)
-        columns[name] = [None] * len(result.values) if column is None else column.tolist()
+        columns[name] = [None] * n_features if column is None else column.tolist()
     lines = [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]
     return sorted(lines, key=lambda line: -line["value"])
 
 
-def record_of(
-    command: str,
+def test_record(
     result: MMDResult | HSICResult,
     options: argparse.Namespace,
-    sentence: str,
+    conclusion: str,
     warnings: list[str],
     **own: Any,
 ) -> Mapping[str, Any]:
-    """Return what was found as JSON has it."""
+    """Return the result as JSON, with the fields that only one command has as `own`."""
     return {
-        "command": command,
+        "command": options.command,
         "pkex": version("pkex"),
-        "verdict": sentence,
+        "conclusion": conclusion,
         **own,
         "alpha": options.alpha,
         "pvalue": result.pvalue,
