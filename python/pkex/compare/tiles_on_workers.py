@@ -40,7 +40,7 @@ def sums_over_pairs(
         return _core.pair_sums(
             sample,
             weighting,
-            alone_in_groups=alone_in_groups,
+            univariate_in_groups=alone_in_groups,
             summation=how.summation,
             n_threads=how.n_threads,
             progress=how.progress,
@@ -50,7 +50,7 @@ def sums_over_pairs(
         sample,
         weighting,
         partial(_parts, how.workers, work, how),
-        alone_in_groups=alone_in_groups,
+        univariate_in_groups=alone_in_groups,
         summation=how.summation,
     )
 
@@ -58,7 +58,7 @@ def sums_over_pairs(
 def _tile_sums(
     sample: _Sample, weighting: _Weighting, alone_in_groups: bool, tiles: tuple[int, int]
 ) -> Float:
-    return _core.tile_sums(sample, weighting, alone_in_groups=alone_in_groups, tiles=tiles)
+    return _core.tile_sums(sample, weighting, univariate_in_groups=alone_in_groups, tiles=tiles)
 
 
 def _parts(
