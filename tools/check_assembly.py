@@ -18,16 +18,16 @@ from dataclasses import dataclass
 # The checked bodies, <… as Copies>::on_avx512, and their known numbers of calls and spills. (Bodies
 # that fill factors have loops of every family, of which few are hot: `make counts` covers them.)
 BODIES = {
-    "game::quantity::FromOneEnd": 0,
-    "game::quantity::FromBothEnds": 30,
-    "game::quantity::ByRecursion": 0,
-    "game::quantity::OfCoalitions": 0,
-    "game::quantity::OfTwo": 8,
-    "game::quantity::OfSeries": 0,
+    "game::sweep::FromOneEnd": 0,
+    "game::sweep::FromBothEnds": 30,
+    "game::recursion::ByRecursion": 0,
+    "game::interactions::OfCoalitions": 0,
+    "game::coalitions_of_two::OfTwo": 8,
+    "game::series::OfSeries": 0,
     "walk::cell::Reduce": 2,
     "game::quantity::AddValues": 0,
-    "pairs::workspace::Accumulate": 0,
-    "absent::own_point_means::AddPairsOfPoints": 0,
+    "sample::workspace::Accumulate": 0,
+    "absent::point_means::AddPairsOfPoints": 0,
     "simd::sum::AddWeighted": 0,
 }
 

@@ -109,7 +109,7 @@ class Expansion:
         n_threads: int,
         progress: _Progress | None = None,
     ) -> NDArray[np.float64]: ...
-    def worths(
+    def coalition_values(
         self,
         X: NDArray[np.float64],
         background: NDArray[np.float64] | None,
@@ -152,7 +152,7 @@ def pair_sums(
     sample: _Sample,
     weighting: _Weighting,
     *,
-    alone_in_groups: bool,
+    univariate_in_groups: bool,
     summation: str,
     n_threads: int,
     progress: _Progress | None = None,
@@ -185,7 +185,7 @@ def tile_sums(
     sample: _Sample,
     weighting: _Weighting,
     *,
-    alone_in_groups: bool,
+    univariate_in_groups: bool,
     tiles: tuple[int, int],
 ) -> NDArray[np.float64]: ...
 def sums_of_parts(
@@ -193,7 +193,7 @@ def sums_of_parts(
     weighting: _Weighting,
     parts: Callable[[int], Iterable[NDArray[np.float64]]],
     *,
-    alone_in_groups: bool,
+    univariate_in_groups: bool,
     summation: str,
 ) -> _PairSums: ...
 def permuted_sums(
@@ -223,7 +223,7 @@ def variance_games_twice(
     weights: NDArray[np.float64],
     players: NDArray[np.int64],
     *,
-    pairs: bool,
+    with_interactions: bool,
     n_threads: int,
     progress: _Progress | None = None,
 ) -> NDArray[np.float64]: ...

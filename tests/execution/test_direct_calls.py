@@ -64,7 +64,7 @@ def classes(*, sample: dict[str, Any] | None = None, **changed: Any) -> object:
         "groups": GROUPS,
     }
     weighting = {"n_first": 0, "weights": None, "skips_second": False, "takes_halves": True}
-    options = {"alone_in_groups": False, **OPTIONS}
+    options = {"univariate_in_groups": False, **OPTIONS}
     weighting |= {name: value for name, value in changed.items() if name in weighting}
     options |= {name: value for name, value in changed.items() if name in options}
     values = tuple((of_sample | (sample or {})).values())
@@ -82,7 +82,7 @@ def target(*, columns: int = 1, **changed: Any) -> object:
         "takes_halves": (True, True),
     } | changed
     sample = (ROWS, rbf(), PLAYERS, None, GROUPS)
-    return _core.pair_sums(sample, tuple(weighting.values()), alone_in_groups=False, **OPTIONS)
+    return _core.pair_sums(sample, tuple(weighting.values()), univariate_in_groups=False, **OPTIONS)
 
 
 def product_game(**changed: Any) -> object:
@@ -131,23 +131,23 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "huge player of a sample": (
         lambda: classes(sample={"players": np.array([0, 2**62])}),
-        "no player of number",
+        "players must be below",
     ),
     "huge player of an expansion": (
         lambda: expansion(players=np.array([0, 2**62])),
-        "no player of number",
+        "players must be below",
     ),
     "huge player of means": (
         lambda: _core.mean_factors(ROWS, rbf(), np.array([0, 2**62]), n_threads=1),
-        "no player of number",
+        "players must be below",
     ),
     "huge player of pairs of rows with themselves": (
         lambda: _core.self_pairs(ROWS, rbf(), np.array([0, 2**62]), None),
-        "no player of number",
+        "players must be below",
     ),
     "huge player of variances": (
         lambda: variance_games(players=np.array([0, 2**62])),
-        "no player of number",
+        "players must be below",
     ),
     "gap among players": (lambda: expansion(players=np.array([1, 1])), "without gaps"),
     "negative player": (lambda: expansion(players=np.array([0, -1])), "must not be negative"),
@@ -294,7 +294,7 @@ ANSWERED: dict[str, Callable[[], object]] = {
     "tiles that there are not": lambda: _core.tile_sums(
         (ROWS, rbf(), PLAYERS, None, GROUPS),
         (0, None, False, True),
-        alone_in_groups=False,
+        univariate_in_groups=False,
         tiles=(2**40, 5),
     ),
     "no orders": lambda: _core.permuted_sums(
@@ -303,8 +303,10 @@ ANSWERED: dict[str, Callable[[], object]] = {
     "no values of coalitions": lambda: _core.superset_sums(
         np.ones((0, 3, 1)), 3, 2, 1, n_threads=1
     ),
-    "worths without background rows": lambda: expansion().worths(ROWS, ROWS[:0], None, **OPTIONS),
-    "worths of no coalitions": lambda: expansion().worths(
+    "worths without background rows": lambda: expansion().coalition_values(
+        ROWS, ROWS[:0], None, **OPTIONS
+    ),
+    "worths of no coalitions": lambda: expansion().coalition_values(
         ROWS, None, np.empty((0, N_COLUMNS), dtype=np.bool_), **OPTIONS
     ),
 }

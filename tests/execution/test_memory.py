@@ -40,9 +40,9 @@ def refusal(call, prepare="", megabytes=1500):
     return done.stdout.strip()
 
 
-RESULT = "for the result; compute it in parts, of fewer rows or outputs"
-SUMS = "for the sums on the way; take fewer outputs at a time, or fewer threads"
-RECURSION = "for the rows of the recursion; take the quadrature, or fewer threads"
+RESULT = "for the result; pass fewer rows or outputs at a time"
+SUMS = "for intermediate sums; pass fewer outputs at a time, or use fewer threads"
+RECURSION = "for the rows of the recursion; use the quadrature, or fewer threads"
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
 

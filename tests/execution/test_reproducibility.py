@@ -302,5 +302,8 @@ def test_a_level_that_is_not_there_is_an_import_error_that_lists_those_there_are
         assert ran.stdout.strip() == level
     else:
         assert ran.returncode == 1
-        expected = f"ImportError: PKEX_SIMD={level}: this machine has {', '.join(available)}"
+        expected = (
+            f"ImportError: PKEX_SIMD={level} is not supported by this machine. "
+            f"Set it to one of: {', '.join(available)}"
+        )
         assert ran.stderr.strip().splitlines()[-1] == expected

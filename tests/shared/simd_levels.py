@@ -20,7 +20,7 @@ def run_at(level, *command):
 def simd_levels():
     """As the message lists them that answers an unknown level."""
     message = run_at("abacus", "-c", "import pkex").stderr.strip().splitlines()[-1]
-    return message.rpartition("this machine has ")[2].split(", ")
+    return message.rpartition("Set it to one of: ")[2].split(", ")
 
 
 def only_native():

@@ -1,4 +1,4 @@
-//! The engine's computations one by one, against their times in earlier runs (criterion).
+//! The engine's computations, compared with their times in earlier runs (criterion).
 //!
 //! `cargo bench -p pkex-bench --bench engine -- --save-baseline before`, and later
 //! `-- --baseline before`. Figures to quote come from the other target, `ratios`.

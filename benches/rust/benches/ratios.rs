@@ -1,11 +1,11 @@
-//! How near the engine comes to the machine's own peak, and what its options cost: one table, of
-//! ratios between computations that took turns.
+//! The speed of the engine as a share of the machine's peak, and the cost of its options: one table
+//! of ratios between computations that run in turns.
 //!
-//! The peak is counted in multiply-adds, the quadrature in node-features of five such instructions
-//! each. Two problems of different Λ, and so of different numbers of nodes, differ in the inner loop
-//! alone, and the difference of their times is its. The time of a factor (an exponential, and
-//! reading, subtracting, squaring and multiplying) is that of a prediction, less that of one with a
-//! single feature, which is all reduction.
+//! The peak is counted in multiply-adds, and the quadrature in node-features of five such
+//! instructions each. Two problems of different Λ, and so of different numbers of nodes, differ
+//! only in the inner loop, whose time is the difference of theirs. The time of a factor (an
+//! exponential, and reading, subtracting, squaring and multiplying) is that of a prediction minus
+//! that of a prediction with a single feature, which is only reduction.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -26,10 +26,10 @@ const FACTORS: usize = 400_000;
 const SMOOTH: f64 = 2.0;
 const ROUGH: f64 = 18.0;
 
-/// Instructions of a node and feature: two on the way up, three on the way down.
+/// Instructions of a node and feature: two in the pass up, three in the pass down.
 const INSTRUCTIONS: f64 = 5.0;
 
-/// What was measured for one number of features.
+/// The measurements for one number of features.
 struct Measured {
     features: usize,
     nodes: f64,
@@ -49,7 +49,8 @@ struct Measured {
 
 fn main() {
     let measured: Vec<_> = FEATURES.into_iter().map(measure).collect();
-    // Found anew for each number of features, beside the others: of all, the fastest.
+    // Measured again for each number of features, in turns with the others: the fastest of all
+    // counts.
     let peak = measured.iter().map(|m| m.peak).fold(0.0, f64::max);
     println!(
         "One core: {}, peak {:.1} G multiply-adds/s. 1000 points, Gaussian kernel, Λ = {SMOOTH}.\n\n\

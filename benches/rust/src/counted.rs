@@ -1,4 +1,5 @@
-//! Computations whose instructions are counted: the bodies that take the time of users' calls.
+//! Computations whose instructions are counted: the bodies that take most of the time of users'
+//! calls.
 
 use std::hint::black_box;
 use std::ops::ControlFlow;
@@ -11,9 +12,9 @@ use pkex_core::{
 /// A computation of any size; it returns the number of factors (players × evaluations) it has.
 #[derive(Clone, Copy)]
 pub struct Case {
-    /// What it is called where counts are listed.
+    /// Its name in the list of counts.
     pub name: &'static str,
-    /// Two sizes: the difference of their counts is without what is done but once.
+    /// Two sizes: the difference of their counts excludes work that is done once.
     pub sizes: [usize; 2],
     run: fn(usize, &Settings) -> f64,
 }
@@ -31,7 +32,7 @@ const ROWS: [usize; 2] = [2, 6];
 /// Rows of a sample.
 const SAMPLE: [usize; 2] = [128, 256];
 
-/// All of them.
+/// All computations.
 pub const CASES: [Case; 14] = [
     Case { name: "neutral, 20 features", sizes: ROWS, run: |n, s| neutral(20, 1, n, s) },
     Case { name: "neutral, 100 features", sizes: ROWS, run: |n, s| neutral(100, 1, n, s) },
@@ -191,7 +192,7 @@ fn pairs(rows: usize, is_marginal: bool, weighting: Weighting<'_>, settings: &Se
         absent: is_marginal.then(|| Matrix::of_shape(&[0.875; FEATURES], [1, FEATURES])),
         groups: &groups,
         weighting,
-        alone_in_groups: false,
+        univariate_in_groups: false,
     };
     black_box(expect(problem.sums(settings, &mut go_on)));
     (rows * (rows - 1) / 2 * FEATURES) as f64
@@ -205,7 +206,7 @@ fn kernel(features: usize, family: Family) -> Term {
     Term { coefficient: 1.0, factors, series: None }
 }
 
-/// Numbers from −1 to 1, the same in every run.
+/// Numbers from −1 to 1, equal in every run.
 fn numbers(seed: u64, count: usize) -> Vec<f64> {
     let mut state = 2 * seed + 1;
     std::iter::repeat_with(|| {

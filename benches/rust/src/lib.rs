@@ -1,5 +1,5 @@
-//! What the benchmarks share: problems of a known amount of work, the machine's own peak, and
-//! timings that take turns.
+//! Code that the benchmarks share: problems of a known amount of work, the machine's own peak, and
+//! timings in turns.
 
 pub mod counted;
 pub mod peak;
@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use pkex_core::{Level, Settings, Summation};
 
-/// What users get, but on one thread; on the instruction set that the environment variable
-/// `PKEX_SIMD` names, if it is set.
+/// The settings of users' calls, on one thread and on the instruction set that the environment
+/// variable `PKEX_SIMD` names, if it is set.
 ///
 /// # Panics
 /// If the machine has no instruction set of that name.
@@ -23,10 +23,10 @@ pub fn settings() -> Settings {
     Settings { summation: Summation::Compensated, threads: 1, level }
 }
 
-/// Seconds of the fastest run of each computation, as they take turns for the length of `time`.
+/// Seconds of the fastest run of each computation. The computations run in turns for `time`.
 ///
-/// Other work on the machine only ever adds time: the fastest of many short runs had least of it,
-/// and taking turns, all computations have the same chances.
+/// Other work on the machine only adds time: the fastest of many short runs had the least of it,
+/// and in turns all computations have the same chances.
 pub fn fastest<const N: usize>(time: Duration, computations: [&dyn Fn(); N]) -> [f64; N] {
     let mut seconds = [f64::INFINITY; N];
     let begin = Instant::now();

@@ -4,8 +4,8 @@ use std::hint::black_box;
 
 use pkex_core::Level;
 
-/// Chains of dependent multiply-adds that run side by side: enough to hide the latency of the
-/// instruction, few enough that registers hold them.
+/// Chains of dependent multiply-adds that run in parallel: enough to hide the latency of the
+/// instruction, few enough to stay in registers.
 const CHAINS: usize = 6;
 
 /// Multiply-adds of each lane of each chain: about half a millisecond.
@@ -14,12 +14,12 @@ const STEPS: u32 = 1 << 17;
 /// Does multiply-adds as fast as the instruction set can, on one thread, and returns their number.
 ///
 /// # Panics
-/// If the machine lacks the instruction set.
+/// If the machine does not support the instruction set.
 #[must_use]
 pub fn multiply_adds(level: Level) -> f64 {
     let lanes = match level {
         Level::Portable => chains::<4, false>(),
-        // SAFETY: the features that these functions are compiled for are asked for first.
+        // SAFETY: the features that these functions are compiled for are checked first.
         #[cfg(target_arch = "x86_64")]
         #[expect(unsafe_code, reason = "calls of functions compiled for features just asked for")]
         Level::Avx2 if level.is_available() => unsafe { chains_avx2() },

@@ -1,4 +1,4 @@
-//! Explanations of a kernel expansion of which the number of quadrature nodes is known.
+//! Explanations of a kernel expansion with a known number of quadrature nodes.
 
 use std::hint::black_box;
 use std::ops::ControlFlow;
@@ -61,7 +61,7 @@ impl Problem {
         )));
     }
 
-    /// Evaluates the expansion: nothing but factors, their products and a sum.
+    /// Evaluates the expansion: only factors, their products and a sum.
     pub fn predict(&self, settings: &Settings) {
         black_box(expect(self.expansion.predict(self.rows(), settings, &mut go_on)));
     }
@@ -71,11 +71,11 @@ impl Problem {
     }
 }
 
-/// The Gauss–Legendre nodes of an evaluation: the fewest, m, that err by at most 2⁻⁵³; ⌈d/2⌉ are
-/// exact.
+/// The Gauss–Legendre nodes of an evaluation: the smallest number m with an error of at most 2⁻⁵³;
+/// ⌈d/2⌉ nodes are exact.
 ///
-/// Of two bounds the smaller: Λ^{2m} (m!)⁴ / ((2m+1) ((2m)!)³), and for m ≥ 2 and every s > 0
-/// (32/15) e^{Λ sinh²(s/2) − 2ms} / (1 − e^{−2s}), here with the near-optimal s = arsinh(4m/Λ).
+/// The error bound is the smaller of Λ^{2m} (m!)⁴ / ((2m+1) ((2m)!)³) and, for m ≥ 2 and every s >
+/// 0, (32/15) e^{Λ sinh²(s/2) − 2ms} / (1 − e^{−2s}), here with the near-optimal s = arsinh(4m/Λ).
 #[must_use]
 pub fn nodes(features: usize, lambda: f64) -> f64 {
     let ln_factorial = |n: usize| (2..=n).map(|k| (k as f64).ln()).sum::<f64>();
@@ -103,7 +103,7 @@ fn go_on(_done: usize, _total: usize) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// ±1 as if at random, the same in every run.
+/// Pseudo-random signs ±1, equal in every run.
 fn signs() -> impl Iterator<Item = f64> {
     let mut state = 1_u64;
     std::iter::repeat_with(move || {

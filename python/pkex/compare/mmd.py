@@ -271,7 +271,7 @@ def _unweighted(
         warn_of_few_permutations(n_permutations, blocks.unchanged_share(rows))
     groups = None if blocks is None else blocks.groups
     sums = pair_sums(
-        rows, n, terms, groups, alone_in_groups=blocks is not None, computation=computation
+        rows, n, terms, groups, univariate_in_groups=blocks is not None, computation=computation
     )
     weights = PairWeights.of(comparison.conventions.estimator, n, m)
     own = weights.self_pairs * terms.self_pair()

@@ -318,7 +318,7 @@ def _(expansion: KernelSum, row: Float, game: Game, members: Members, how: Compu
     options: dict[str, Any] = {"summation": how.summation, "n_threads": how.n_threads}
 
     def compute(packed: _core.Expansion, rows: Float, report: Report | None) -> Float:
-        return packed.worths(rows, background, some, progress=report, **options)
+        return packed.coalition_values(rows, background, some, progress=report, **options)
 
     sums: Float = expansion._packing.over(row[None], game, how.progress, compute)[0]
     values: Float = sums.swapaxes(1, 2) + np.ravel(expansion.intercept)

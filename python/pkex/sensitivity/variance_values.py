@@ -125,7 +125,10 @@ class _EvaluationSum:
     def _quantities_twice(self, pairs: bool, how: Computation) -> Float:
         """Return all quantities, computed in twice the precision."""
         return _core.variance_games_twice(
-            *self._arguments, pairs=pairs, n_threads=how.n_threads, progress=how.progress
+            *self._arguments,
+            with_interactions=pairs,
+            n_threads=how.n_threads,
+            progress=how.progress,
         )
 
     def _quantity(self, quantity: Quantity, how: Computation) -> Float:

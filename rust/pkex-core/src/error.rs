@@ -1,18 +1,18 @@
-//! What can go wrong in a call, in terms its caller can act on.
+//! The errors of a call, in terms that its caller can act on.
 
 use thiserror::Error;
 
 /// Why a call returned no result.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum Error {
-    /// An input array does not fit the others.
+    /// An input array does not fit the other inputs.
     #[error("{argument} has {got}, expected {expected}")]
     Shape {
         /// The argument's name.
         argument: &'static str,
-        /// What would have fitted.
+        /// The expected shape.
         expected: String,
-        /// What was given.
+        /// The shape of the argument.
         got: String,
     },
     /// A parameter is outside its domain.
@@ -20,18 +20,18 @@ pub enum Error {
     Domain {
         /// The argument's name.
         argument: &'static str,
-        /// What it must be.
+        /// The requirement.
         requirement: &'static str,
-        /// What was given.
+        /// The value of the argument.
         got: String,
     },
-    /// An option that this computation does not have.
+    /// The computation does not support an option.
     #[error("{0}")]
     Unsupported(String),
-    /// A result, or a product on the way to it, is outside the range of double precision.
+    /// A result, or an intermediate product, is outside the range of double precision.
     #[error(
-        "the result for row {row} overflows double precision, or a product on the way leaves its range: \
-         scale the coefficients, or the factors"
+        "the result for row {row} overflows double precision, or an intermediate product does. \
+         Scale the coefficients or the factors."
     )]
     Overflow {
         /// Index of the first such row.
@@ -40,19 +40,19 @@ pub enum Error {
     /// There is too little memory.
     #[error("not enough memory: {} for {of}{}", gigabytes(*bytes), already(*bytes, *beside))]
     Memory {
-        /// How many bytes were asked for.
+        /// The bytes of the failed request.
         bytes: usize,
-        /// How many more the call has already.
+        /// The bytes that the call has reserved before.
         beside: usize,
-        /// What for, and what to do.
+        /// The purpose of the memory, and a way to need less.
         of: &'static str,
     },
-    /// The caller's monitor asked to stop.
+    /// The caller's monitor stopped the call.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// What the call has already, where that is more than it asks for.
+/// A note on the memory reserved before, if it is more than the request.
 fn already(bytes: usize, beside: usize) -> String {
     if beside > bytes {
         format!(" (the call has {} already)", gigabytes(beside))

@@ -1,7 +1,7 @@
-//! Kernel expansions f(x) = Σᵢ αᵢ k(x, xᵢ), and what is explained of them.
+//! Kernel expansions f(x) = Σᵢ αᵢ k(x, xᵢ), and computations on their games.
 //!
 //! Each term of the kernel at each point is one evaluation of the engine, or one for each
-//! background row; in a quadratic form each product of two of these.
+//! background row. In a quadratic form, each product of two of these is an evaluation.
 
 use std::sync::Arc;
 
@@ -17,23 +17,22 @@ use crate::evaluations::points::Points;
 use crate::evaluations::products::Products;
 use crate::evaluations::quadratic_form::QuadraticForm;
 use crate::game::coalitions::{Coalitions, binomial};
-use crate::game::quantity::{Nodes, Quantity};
+use crate::game::quantity::{MeasureNodes, Nodes, Quantity};
 use crate::kernel::players::Players;
 use crate::kernel::term::Term;
 use crate::matrix::Matrix;
 use crate::memory::{INPUT, Memory, RESULT, saturating_product};
 use crate::quadrature::measure::Measure;
-use crate::quadrature::rule::Rule;
 use crate::quadrature::table::NodeTable;
 use crate::settings::{Method, Settings};
 use crate::threads::Monitor;
 use crate::walk::computation::{Computation, InParts, MOST_COALITIONS, Values};
 
-/// A kernel expansion, or a quadratic form of its kernel's values, packed for the engine.
+/// A kernel expansion, or a quadratic form of kernel values, packed for the engine.
 #[derive(Debug)]
 pub struct Expansion {
     pub(crate) packed: PackedExpansion,
-    /// Of a quadratic form, whose points have no other weights.
+    /// The weights of a quadratic form; `None` for a sum over points.
     form: Option<QuadraticForm>,
     means: LastMeans,
     means_of_points: MeansOfPoints,
@@ -59,11 +58,11 @@ impl Expansion {
         })
     }
 
-    /// Packs f(x) = Σ C_pq k(x, x_p) k(x, x_q) of `points` (n × columns), with `weights` C (n × n),
-    /// which are symmetric.
+    /// Packs f(x) = Σ C_pq k(x, x_p) k(x, x_q) with `points` (n × columns) and symmetric `weights`
+    /// C (n × n).
     ///
     /// # Errors
-    /// As [`Expansion::new`]; or if a term is a power series.
+    /// The errors of [`Expansion::new`]; also if a term is a power series.
     pub fn quadratic(
         points: Matrix<'_>,
         weights: Matrix<'_>,
@@ -79,7 +78,7 @@ impl Expansion {
         Ok(expansion)
     }
 
-    /// Who the values belong to.
+    /// The players, to which the values belong.
     #[must_use]
     pub fn players(&self) -> &Players {
         &self.packed.kernel.players
@@ -96,11 +95,11 @@ impl Expansion {
         self.form.is_some()
     }
 
-    /// Shapley values: row by row of `x`, player by player, output by output.
+    /// Computes Shapley values: row by row of `x`, player by player, output by output.
     ///
     /// # Errors
-    /// If `x` or the background has another number of columns, a value overflows, there is too
-    /// little memory, or the monitor stops the call.
+    /// If the number of columns of `x` or of the background is wrong, a value overflows, there is
+    /// too little memory, or the monitor stops the call.
     pub fn explain(
         &self,
         x: Matrix<'_>,
@@ -117,8 +116,8 @@ impl Expansion {
         self.compute(x, value_function, settings, Values(quantity, monitor))
     }
 
-    /// c_T ∫ ∏_{l∉T} Fₗ dμ of every coalition T of `size` players: row by row of `x`, coalition by
-    /// coalition in lexicographic order, output by output.
+    /// Computes c_T ∫ ∏_{l∉T} Fₗ dμ of every coalition T of `size` players: row by row of `x`,
+    /// coalition by coalition in lexicographic order, output by output.
     ///
     /// # Errors
     /// As [`Expansion::explain`].
@@ -135,34 +134,23 @@ impl Expansion {
         let width = saturating_product([count, self.outputs()]);
         let result =
             Memory::default().filled(saturating_product([x.rows(), width]), 0.0, RESULT)?;
-        // There may be very many parts: they are made only if their results have room.
+        // There may be very many parts. They are created only if there is memory for their results.
         let parts = if result.is_empty() {
             None
         } else {
             Coalitions::parts(players, size, MOST_COALITIONS)
         };
         let parts = parts.unwrap_or_default();
-        match measure {
-            Measure::Point(t) => {
-                let nodes = Nodes::Rule(&Rule::point(*t));
-                let computation = InParts { result, width, parts, nodes, monitor };
-                self.compute(x, value_function, settings, computation)
-            }
-            Measure::Density(density) => {
-                // As many factors are left as in the Shapley values of this number of players.
-                let most_players = match &self.form {
-                    None => self.packed.kernel.most_players(),
-                    Some(form) => form.most_players(),
-                };
-                let players = (most_players + 1).saturating_sub(size);
-                let nodes = Nodes::Table(&NodeTable::weighted(players, density));
-                let computation = InParts { result, width, parts, nodes, monitor };
-                self.compute(x, value_function, settings, computation)
-            }
-        }
+        let most_players = match &self.form {
+            None => self.packed.kernel.most_players(),
+            Some(form) => form.most_players(),
+        };
+        let nodes = MeasureNodes::new(measure, most_players, size);
+        let computation = InParts { result, width, parts, nodes: nodes.nodes(), monitor };
+        self.compute(x, value_function, settings, computation)
     }
 
-    /// The expansion itself, f(x): row by row of `x`, output by output.
+    /// Computes the expansion f(x): row by row of `x`, output by output.
     ///
     /// # Errors
     /// As [`Expansion::explain`].
@@ -176,8 +164,8 @@ impl Expansion {
         self.compute(x, ValueFunction::Neutral, settings, values)
     }
 
-    /// The worth of the empty coalition, which is the same for all rows: output by output. What the
-    /// monitor is told is the preparation of means over the points, if they are needed.
+    /// Computes the value of the empty coalition, which is equal for all rows: output by output.
+    /// The monitor is called with the progress of means over the points, if they are needed.
     ///
     /// # Errors
     /// As [`Expansion::explain`].
@@ -197,7 +185,7 @@ impl Expansion {
         self.compute(any_row, value_function, settings, Values(Quantity::EmptyCoalition, monitor))
     }
 
-    /// Computes something of the games of rows.
+    /// Applies a computation to the games of rows.
     fn compute(
         &self,
         rows: Matrix<'_>,
@@ -234,7 +222,7 @@ impl Expansion {
                 computation.of(&Games { evaluations, rows, absent: Neutral }, settings)
             }
             ValueFunction::MarginalOfPoints => {
-                // Of the computation itself nothing is done yet.
+                // Nothing of the computation itself is done yet.
                 let preparation = &mut |_, total| computation.monitor()(0, total);
                 let means = self.means_of_points.of(expansion, settings, preparation)?;
                 let absent = Marginal::new(means.background(), Some(Arc::clone(&means)));
@@ -243,7 +231,7 @@ impl Expansion {
         }
     }
 
-    /// Computes something of the games of rows, of a quadratic form.
+    /// Applies a computation to the games of rows, for a quadratic form.
     fn compute_products(
         evaluations: Products<'_>,
         rows: Matrix<'_>,
@@ -284,7 +272,7 @@ impl Expansion {
         }
         Err(Error::Shape {
             argument: "background",
-            expected: "rows, and as many weights".to_owned(),
+            expected: "at least one row, and a weight for each row".to_owned(),
             got: format!("{rows} rows, {weights} weights"),
         })
     }

@@ -8,27 +8,27 @@
 //!
 //! # Overview
 //!
-//! - [`ProductGames`]: games given as arrays of factors, and their [`Index`].
-//! - [`Expansion`]: a kernel expansion f(x) = Σᵢ αᵢ k(x, xᵢ), its values and interactions at rows,
-//!   in the game of a [`ValueFunction`], which may need a [`Background`]. Interactions integrate
-//!   over a [`Measure`], such as a [`Density`]; [`superset_sums`] adds those of larger coalitions.
-//!   [`Expansion::worths`] has what coalitions are worth one by one.
-//! - [`PairProblem`]: sums over all pairs of rows of a sample ([`PairSums`]), which MMD and HSIC
-//!   are made of. Pairs weigh what a [`Weighting`] says: by [`Classes`] of rows, or by a target
-//!   ([`TargetWeights`]), which rows may exchange within an octet of [`OCTET`]. [`mean_factors`]
-//!   gives absent factors, [`self_pairs`] what pairs of a row with itself have, [`permuted_sums`] the
-//!   sums after permutations.
-//! - [`VarianceGames`]: how the variance of a sum of products of independent inputs divides among
-//!   them.
-//! - A kernel is a sum of [`Term`]s, each a product of [`Factor`]s of a [`Family`] on one column, and
-//!   perhaps of a truncated power [`Series`]; columns belong to [`Players`].
-//! - Data are borrowed as a [`Matrix`]. [`Settings`] name the threads, the [`Summation`] and the
+//! - [`ProductGames`]: games that are arrays of factors, and their [`Index`].
+//! - [`Expansion`]: a kernel expansion f(x) = Σᵢ αᵢ k(x, xᵢ), with its values and interactions at
+//!   rows, for the game of a [`ValueFunction`], which may need a [`Background`]. Interactions
+//!   integrate over a [`Measure`], such as a [`Density`]; [`Supersets`] adds those of larger
+//!   coalitions. [`Expansion::coalition_values`] computes the values of single coalitions.
+//! - [`PairProblem`]: sums over all pairs of rows of a sample ([`PairSums`]), from which MMD and
+//!   HSIC are computed. A [`Weighting`] defines the weights of pairs: by [`Classes`] of rows, or by
+//!   a target ([`TargetWeights`]), which rows may exchange within an octet of [`OCTET`].
+//!   [`mean_factors`] computes absent factors, [`self_pairs`] the pairs of rows with themselves,
+//!   [`permuted_sums`] the sums after permutations.
+//! - [`VarianceGames`]: the division of the variance of a sum of products of independent inputs
+//!   among the inputs.
+//! - A kernel is a sum of [`Term`]s, each a product of [`Factor`]s of a [`Family`] on one column,
+//!   and optionally of a truncated power [`Series`]; columns belong to [`Players`].
+//! - Data are borrowed as a [`Matrix`]. [`Settings`] contain the threads, the [`Summation`] and the
 //!   instruction set ([`Level`]); values are computed by a [`Method`]. A long call asks its
 //!   [`Monitor`] whether to go on, and may fail with an [`Error`].
 //!
 //! # Example
 //!
-//! The Shapley values of a prediction, against the model's own points:
+//! The Shapley values of a prediction, in the marginal game of the model's points:
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -58,15 +58,16 @@
 //!
 //! # How it is built
 //!
-//! Every file imports only from files before it in the order of `tests/rooms.rs`; from the bottom
-//! up: `simd` (lanes and instruction sets), `quadrature` (nodes), `game` (what is computed of a
-//! block of sixteen evaluations), `kernel` (their factors), `walk` (tiles, waves, sums),
-//! `product_games`, `variance` and `evaluations` (what the evaluations are), `absent` (what stands in
-//! for absent players), `expansion`, `coalitions` (worths one by one), `pairs` (pairs of rows).
+//! Every file imports only from files before it in the order of `tests/rooms.rs`. From the bottom
+//! up: `simd` (lanes and instruction sets), `quadrature` (nodes), `game` (computations on a block
+//! of sixteen evaluations), `kernel` (factors), `walk` (tiles, waves, sums), `product_games`,
+//! `variance` and `evaluations` (the evaluations), `absent` (absent factors), `expansion`,
+//! `coalitions` (values of single coalitions), `sample` (pairs of rows).
 
-// Functions are inlined into one copy per instruction set (see `simd`): there is no other way.
+// Functions are inlined into one copy per instruction set (see `simd`), which requires this
+// attribute.
 #![allow(clippy::inline_always)]
-// What tests compare with may come from the system's library.
+// Tests may compare with functions of the system's library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 mod absent;
@@ -78,9 +79,9 @@ mod game;
 mod kernel;
 mod matrix;
 mod memory;
-mod pairs;
 mod product_games;
 mod quadrature;
+mod sample;
 mod settings;
 mod simd;
 mod threads;
@@ -90,7 +91,7 @@ mod walk;
 pub use absent::background::{Background, ValueFunction};
 pub use error::Error;
 pub use expansion::Expansion;
-pub use game::supersets::superset_sums;
+pub use game::supersets::Supersets;
 pub use kernel::family::{Factor, Family};
 pub use kernel::gauss_sums::GaussMean;
 pub use kernel::median::median_distance;
@@ -98,14 +99,14 @@ pub use kernel::players::Players;
 pub use kernel::series::{Form, Series};
 pub use kernel::term::Term;
 pub use matrix::Matrix;
-pub use pairs::mean_factors::mean_factors;
-pub use pairs::octets::OCTET;
-pub use pairs::own::self_pairs;
-pub use pairs::permuted::permuted_sums;
-pub use pairs::problem::{PairProblem, PairSums};
-pub use pairs::weights::{Classes, TargetWeights, Weighting};
 pub use product_games::{Index, ProductGames};
 pub use quadrature::measure::{Density, Measure};
+pub use sample::mean_factors::mean_factors;
+pub use sample::octets::OCTET;
+pub use sample::permuted::permuted_sums;
+pub use sample::problem::{PairProblem, PairSums};
+pub use sample::self_pairs::self_pairs;
+pub use sample::weights::{Classes, TargetWeights, Weighting};
 pub use settings::{Method, Settings};
 pub use simd::level::Level;
 pub use simd::sum::Summation;

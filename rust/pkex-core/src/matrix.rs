@@ -15,7 +15,7 @@ impl<'a> Matrix<'a> {
     /// The matrix of `rows` × `columns` entries in `data`.
     ///
     /// # Errors
-    /// If that is not the number of entries.
+    /// If the number of entries differs.
     pub fn new(data: &'a [f64], rows: usize, columns: usize) -> Result<Self, Error> {
         if rows.checked_mul(columns) != Some(data.len()) {
             return Err(Error::Shape {
@@ -27,7 +27,7 @@ impl<'a> Matrix<'a> {
         Ok(Self { data, rows, columns })
     }
 
-    /// As [`Matrix::new`], for a shape that is known to fit.
+    /// The same as [`Matrix::new`], for a shape that is known to fit.
     ///
     /// # Panics
     /// If it does not.
@@ -67,7 +67,8 @@ impl<'a> Matrix<'a> {
         &self.data[row * self.columns..][..self.columns]
     }
 
-    /// Rows 16·`block`, … side by side, column by column; the last row fills up unused lanes.
+    /// Sixteen rows from number 16·`block` on as lanes, column by column. The last row fills unused
+    /// lanes.
     pub(crate) fn block_by_column(self, block: usize) -> impl Iterator<Item = Lanes> + use<'a> {
         let row = move |lane: usize| (block * LANES + lane).min(self.rows - 1);
         let column = move |j: usize| Lanes(std::array::from_fn(|lane| self.row(row(lane))[j]));

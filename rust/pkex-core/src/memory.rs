@@ -1,8 +1,8 @@
-//! Memory whose amount the input decides: where there is too little of it, the call returns an
-//! error instead of ending the process.
+//! Memory whose amount depends on the input: where it is missing, the call returns an error instead
+//! of ending the process.
 //!
-//! What grows with rows, columns, outputs or points is reserved here; vectors with a single number
-//! for each player or column are not.
+//! Arrays that grow with rows, columns, outputs or points are reserved here; vectors with one
+//! number for each player or column are not.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -10,23 +10,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::Error;
 
-/// What memory is for, and what to do where it is missing.
+/// The purpose of memory, and a way to need less of it.
 pub(crate) type Use = &'static str;
 
-pub(crate) const RESULT: Use = "the result; compute it in parts, of fewer rows or outputs";
-pub(crate) const SUMS: Use = "the sums on the way; take fewer outputs at a time, or fewer threads";
-pub(crate) const FACTORS: Use = "the factors of a thread; take fewer threads, or fewer columns";
-pub(crate) const RECURSION: Use =
-    "the rows of the recursion; take the quadrature, or fewer threads";
-pub(crate) const INPUT: Use = "a copy of the input; take fewer rows, columns or outputs";
-pub(crate) const PAIRS: Use = "the sums over pairs of rows; take fewer rows, groups or players";
+pub(crate) const RESULT: Use = "the result; pass fewer rows or outputs at a time";
+pub(crate) const SUMS: Use =
+    "intermediate sums; pass fewer outputs at a time, or use fewer threads";
+pub(crate) const FACTORS: Use = "the factors of a thread; use fewer threads, or pass fewer columns";
+pub(crate) const RECURSION: Use = "the rows of the recursion; use the quadrature, or fewer threads";
+pub(crate) const INPUT: Use = "a copy of the input; pass fewer rows, columns or outputs";
+pub(crate) const PAIRS: Use = "the sums over pairs of rows; pass fewer rows, groups or players";
 
 /// The product of sizes, or the largest `usize` if it is larger.
 pub(crate) fn saturating_product<const N: usize>(sizes: [usize; N]) -> usize {
     if sizes.contains(&0) { 0 } else { sizes.into_iter().fold(1, usize::saturating_mul) }
 }
 
-/// The memory that a call has at a time.
+/// The memory that a call has reserved.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     claimed: AtomicUsize,
@@ -34,19 +34,19 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Up to this many bytes the available memory is not looked up.
+    /// Below this number of bytes, the available memory is not looked up.
     const UNCHECKED: usize = 1 << 30;
 
-    /// On a machine that has so many bytes.
+    /// The memory of a machine that has this number of bytes.
     #[cfg(test)]
     pub fn of(available: usize) -> Self {
         Self { available: OnceLock::from(available), ..Self::default() }
     }
 
-    /// Makes room for `length` entries in all.
+    /// Reserves memory for `length` entries in total.
     ///
-    /// Linux grants more than it has, and ends a process that uses it. So what was reserved is
-    /// compared with what is available.
+    /// Linux grants more memory than it has, and ends a process that uses it. So the reserved
+    /// memory is compared with the available memory.
     pub fn reserve<T>(&self, vector: &mut Vec<T>, length: usize, of: Use) -> Result<(), Error> {
         let more = length.saturating_sub(vector.capacity());
         if more == 0 {
@@ -62,13 +62,13 @@ impl Memory {
         vector.try_reserve_exact(length.saturating_sub(vector.len())).map_err(|_| missing)
     }
 
-    /// Until the result is dropped, memory is reserved that is freed by then: the workspaces of
-    /// threads, which each wave of tasks makes anew.
+    /// Memory reserved before the result is dropped is counted as freed then: the workspaces of
+    /// threads, which each wave of tasks creates.
     pub fn for_a_wave(&self) -> Wave<'_> {
         Wave { memory: self, before: self.claimed.load(Ordering::Relaxed) }
     }
 
-    /// As many copies of `value`.
+    /// A vector of `length` copies of `value`.
     pub fn filled<T: Clone>(&self, length: usize, value: T, of: Use) -> Result<Vec<T>, Error> {
         let mut vector = Vec::new();
         self.reserve(&mut vector, length, of)?;
@@ -77,7 +77,7 @@ impl Memory {
     }
 }
 
-/// Returns what was claimed during its life.
+/// Subtracts the memory that was claimed during its life when it is dropped.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Wave<'a> {
@@ -91,16 +91,16 @@ impl Drop for Wave<'_> {
     }
 }
 
-/// The bytes that Linux can give to this process; elsewhere no limit is known.
+/// The bytes that Linux can give to this process; on other systems no limit is known.
 fn available() -> usize {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|info| free_bytes(&info));
-    // Of a container; "max" if it has none.
+    // The limit of a container, or "max" if it has none.
     let group = fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
     let group = group.and_then(|bytes| bytes.trim().parse().ok());
     machine.unwrap_or(usize::MAX).min(group.unwrap_or(usize::MAX))
 }
 
-/// What `/proc/meminfo` calls available, and free swap.
+/// The sum of the available memory and the free swap in `/proc/meminfo`.
 fn free_bytes(info: &str) -> Option<usize> {
     let bytes = |name: &str| {
         let rest = info.lines().find_map(|line| line.strip_prefix(name))?;
@@ -125,7 +125,7 @@ mod tests {
         let memory = Memory::of(3 << 30);
         let mut vectors = [const { Vec::<u8>::new() }; 3];
         for (number, vector) in vectors.iter_mut().enumerate() {
-            // Twice as long as before, of which half is there: each asks for a gibibyte.
+            // Twice the previous length, half of which is reserved: each request is for a gibibyte.
             for length in [1 << 29, 1 << 30] {
                 let outcome = memory.reserve(vector, length, RESULT);
                 assert!(outcome.is_ok(), "{number}: {outcome:?}");

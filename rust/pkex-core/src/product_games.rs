@@ -1,4 +1,4 @@
-//! Weighted sums of product games given as arrays: the engine itself.
+//! Weighted sums of product games that are arrays of factors.
 
 use crate::error::Error;
 use crate::game::block::{AbsentFactor, Block};
@@ -14,16 +14,16 @@ use crate::simd::lanes::{Lanes, each_lane};
 use crate::simd::level::Body;
 use crate::threads::Monitor;
 use crate::walk::items;
-use crate::walk::source::Source;
+use crate::walk::source::{Size, Source};
 use crate::walk::weights::Weights;
 
-/// A value of players: a measure on t in cⱼ ∫ ∏_{l≠j} Fₗ(t) μ(dt).
+/// An index of players: a measure on t in cⱼ ∫ ∏_{l≠j} Fₗ(t) μ(dt).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Index {
     /// Shapley: the uniform measure on [0, 1].
     #[default]
     Shapley,
-    /// Banzhaf: all mass at ½.
+    /// Banzhaf: the point measure at ½.
     Banzhaf,
 }
 
@@ -32,16 +32,16 @@ pub enum Index {
 pub struct ProductGames<'a> {
     /// Factors a of present players.
     pub present: Matrix<'a>,
-    /// Factors b of absent players; 1 where not given.
+    /// Factors b of absent players; 1 if `None`.
     pub absent: Option<Matrix<'a>>,
-    /// c = a − b, where it is known better than by subtracting.
+    /// c = a − b, if it is known more precisely than by subtraction.
     pub difference: Option<Matrix<'a>>,
     /// The games' weights, a column for each output.
     pub weights: Matrix<'a>,
 }
 
 impl ProductGames<'_> {
-    /// The index of the weighted sum Σ_p w_p v_p, player by player, output by output.
+    /// Computes the index of the weighted sum Σ_p w_p v_p, player by player, output by output.
     ///
     /// # Errors
     /// If the shapes do not fit, the method does not compute the index, a value overflows, there is
@@ -54,7 +54,8 @@ impl ProductGames<'_> {
         monitor: Monitor<'_>,
     ) -> Result<Vec<f64>, Error> {
         self.check_shapes()?;
-        // Before nodes for as many players are computed, which may take long.
+        // Memory is checked before nodes for this number of players are computed, which may take
+        // long.
         let width = saturating_product([self.present.columns(), self.weights.columns()]);
         Memory::default().reserve(&mut Vec::<f64>::new(), width, RESULT)?;
         let packed = PackedGames {
@@ -68,7 +69,7 @@ impl ProductGames<'_> {
                 items::run(&packed, Quantity::Values(Nodes::Table(&nodes)), settings, monitor)
             }
             (Index::Shapley, Method::Recursion) => {
-                // None of the games is a power series.
+                // These nodes are not used: none of the games is a power series.
                 let nodes = NodeTable::new(1);
                 let quantity = Quantity::ShapleyByRecursion(Nodes::Table(&nodes));
                 items::run(&packed, quantity, settings, monitor)
@@ -78,7 +79,7 @@ impl ProductGames<'_> {
                 items::run(&packed, Quantity::Values(Nodes::Rule(&half)), settings, monitor)
             }
             (Index::Banzhaf, Method::Recursion) => Err(Error::Unsupported(
-                "the recursion computes Shapley values only: take the quadrature".to_owned(),
+                "the recursion computes Shapley values only. Use the quadrature for Banzhaf values.".to_owned(),
             )),
         }
     }
@@ -119,20 +120,14 @@ struct PackedGames<'a> {
 impl Source for PackedGames<'_> {
     type Cache = ();
 
-    fn items(&self) -> usize {
-        1
-    }
-
-    fn players(&self) -> usize {
-        self.players.len()
-    }
-
-    fn outputs(&self) -> usize {
-        self.weights.outputs()
-    }
-
-    fn blocks(&self) -> usize {
-        self.weights.blocks()
+    fn size(&self) -> Size {
+        Size {
+            items: 1,
+            players: self.players.len(),
+            outputs: self.weights.outputs(),
+            blocks: self.weights.blocks(),
+            orders: 0,
+        }
     }
 
     fn fill(
@@ -188,6 +183,7 @@ impl Body for FillGames<'_> {
 }
 
 fn fill_columns(factors: &mut [Lanes], matrix: Matrix<'_>, block: usize) {
+    debug_assert_eq!(factors.len(), matrix.columns());
     for (factor, lanes) in factors.iter_mut().zip(matrix.block_by_column(block)) {
         *factor = lanes;
     }

@@ -1,4 +1,4 @@
-//! How a call computes: its options, and what the work on a thread gets to know of them.
+//! The settings of a call, and the context that its work on a thread receives.
 
 use std::sync::atomic::Ordering;
 
@@ -9,14 +9,14 @@ use crate::threads::Stop;
 /// How Ω is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
-    /// Quadrature, with the nodes that full double precision takes.
+    /// Quadrature, with as many nodes as full double precision needs.
     #[default]
     Quadrature,
     /// The recursion over coalition sizes, O(d²).
     Recursion,
 }
 
-/// Settings of a call that do not change what is computed, but for rounding.
+/// Settings of a call that change results by no more than rounding.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// How sums over evaluations are formed.
@@ -34,7 +34,7 @@ impl Default for Settings {
     }
 }
 
-/// What work on a thread knows of the call that it is a part of.
+/// The context of the work on a thread: the settings of the call, and its stop flag.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context<'a> {
     pub settings: &'a Settings,
@@ -47,7 +47,7 @@ impl Context<'_> {
         self.settings.level.run(body)
     }
 
-    /// Runs it with as many lanes at a time as a register holds.
+    /// Runs `body` with as many lanes at a time as a register holds.
     pub fn run_in_registers<B: Body>(self, body: B) -> B::Output {
         self.settings.level.run_in_registers(body)
     }

@@ -1,9 +1,9 @@
-//! Tasks on several threads, while the calling thread stays free to notice an interrupt.
+//! Runs tasks on several threads, while the calling thread can notice an interrupt.
 //!
-//! A call checks an idle pool of the right size out of its process's store, or builds one, and puts
-//! it back afterwards. Calls from several threads so never wait for one another, and a forked
-//! child, in which the parent's threads do not exist, starts with an empty store. The store is
-//! never waited for: a call that finds it locked builds a pool of its own.
+//! A call takes an idle pool of the right size from the store of its process, or builds a pool, and
+//! returns it to the store afterwards. So calls from several threads never wait for one another. A
+//! forked child, in which the parent's threads do not exist, starts with an empty store. No call
+//! waits for the store: if it is locked, the call builds a pool of its own.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,29 +18,29 @@ use crate::error::Error;
 /// of all; stops the computation by returning `Break`.
 pub type Monitor<'a> = &'a mut dyn FnMut(usize, usize) -> ControlFlow<()>;
 
-/// Set when a computation is to stop; work that takes long on one task looks at it.
+/// Set when a computation is to stop; a long task checks it.
 pub type Stop = AtomicBool;
 
 /// Where tasks run.
 #[derive(Clone, Copy, Debug)]
 pub enum Parallelism<'a> {
-    /// On the calling thread, which cannot notice an interrupt: for short work.
+    /// The calling thread, which cannot notice an interrupt: for short work.
     Inline,
-    /// On the calling thread, which works for another computation, until that is to stop.
+    /// The calling thread, which is a worker of another computation, until that is to stop.
     Within(&'a Stop),
-    /// On this many threads, of which the calling one is the first: for short work, too.
+    /// This number of threads, including the calling one: also for short work.
     Shared(usize),
-    /// On this many threads beside the calling one.
+    /// This number of threads in addition to the calling one.
     Threads(usize),
 }
 
 impl Parallelism<'_> {
-    /// Below this much work (about 100 µs) waking a thread costs more than it gives.
+    /// Below this cost (about 100 µs), waking a thread takes longer than the work it would do.
     const INLINE_COST: usize = 1 << 19;
-    /// Up to this much work (about 7 ms) an interrupt can wait until it is done.
+    /// Up to this cost (about 7 ms), an interrupt can wait until the work is done.
     const SHORT_COST: usize = 1 << 25;
 
-    /// For work of that cost, in steps of one node, player and lane (about 0.2 ns).
+    /// The threads for work of that cost, in steps of one node, player and lane (about 0.2 ns).
     pub fn of(cost: usize, threads: usize) -> Self {
         match threads {
             _ if cost > Self::SHORT_COST => Self::Threads(threads.max(1)),
@@ -53,7 +53,7 @@ impl Parallelism<'_> {
 pub const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const MOST_IDLE_POOLS: usize = 4;
 
-/// Runs `work` on every task, each thread with a workspace of its own, which is made first.
+/// Runs `work` on every task. Each thread first creates a workspace.
 pub fn for_each<T: Send, W>(
     tasks: impl ExactSizeIterator<Item = T> + Send,
     parallelism: Parallelism<'_>,
@@ -89,7 +89,8 @@ fn for_each_here<T, W>(
     Ok(())
 }
 
-/// Runs `work` on the threads of a pool; where the calling one `joins` them, on one less of them.
+/// Runs `work` on the threads of a pool. If the calling thread `joins` them, one thread fewer is
+/// used.
 fn for_each_in<T: Send, W>(
     pool: &ThreadPool,
     joins: bool,
@@ -115,7 +116,7 @@ fn for_each_in<T: Send, W>(
         }
         Err(error) => {
             stopped.store(true, Ordering::Relaxed);
-            // Of several errors, any one is returned.
+            // If there are several errors, one of them is returned.
             let _ = failed.set(error);
         }
     };
@@ -154,7 +155,7 @@ struct Store {
 
 static STORE: Mutex<Store> = Mutex::new(Store { process: 0, idle: Vec::new() });
 
-/// Does something with the store of this process, unless another thread has it.
+/// Calls `action` with the store of this process, unless another thread has locked it.
 fn with_store<R>(action: impl FnOnce(&mut Store) -> R) -> Option<R> {
     let mut store = STORE.try_lock().ok()?;
     let process = std::process::id();
@@ -176,7 +177,7 @@ fn checked_out(threads: usize) -> Result<ThreadPool, Error> {
     }
     let builder = ThreadPoolBuilder::new().num_threads(threads);
     builder.thread_name(|index| format!("pkex-{index}")).build().map_err(|error| {
-        Error::Unsupported(format!("cannot start {threads} threads ({error}): use fewer"))
+        Error::Unsupported(format!("cannot start {threads} threads ({error}). Use fewer threads."))
     })
 }
 

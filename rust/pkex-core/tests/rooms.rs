@@ -1,4 +1,4 @@
-//! The core's files stand in rooms, and every file imports only from those before it.
+//! The core's files are in rooms, and every file imports only from those before it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,17 +13,17 @@ const ROOMS: &str = "
     game/        block spread scaling coalitions two_players sweep interactions coalitions_of_two
     game/        recursion series quantity supersets
     kernel/      product joint exponential matern overlap periodic gauss_sums median centering family players series
-    kernel/      term doubling packed
+    kernel/      term linked_terms packed
     walk/        source tiling cell waves items weights chunks pairs triangle computation
     product_games
     variance/    games twice
-    evaluations/ packed beside_row points quadratic_form single_factors products
-    absent/      background factors contrast against own_point_means background_means product_means
+    evaluations/ packed kind points quadratic_form single_factors products
+    absent/      background factors contrast against point_means background_means product_means
     absent/      games neutral interventional marginal
     expansion
-    coalitions/  tables factors all listed worths
-    pairs/       octets layout absent own weights problem packed workspace tiles totals sums
-    pairs/       gaussian_means mean_factors permuted
+    coalitions/  tables factors all listed values
+    sample/      octets layout absent self_pairs weights problem packed workspace tiles totals sums
+    sample/      gaussian_means mean_factors permuted
 ";
 
 /// The files, as they are imported (`simd::lanes`), from the bottom up.
@@ -38,7 +38,8 @@ fn ordered() -> Vec<String> {
     ROOMS.lines().flat_map(line).collect()
 }
 
-/// The sources below a folder but for those that only hold others: path by name, as in [`ordered`].
+/// The source files below a folder except those that only declare modules: path by name, as in
+/// [`ordered`].
 fn sources(folder: &Path, within: &str) -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -53,7 +54,7 @@ fn sources(folder: &Path, within: &str) -> BTreeMap<String, PathBuf> {
     found
 }
 
-/// What follows `crate::` outside of comments, to the end of its line.
+/// The text after each `crate::` outside of comments, to the end of its line.
 fn imports(source: &str) -> impl Iterator<Item = &str> {
     let code = source.lines().map(|line| line.split("//").next().unwrap_or_default());
     code.flat_map(|line| line.split("crate::").skip(1))

@@ -1,9 +1,10 @@
-//! Quadrature and recursion play against each other and against all coalitions, on any games.
+//! Quadrature and recursion are compared with each other and with enumeration of all coalitions, on
+//! any games.
 //!
-//! `cargo test` plays a second and `make fuzz` longer, with random games; with the nightly toolchain
-//! or `--rustc-bootstrap`, so does
-//! `cargo bolero test --package pkex-fuzz methods_agree_with_all_coalitions --sanitizer NONE`,
-//! guided by coverage. A failure prints a small game that shows it.
+//! `cargo test` runs for a second and `make fuzz` longer, with random games. With the nightly
+//! toolchain or `--rustc-bootstrap`,
+//! `cargo bolero test --package pkex-fuzz methods_agree_with_all_coalitions --sanitizer NONE`
+//! is guided by coverage. A failure prints a small game that shows it.
 
 #![cfg(test)]
 
@@ -16,7 +17,7 @@ use pkex_core::{Error, Index, Matrix, Method, ProductGames, Settings, Summation}
 
 use crate::wide::Wide;
 
-/// What is promised, on the scale Σ|w c Ω|, where products in Ω count by their sizes.
+/// The promised error, on the scale Σ|w c Ω|, where products in Ω count by their sizes.
 const TOLERANCE: f64 = 1e-10;
 
 #[derive(Clone, Copy, Debug, TypeGenerator)]
@@ -26,7 +27,7 @@ enum Number {
     MinusOne,
     Fraction(#[generator(0.0..1.0)] f64),
     Moderate(#[generator(-4.0..4.0)] f64),
-    /// Of any bits, so of any size: subnormal as well as next to overflow.
+    /// Any bits, and so any size: subnormal numbers as well as numbers near overflow.
     Any(f64),
 }
 
@@ -42,13 +43,13 @@ impl Number {
     }
 }
 
-/// What is given of absent players.
+/// The absent factors of a game.
 #[derive(Clone, Copy, Debug, TypeGenerator)]
 enum Absent {
-    /// Nothing: their factors are 1.
+    /// Absent factors are 1.
     Nothing,
     Factors,
-    /// Their factors b, and the differences c of the present ones, which are b + c.
+    /// Absent factors b, and differences c, so that present factors are b + c.
     FactorsAndDifferences,
 }
 
@@ -66,7 +67,7 @@ struct Recipe {
     picks: Vec<u8>,
 }
 
-/// Matrices by rows: of factors a column for each player, of weights one for each output.
+/// Matrices by rows: factors have a column for each player, weights one for each output.
 struct Games {
     players: usize,
     outputs: usize,
@@ -99,7 +100,7 @@ impl Recipe {
     }
 }
 
-/// Ω by its definition: the products of all coalitions of the other players, added by size, since
+/// Ω by its definition: the products of all coalitions of the other players, added by size, because
 /// those of a size have the same share.
 fn omega(others: &[(Wide, Wide)], index: Index) -> Wide {
     let mut of_size = vec![Wide::new(1.0)];
@@ -125,15 +126,15 @@ fn omega(others: &[(Wide, Wide)], index: Index) -> Wide {
     sum
 }
 
-/// A value by definition, and what is known of its rounding.
+/// A value by definition, and bounds of its rounding error.
 #[derive(Clone, Copy)]
 struct Expected {
     value: Wide,
-    /// What its error is measured on.
+    /// The scale of its error.
     scale: Wide,
-    /// Σ|w|: every c Ω may lack what is below the range.
+    /// Σ|w|: every c Ω may be wrong by the smallest number of the range.
     weights: Wide,
-    /// The exponent of the largest number on the way.
+    /// The exponent of the largest intermediate number.
     largest: i32,
 }
 
@@ -142,7 +143,7 @@ impl Games {
         self.present.len() / self.players
     }
 
-    /// How far from 2⁰ products of as many factors as there are players can be.
+    /// A bound of the exponents of products of one factor per player.
     fn reach(&self) -> i32 {
         let factors = self.present.iter().chain(self.absent.iter().flatten());
         let exponents = factors.map(|&factor| Wide::new(factor).exponent.abs() + 1);
@@ -172,7 +173,7 @@ impl Games {
         expected
     }
 
-    /// c Ω of a game and a player, and its size if all products in Ω are taken by theirs.
+    /// c Ω of a game and a player, and its size if all products in Ω are replaced by their sizes.
     fn term(&self, game: usize, player: usize, index: Index) -> (Wide, Wide) {
         let factors = |player: usize| {
             let place = game * self.players + player;
@@ -208,7 +209,7 @@ impl Games {
     }
 }
 
-/// Compares a result with what is expected. Overflow may be reported only where products of factors
+/// Compares a result with the expected one. Overflow may be reported only if products of factors
 /// leave 2^±900, or numbers come near the end of the range.
 fn check(result: Result<Vec<f64>, Error>, (expected, reach): (&[Expected], i32), what: &str) {
     let values = match result {
@@ -263,7 +264,7 @@ fn methods_agree_with_all_coalitions() {
 
 #[test]
 fn a_difference_that_sinks_below_the_range_beside_its_factors_is_reported() {
-    // The first player is worth 1e-200 · 1e250; its difference, scaled as its factors are, is 0.
+    // The value of the first player is 1e-200 · 1e250; its difference, scaled as its factors, is 0.
     let games = Games {
         players: 2,
         outputs: 1,

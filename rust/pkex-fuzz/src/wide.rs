@@ -1,4 +1,4 @@
-//! Numbers beyond the range of double precision, with its digits.
+//! Numbers with the digits of double precision and a larger range.
 
 use std::ops::{Add, Mul};
 

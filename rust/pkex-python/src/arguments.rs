@@ -1,4 +1,4 @@
-//! What Python passes, as the core takes it.
+//! Arguments from Python, converted for the core.
 
 use numpy::ndarray::Dimension;
 use numpy::{PyReadonlyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -11,14 +11,15 @@ use pyo3::prelude::*;
 
 use crate::call;
 
-/// A copy of a numpy array: others may write to the original while the interpreter is released.
+/// A copy of a NumPy array: other threads may write to the original while the interpreter lock is
+/// released.
 pub struct Array {
     data: Vec<f64>,
     shape: [usize; 2],
 }
 
 impl Array {
-    /// Of finite numbers, row by row.
+    /// Copies finite numbers, row by row.
     pub fn copied(argument: &str, array: &PyReadonlyArray2<'_, f64>) -> PyResult<Self> {
         let shape = [array.shape()[0], array.shape()[1]];
         Ok(Self { data: finite(argument, array)?, shape })
@@ -37,7 +38,7 @@ impl Array {
     }
 }
 
-/// A copy of numbers, if there is room.
+/// A copy of numbers, or an error if memory is missing.
 pub fn copied(numbers: &[f64]) -> PyResult<Vec<f64>> {
     let mut copy = Vec::new();
     reserve(&mut copy, numbers.len())?;
@@ -51,14 +52,14 @@ pub fn finite<D: Dimension>(
     array: &PyReadonlyArray<'_, f64, D>,
 ) -> PyResult<Vec<f64>> {
     let refused = |what: &str| PyValueError::new_err(format!("{argument} must be {what}"));
-    // Slices of Fortran's order would come column by column.
+    // Slices of arrays in Fortran's order would be column by column.
     let numbers = match array.as_slice() {
         Ok(numbers) if array.is_c_contiguous() => numbers,
         _ => return Err(refused("a C-contiguous array")),
     };
-    // All of them are looked at, several at a time.
+    // All numbers are tested, several at a time.
     if !numbers.iter().fold(true, |are_finite, x| are_finite & x.is_finite()) {
-        return Err(refused("finite: without NaN and infinity"));
+        return Err(refused("finite: it contains NaN or infinity"));
     }
     copied(numbers)
 }
@@ -71,7 +72,7 @@ pub fn finite_number(argument: &str, number: f64) -> PyResult<f64> {
     Err(PyValueError::new_err(format!("{argument} must be finite, got {number}")))
 }
 
-/// Makes room for more entries.
+/// Reserves memory for more entries.
 fn reserve<T>(vector: &mut Vec<T>, more: usize) -> PyResult<()> {
     vector.try_reserve_exact(more).map_err(|_| {
         let of = "a copy of the input; pass fewer rows, columns or outputs at a time";
@@ -80,14 +81,14 @@ fn reserve<T>(vector: &mut Vec<T>, more: usize) -> PyResult<()> {
     })
 }
 
-/// A value function's name; with background rows and their weights, if it takes a background.
+/// A value function's name, with background rows and their weights if it takes a background.
 #[derive(FromPyObject)]
 pub enum GameArgument<'py> {
     Alone(String),
     Against((String, PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>)),
 }
 
-/// What makes a game against background rows and their weights.
+/// Creates a game against background rows and their weights.
 type Against = fn(Array, Vec<f64>) -> Game;
 
 /// A value function, with copies of its background rows and their weights.
@@ -142,7 +143,7 @@ pub enum MeasureArgument {
     Density((f64, u32, u32, u32)),
 }
 
-/// The largest power or degree of a density: with so many its nodes are found in a second.
+/// The largest power or degree of a density: its nodes are then computed in a second.
 const MOST_DEGREE: u32 = 4096;
 
 /// The most threads of a call.
@@ -169,7 +170,7 @@ impl MeasureArgument {
     }
 }
 
-/// (family, columns, parameters) of factors, with k columns and k × 1 parameters, or k × 2 where the
+/// (family, columns, parameters) of factors, with k columns and k × 1 parameters, or k × 2 if the
 /// family has a second one.
 type FactorArgument<'py> = (String, PyReadonlyArray1<'py, i64>, PyReadonlyArray2<'py, f64>);
 
@@ -202,7 +203,7 @@ fn series((weights, form, columns, rates, parts): &SeriesArgument<'_>) -> PyResu
     let forms = [("exponential", Form::Exponential), ("linear", Form::Linear)];
     let (columns, rates) = (indices("columns", columns)?, finite("rates", rates)?);
     if rates.len() != columns.len() {
-        return Err(PyValueError::new_err("expected as many rates as columns"));
+        return Err(PyValueError::new_err("rates must have as many values as columns"));
     }
     Ok(Series {
         weights: finite("a series' weights", weights)?,
@@ -217,7 +218,11 @@ fn factors(parts: &[FactorArgument<'_>]) -> PyResult<Vec<Factor>> {
     for (family, columns, parameters) in parts {
         let family = self::family(family)?;
         let (columns, parameters) = (indices("columns", columns)?, parameters.as_array());
-        let wrong = || PyValueError::new_err("expected each column's parameters in a row");
+        let wrong = || {
+            PyValueError::new_err(
+                "parameters must have a row for each column, with as many values as the family has parameters",
+            )
+        };
         if parameters.nrows() != columns.len() {
             return Err(wrong());
         }
@@ -229,7 +234,7 @@ fn factors(parts: &[FactorArgument<'_>]) -> PyResult<Vec<Factor>> {
     Ok(factors)
 }
 
-/// Numbers that count from 0, row by row.
+/// Indices from 0, row by row.
 pub fn indices<D: Dimension>(
     argument: &str,
     array: &PyReadonlyArray<'_, i64, D>,
@@ -250,7 +255,9 @@ pub fn players(array: &PyReadonlyArray1<'_, i64>) -> PyResult<Players> {
     for &player in &of_column {
         let count = has_column.len();
         *has_column.get_mut(player).ok_or_else(|| {
-            PyValueError::new_err(format!("{count} columns have no player of number {player}"))
+            PyValueError::new_err(format!(
+                "players must be below the number of columns, {count}, got {player}"
+            ))
         })? = true;
     }
     let count = of_column.iter().max().map_or(0, |last| last + 1);
@@ -302,7 +309,7 @@ impl Sample {
     pub fn problem<'a>(
         &'a self,
         weighting: Weighting<'a>,
-        alone_in_groups: bool,
+        univariate_in_groups: bool,
     ) -> PairProblem<'a> {
         PairProblem {
             rows: self.points.matrix(),
@@ -311,7 +318,7 @@ impl Sample {
             absent: self.absent.as_ref().map(Array::matrix),
             groups: &self.groups,
             weighting,
-            alone_in_groups,
+            univariate_in_groups,
         }
     }
 }
@@ -367,7 +374,7 @@ pub fn summation(name: &str) -> PyResult<Summation> {
     choice("summation", name, &options)
 }
 
-/// How a call computes: the level is that of this process.
+/// The settings of a call, with the level of this process.
 pub fn settings(summation: &str, threads: usize) -> PyResult<Settings> {
     if !(1..=MOST_THREADS).contains(&threads) {
         return Err(PyValueError::new_err(format!(
@@ -381,7 +388,7 @@ pub fn index(name: &str) -> PyResult<Index> {
     choice("index", name, &[("SV", Index::Shapley), ("BV", Index::Banzhaf)])
 }
 
-/// The option of that name.
+/// The value of the option with that name.
 fn choice<T: Copy>(argument: &str, name: &str, options: &[(&str, T)]) -> PyResult<T> {
     let found = options.iter().find(|(option, _)| *option == name);
     found.map(|(_, value)| *value).ok_or_else(|| {

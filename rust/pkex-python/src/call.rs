@@ -1,4 +1,4 @@
-//! How every long call runs: without the interpreter, noticing interrupts, reporting progress.
+//! Long calls: without the interpreter lock, with interrupts and progress.
 
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
@@ -11,8 +11,8 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 
-/// Runs `compute` with the interpreter released. About twenty times a second signals are handled
-/// and `progress(done, total)` is called; an exception from either stops the computation.
+/// Runs `compute` with the interpreter lock released. About twenty times a second, signals are
+/// handled and `progress(done, total)` is called; an exception from either stops the computation.
 pub fn run<R: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
@@ -67,7 +67,7 @@ pub fn level() -> Level {
     *LEVEL.get_or_init(Level::best)
 }
 
-/// Takes the instruction set from the environment variable `PKEX_SIMD`, where it is set.
+/// Sets the instruction set that the environment variable `PKEX_SIMD` names, if it is set.
 pub fn choose_level() -> PyResult<()> {
     let Some(name) = std::env::var_os("PKEX_SIMD") else {
         return Ok(());
@@ -78,5 +78,8 @@ pub fn choose_level() -> PyResult<()> {
     }
     let available = Level::ALL.iter().filter(|level| level.is_available());
     let names: Vec<_> = available.map(|level| level.name()).collect();
-    Err(PyImportError::new_err(format!("PKEX_SIMD={name}: this machine has {}", names.join(", "))))
+    Err(PyImportError::new_err(format!(
+        "PKEX_SIMD={name} is not supported by this machine. Set it to one of: {}",
+        names.join(", ")
+    )))
 }

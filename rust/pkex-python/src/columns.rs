@@ -1,5 +1,5 @@
-//! What is computed of single columns: the median distance between the entries, and means of a
-//! Gaussian kernel.
+//! Computations on single columns: the median distance between entries, and means of a Gaussian
+//! kernel.
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use pkex_core::GaussMean;

@@ -11,7 +11,7 @@ use crate::call;
 #[pyclass(frozen, module = "pkex._core")]
 pub struct Expansion(pkex_core::Expansion);
 
-/// What packs points and their weights for the engine.
+/// A constructor of a packed expansion.
 type Pack = for<'a> fn(
     Matrix<'a>,
     Matrix<'a>,
@@ -63,8 +63,8 @@ impl Expansion {
         Self::packed(points, weights, terms, players, pkex_core::Expansion::quadratic)
     }
 
-    /// Shapley values of shape (rows, players, outputs), of the game "neutral" or "marginal of
-    /// points"; or of ("interventional" or "marginal", background rows, their weights).
+    /// Shapley values of shape (rows, players, outputs), for the game "neutral" or "marginal of
+    /// points", or for ("interventional" or "marginal", background rows, their weights).
     #[pyo3(signature = (X, *, game, method, summation, n_threads, progress = None))]
     #[expect(non_snake_case, reason = "X is what Python's users call it")]
     #[expect(clippy::too_many_arguments, reason = "the public class's options")]
@@ -89,8 +89,8 @@ impl Expansion {
         call::array(py, call::run(py, progress, explain)?, shape)
     }
 
-    /// Interactions of coalitions of `size` players, of shape (rows, coalitions, outputs):
-    /// against the point or the density that the measure is, as `Measure` has it.
+    /// Interactions of coalitions of `size` players, of shape (rows, coalitions, outputs), for the
+    /// point measure or the density `measure`.
     #[pyo3(signature = (X, *, game, size, measure, summation, n_threads, progress = None))]
     #[expect(non_snake_case, reason = "X is what Python's users call it")]
     #[expect(clippy::too_many_arguments, reason = "the public class's options")]
@@ -118,7 +118,7 @@ impl Expansion {
         call::array(py, values, [x.rows(), coalitions, self.0.outputs()])
     }
 
-    /// The worth of the empty coalition, of shape (outputs,).
+    /// The value of the empty coalition, of shape (outputs,).
     #[pyo3(signature = (*, game, n_threads, progress = None))]
     fn base<'py>(
         &self,
@@ -133,12 +133,12 @@ impl Expansion {
         call::array(py, call::run(py, progress, base)?, [self.0.outputs()])
     }
 
-    /// The worths of coalitions, of shape (rows, background rows or 1, outputs, coalitions):
-    /// those that are rows of `members`, or all of them, by the number whose bits are players.
+    /// The values of coalitions, of shape (rows, background rows or 1, outputs, coalitions): those
+    /// that are rows of `members`, or all of them, by the number whose bits are players.
     #[pyo3(signature = (X, background, members, *, summation, n_threads, progress = None))]
     #[expect(non_snake_case, reason = "X is what Python's users call it")]
     #[expect(clippy::too_many_arguments, reason = "the game and how it is computed")]
-    fn worths<'py>(
+    fn coalition_values<'py>(
         &self,
         py: Python<'py>,
         X: PyReadonlyArray2<'py, f64>,
@@ -155,7 +155,7 @@ impl Expansion {
         let settings = settings(summation, n_threads)?;
         let worths = call::run(py, progress, |monitor: Monitor<'_>| {
             let rows = background.as_ref().map(Array::matrix);
-            self.0.worths(x.matrix(), rows, members.as_deref(), &settings, monitor)
+            self.0.coalition_values(x.matrix(), rows, members.as_deref(), &settings, monitor)
         })?;
         let alternatives = background.as_ref().map_or(1, Array::rows);
         let [rows, outputs] = [x.rows(), self.0.outputs()];

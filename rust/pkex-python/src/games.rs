@@ -1,14 +1,14 @@
-//! Games that are given by their factors, their products' means or their worths.
+//! Product games of arrays of factors, games of variances, and sums over coalitions.
 
 use numpy::{PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
-use pkex_core::{Monitor, ProductGames};
+use pkex_core::{Monitor, ProductGames, Supersets};
 use pyo3::prelude::*;
 
 use crate::arguments::{self, Array, MeasureArgument, Sums, settings};
 use crate::call;
 
-/// For coalitions of `smaller` players the sums of `values`, of shape (rows, coalitions,
-/// outputs), over the coalitions of `larger` players that hold them.
+/// For coalitions of `smaller` players, the sums of `values`, of shape (rows, coalitions, outputs),
+/// over the coalitions of `larger` players that contain them.
 #[pyfunction]
 #[pyo3(signature = (values, n_players, larger, smaller, *, n_threads, progress = None))]
 pub fn superset_sums<'py>(
@@ -23,9 +23,10 @@ pub fn superset_sums<'py>(
     let shape = values.as_array().dim();
     let values = arguments::finite("values", &values)?;
     let settings = settings("compensated", n_threads)?;
-    let (sizes, table) = ((smaller, larger), (shape.0, shape.2));
+    let (players, rows, outputs) = (n_players, shape.0, shape.2);
+    let supersets = Supersets { players, smaller, larger, rows, outputs };
     let sums = call::run(py, progress, |monitor: Monitor<'_>| {
-        pkex_core::superset_sums(&values, n_players, sizes, table, &settings, monitor)
+        supersets.sums(&values, &settings, monitor)
     })?;
     let coalitions = sums.len() / (shape.0 * shape.2).max(1);
     call::array(py, sums, [shape.0, coalitions, shape.2])
@@ -63,7 +64,7 @@ pub fn product_game<'py>(
     call::array(py, call::run(py, None, values)?, [present.columns(), weights.columns()])
 }
 
-/// For every coalition of `size` players the interaction in the games of a sum of products, whose
+/// The interaction of every coalition of `size` players in the games of a sum of products, whose
 /// factors have these means and deviations, of shape (coalitions, outputs).
 #[pyfunction]
 #[pyo3(signature = (means, deviations, starts, weights, players, *, size, measure, summation, n_threads, progress = None))]
@@ -91,11 +92,11 @@ pub fn variance_games<'py>(
     call::array(py, values, [coalitions, sums.outputs()])
 }
 
-/// The Shapley values of the same games, then v({j}) − v(∅) and v(D) − v(D∖j), and then, if asked
-/// for, the interactions of pairs of `variance_games` at 0, of shape (numbers, outputs): in
-/// twice the working precision.
+/// The Shapley values of the games of `variance_games`, then v({j}) − v(∅) and v(D) − v(D∖j), and
+/// with `with_interactions` the interactions of coalitions of two at the point 0, of shape
+/// (numbers, outputs): in twice the working precision.
 #[pyfunction]
-#[pyo3(signature = (means, deviations, starts, weights, players, *, pairs, n_threads, progress = None))]
+#[pyo3(signature = (means, deviations, starts, weights, players, *, with_interactions, n_threads, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "the parts of the problem")]
 pub fn variance_games_twice<'py>(
     py: Python<'py>,
@@ -104,14 +105,14 @@ pub fn variance_games_twice<'py>(
     starts: PyReadonlyArray1<'py, i64>,
     weights: PyReadonlyArray2<'py, f64>,
     players: PyReadonlyArray1<'py, i64>,
-    pairs: bool,
+    with_interactions: bool,
     n_threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let sums = Sums::copied(&means, &deviations, &starts, &weights, &players)?;
     let (games, settings) = (sums.games()?, settings("compensated", n_threads)?);
     let values = call::run(py, progress, |monitor: Monitor<'_>| {
-        games.in_twice_the_precision(pairs, &settings, monitor)
+        games.in_twice_the_precision(with_interactions, &settings, monitor)
     })?;
     let numbers = values.len() / sums.outputs().max(1);
     call::array(py, values, [numbers, sums.outputs()])

@@ -1,6 +1,6 @@
 //! The extension module `pkex._core`: parses arguments, releases the interpreter, converts results.
 
-// PyO3 hands arguments over by value.
+// PyO3 passes arguments by value.
 #![allow(clippy::needless_pass_by_value)]
 
 mod arguments;
@@ -9,7 +9,7 @@ mod columns;
 mod expansion;
 mod games;
 mod pair_sums;
-mod pairs;
+mod sample;
 
 use pyo3::prelude::*;
 
@@ -28,10 +28,10 @@ mod _core {
     #[pymodule_export]
     use crate::pair_sums::{pair_sums, sums_of_parts, tile_sums};
     #[pymodule_export]
-    use crate::pairs::{mean_factors, permuted_sums, self_pairs};
+    use crate::sample::{mean_factors, permuted_sums, self_pairs};
 
     #[pymodule_init]
-    fn initialise(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fn initialize(_module: &Bound<'_, PyModule>) -> PyResult<()> {
         call::choose_level()
     }
 

@@ -1,5 +1,5 @@
-//! Sums over the pairs of rows of samples, which MMD and HSIC consist of: at once, or from tiles
-//! that are computed in several processes.
+//! Sums over the pairs of rows of samples, from which MMD and HSIC are computed: at once, or from
+//! tiles that are computed in several processes.
 
 use std::ops::Range;
 
@@ -11,9 +11,10 @@ use pyo3::types::PyIterator;
 use crate::arguments::{self, Array, Sample, SampleArgument, TermArgument, finite, finite_number};
 use crate::call;
 
-/// What pairs weigh: the number of rows of the first class, rows' weights, whether pairs within the
-/// second are left out, and whether halves of γ(a, a) are taken away; or targets, their terms,
-/// offsets, the constant, whether targets are exchanged, and of which kernels halves are taken away.
+/// The weights of pairs: the number of rows of the first class, rows' weights, whether pairs within
+/// the second class are left out, and whether halves of γ(a, a) are subtracted; or targets, their
+/// terms, offsets, the constant, whether targets are exchanged, and whether halves are subtracted
+/// for each of both kernels.
 #[derive(FromPyObject)]
 pub enum WeightingArgument<'py> {
     Classes((usize, Option<PyReadonlyArray1<'py, f64>>, bool, bool)),
@@ -29,7 +30,7 @@ type TargetArgument<'py> = (
     [bool; 2],
 );
 
-/// A copy of what pairs weigh.
+/// A copy of the weights of pairs.
 enum OwnedWeighting {
     Classes {
         first: usize,
@@ -100,23 +101,23 @@ impl OwnedWeighting {
     }
 }
 
-/// A problem, copied.
+/// A copy of a problem.
 struct Problem {
     sample: Sample,
     weighting: OwnedWeighting,
-    alone_in_groups: bool,
+    univariate_in_groups: bool,
 }
 
 impl Problem {
     fn copied(
         sample: &SampleArgument<'_>,
         weighting: &WeightingArgument<'_>,
-        alone_in_groups: bool,
+        univariate_in_groups: bool,
     ) -> PyResult<Self> {
         Ok(Self {
             sample: Sample::copied(sample)?,
             weighting: OwnedWeighting::copied(weighting)?,
-            alone_in_groups,
+            univariate_in_groups,
         })
     }
 
@@ -127,13 +128,16 @@ impl Problem {
         compute: impl FnOnce(pkex_core::PairProblem<'_>, Monitor<'_>) -> Result<R, Error> + Send,
     ) -> PyResult<R> {
         call::run(py, progress, |monitor: Monitor<'_>| {
-            compute(self.sample.problem(self.weighting.weighting(), self.alone_in_groups), monitor)
+            compute(
+                self.sample.problem(self.weighting.weighting(), self.univariate_in_groups),
+                monitor,
+            )
         })
     }
 }
 
 impl Problem {
-    /// Sums in the shapes that [`pair_sums`] returns.
+    /// The sums in the shapes that [`pair_sums`] returns.
     fn arrays<'py>(&self, py: Python<'py>, sums: pkex_core::PairSums) -> PyResult<PairSums<'py>> {
         let (rows, players) = (self.sample.rows(), self.sample.players.count());
         let (weights, classes) = match self.weighting {
@@ -141,49 +145,49 @@ impl Problem {
             OwnedWeighting::Target { exchanges: false, .. } => (1, 1),
             OwnedWeighting::Classes { .. } => (1, 3),
         };
-        let in_group = if self.alone_in_groups { 2 * players } else { players };
+        let in_group = if self.univariate_in_groups { 2 * players } else { players };
         let squares = sums.squares.len() / players.max(1);
         Ok((
             call::array(py, sums.rows, [rows, 2, players])?,
             call::array(py, sums.groups, [self.sample.group_pairs(), weights, in_group])?,
-            call::array(py, sums.alone, [classes, players])?,
+            call::array(py, sums.univariate, [classes, players])?,
             call::array(py, sums.squares, [squares, players])?,
         ))
     }
 }
 
-/// Sums over the pairs of a sample: for each row two sums of γ, of shape (rows, 2, players), Σwγ
-/// over each class or with a target Σwγ and Σγ; for each pair of groups (and the exchanges of
-/// targets within octets of both) Σwγ, followed by Σw v({j}) if asked for; then Σw v({j}) and Σγ²
-/// for each pair of classes, or of all pairs and none with a target.
+/// Sums over the pairs of a sample. For each row two sums of γ, of shape (rows, 2, players): Σwγ
+/// over each class, or with a target Σwγ and Σγ. For each pair of groups (and the exchanges of
+/// targets within octets of both) Σwγ, followed by Σw v({j}) if requested. Then Σw v({j}) and Σγ²
+/// for each pair of classes; with a target Σw v({j}) of all pairs, and no Σγ².
 #[pyfunction]
-#[pyo3(signature = (sample, weighting, *, alone_in_groups, summation, n_threads, progress = None))]
+#[pyo3(signature = (sample, weighting, *, univariate_in_groups, summation, n_threads, progress = None))]
 pub fn pair_sums<'py>(
     py: Python<'py>,
     sample: SampleArgument<'py>,
     weighting: WeightingArgument<'py>,
-    alone_in_groups: bool,
+    univariate_in_groups: bool,
     summation: &str,
     n_threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<PairSums<'py>> {
-    let problem = Problem::copied(&sample, &weighting, alone_in_groups)?;
+    let problem = Problem::copied(&sample, &weighting, univariate_in_groups)?;
     let settings = arguments::settings(summation, n_threads)?;
     let sums = problem.run(py, progress, |problem, monitor| problem.sums(&settings, monitor))?;
     problem.arrays(py, sums)
 }
 
-/// The plain sums of the tiles from one number to another, of all of these together.
+/// The plain sums of the tiles from one number to another, in one array.
 #[pyfunction]
-#[pyo3(signature = (sample, weighting, *, alone_in_groups, tiles))]
+#[pyo3(signature = (sample, weighting, *, univariate_in_groups, tiles))]
 pub fn tile_sums<'py>(
     py: Python<'py>,
     sample: SampleArgument<'py>,
     weighting: WeightingArgument<'py>,
-    alone_in_groups: bool,
+    univariate_in_groups: bool,
     tiles: (usize, usize),
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-    let problem = Problem::copied(&sample, &weighting, alone_in_groups)?;
+    let problem = Problem::copied(&sample, &weighting, univariate_in_groups)?;
     let settings = arguments::settings("compensated", 1)?;
     let tiles: Range<usize> = tiles.0..tiles.1;
     let sums =
@@ -191,21 +195,21 @@ pub fn tile_sums<'py>(
     Ok(PyArray1::from_vec(py, sums))
 }
 
-/// The sums over all tiles: `parts`, told their number, iterates over what `tile_sums` has of the
-/// first ones, of those after them, and so on.
+/// The sums over all tiles. `parts` takes the number of tiles and returns an iterable over the
+/// results of `tile_sums` for the first tiles, for those after them, and so on.
 #[pyfunction]
-#[pyo3(signature = (sample, weighting, parts, *, alone_in_groups, summation))]
+#[pyo3(signature = (sample, weighting, parts, *, univariate_in_groups, summation))]
 pub fn sums_of_parts<'py>(
     py: Python<'py>,
     sample: SampleArgument<'py>,
     weighting: WeightingArgument<'py>,
     parts: Bound<'py, PyAny>,
-    alone_in_groups: bool,
+    univariate_in_groups: bool,
     summation: &str,
 ) -> PyResult<PairSums<'py>> {
-    let problem = Problem::copied(&sample, &weighting, alone_in_groups)?;
+    let problem = Problem::copied(&sample, &weighting, univariate_in_groups)?;
     let settings = arguments::settings(summation, 1)?;
-    let pairs = problem.sample.problem(problem.weighting.weighting(), alone_in_groups);
+    let pairs = problem.sample.problem(problem.weighting.weighting(), univariate_in_groups);
     let count = pairs.tile_count(&settings).map_err(call::to_python)?;
     let mut parts: Bound<'py, PyIterator> = parts.call1((count,))?.try_iter()?;
     let mut raised = None;

@@ -1,8 +1,8 @@
 //! Instructions a factor (player × evaluation) of the hot bodies, counted by valgrind: `make counts`.
 //!
-//! Free of noise, unlike times: a body that grows by 5 % is found. AVX2 is the widest instruction
-//! set that valgrind knows. `counts.txt` has what they were when it was last renewed (`make
-//! counts-renew`, after a change that is meant, or with another compiler).
+//! Counts have no noise, unlike times: a body that grows by 5 % is found. AVX2 is the widest
+//! instruction set that valgrind supports. `counts.txt` has the counts of its last renewal (`make
+//! counts-renew`, after an intended change, or with another compiler).
 
 use std::error::Error;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ use pkex_core::{Level, Settings, Summation};
 
 const LIMITS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/counts.txt");
 
-/// A count that is larger than its limit by more than this factor is refused.
+/// A count that exceeds its limit by more than this factor is an error.
 const GROWTH: f64 = 1.05;
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -30,7 +30,7 @@ fn main() -> Outcome<ExitCode> {
     }
 }
 
-/// What valgrind runs: one case. Its factors go to standard output.
+/// Runs one case under valgrind, and prints the number of its factors.
 fn run(case: &str, size: usize) -> Outcome<ExitCode> {
     let level = Level::from_name("avx2").filter(|level| level.is_available());
     let level = level.ok_or("counts are of AVX2, which this machine has not")?;
@@ -40,7 +40,7 @@ fn run(case: &str, size: usize) -> Outcome<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Counts all and compares with the limits.
+/// Counts all cases and compares them with the limits.
 fn check() -> Outcome<ExitCode> {
     let limits = fs::read_to_string(LIMITS)?;
     let mut outcome = ExitCode::SUCCESS;
@@ -69,7 +69,7 @@ fn limit_of(name: &str, limits: &str) -> Outcome<f64> {
     Ok(found.ok_or_else(|| format!("{name} has no limit: make counts-renew"))??)
 }
 
-/// Counts all and makes the counts the limits.
+/// Counts all cases and stores the counts as limits.
 fn renew() -> Outcome<ExitCode> {
     let mut limits = "# Instructions a factor on AVX2: make counts-renew\n".to_owned();
     for case in &CASES {
@@ -80,9 +80,10 @@ fn renew() -> Outcome<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Instructions a factor: between the two sizes, so that what is done but once has no part.
+/// Instructions a factor: from the difference between two sizes, which excludes work that is done
+/// once.
 fn count(case: &Case) -> Outcome<f64> {
-    // Side by side: instructions are the same, however long they take.
+    // Cases run in parallel: their instructions do not depend on the time that they take.
     let [small, large] = thread::scope(|scope| {
         let runs = case.sizes.map(|size| scope.spawn(move || instructions(case, size)));
         runs.map(|run| run.join().expect("counting does not panic"))

@@ -158,7 +158,7 @@ class Detector:
             terms,
             None if blocks is None else blocks.groups,
             skips_second=True,
-            alone_in_groups=blocks is not None,
+            univariate_in_groups=blocks is not None,
             computation=conventions.computation(report),
         )
         weights = PairWeights.of(conventions.estimator, n, m)

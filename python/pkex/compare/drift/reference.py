@@ -144,7 +144,7 @@ class Reference(ReadOnlyArrays):
                 self.comparison.terms,
                 groups,
                 skips_second=True,
-                alone_in_groups=True,
+                univariate_in_groups=True,
                 computation=self.comparison.conventions.computation(),
             ).groups
             if n_movable < len(self.rows):

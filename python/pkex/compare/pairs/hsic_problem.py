@@ -88,7 +88,7 @@ class HSICProblem:
         With groups, the sums of groups are those of γ, then of univariate values.
         """
         rows, terms, other = self.attributed.rows, self.attributed.terms, self.other
-        alone_in_groups = groups is not None
+        univariate_in_groups = groups is not None
         groups = np.zeros(len(rows), dtype=np.int64) if groups is None else groups
         of_pairs = self.offsets, self.constant
         halves = terms.takes_halves, other.terms.takes_halves
@@ -96,7 +96,7 @@ class HSICProblem:
         sample = (rows, terms.terms, terms.players, terms.absent, groups)
         weighting = (other.rows, other.terms.terms, *of_pairs, exchanges, halves)
         of_rows, of_groups, alone, _ = sums_over_pairs(
-            sample, weighting, computation, alone_in_groups=alone_in_groups
+            sample, weighting, computation, univariate_in_groups=univariate_in_groups
         )
         return of_rows, of_groups, alone[0]
 

@@ -65,7 +65,7 @@ def pair_sums(
     *,
     weights: Float | None = None,
     skips_second: bool = False,
-    alone_in_groups: bool = False,
+    univariate_in_groups: bool = False,
     computation: Computation,
 ) -> PairSums:
     """Sum over all pairs of rows; the first `n_first` rows are the first class.
@@ -79,7 +79,7 @@ def pair_sums(
         A pair is weighted by the product of its rows' weights, except in the squares.
     skips_second : bool
         Whether pairs within the second class are omitted.
-    alone_in_groups : bool
+    univariate_in_groups : bool
         Whether sums of groups include those of univariate values.
     computation : Computation
     """
@@ -89,7 +89,7 @@ def pair_sums(
     sample = (rows, terms.terms, terms.players, terms.absent, groups)
     weighting = (n_first, weights, skips_second, terms.takes_halves)
     of_rows, of_groups, *others = sums_over_pairs(
-        sample, weighting, computation, alone_in_groups=alone_in_groups
+        sample, weighting, computation, univariate_in_groups=univariate_in_groups
     )
     return PairSums(of_rows, of_groups[:, 0], *others)
 
@@ -108,7 +108,7 @@ def pair_triangle(
     """
     n = len(rows)
     each = np.arange(n, dtype=np.int64)
-    sums = pair_sums(rows, n, terms, each, alone_in_groups=with_alone, computation=computation)
+    sums = pair_sums(rows, n, terms, each, univariate_in_groups=with_alone, computation=computation)
     return sums.groups
 
 
@@ -121,7 +121,7 @@ def pair_matrix(rows: Float, terms: KernelTerms, computation: Computation) -> Fl
 
 
 def sums_over_pairs(
-    sample: _Sample, weighting: _Weighting, computation: Computation, *, alone_in_groups: bool
+    sample: _Sample, weighting: _Weighting, computation: Computation, *, univariate_in_groups: bool
 ) -> tuple[Float, Float, Float, Float]:
     """Return sums over pairs: of rows, of groups (·, weights, ·), alone and squares."""
     rows = sample[0]
@@ -129,25 +129,27 @@ def sums_over_pairs(
         return _core.pair_sums(
             sample,
             weighting,
-            alone_in_groups=alone_in_groups,
+            univariate_in_groups=univariate_in_groups,
             summation=computation.summation,
             n_threads=computation.n_threads,
             progress=computation.progress,
         )
-    work = partial(_tile_sums, sample, weighting, alone_in_groups)
+    work = partial(_tile_sums, sample, weighting, univariate_in_groups)
     return _core.sums_of_parts(
         sample,
         weighting,
         partial(_parts, computation.workers, work, computation),
-        alone_in_groups=alone_in_groups,
+        univariate_in_groups=univariate_in_groups,
         summation=computation.summation,
     )
 
 
 def _tile_sums(
-    sample: _Sample, weighting: _Weighting, alone_in_groups: bool, tiles: tuple[int, int]
+    sample: _Sample, weighting: _Weighting, univariate_in_groups: bool, tiles: tuple[int, int]
 ) -> Float:
-    return _core.tile_sums(sample, weighting, alone_in_groups=alone_in_groups, tiles=tiles)
+    return _core.tile_sums(
+        sample, weighting, univariate_in_groups=univariate_in_groups, tiles=tiles
+    )
 
 
 def _parts(

@@ -126,7 +126,7 @@ class _BlockMMD:
             slots = np.repeat(np.arange(sum(self.slots)), n // self.slots[0])
         pooled = self.kernel.engine_rows(np.concatenate([x, y]))
         sums = pair_sums(
-            pooled, n, self.terms, slots, alone_in_groups=True, computation=self.computation
+            pooled, n, self.terms, slots, univariate_in_groups=True, computation=self.computation
         )
         first, second = sums.rows[:n], sums.rows[n:]
         of_pairs = [first[:, 0].sum(axis=0) / 2.0, first[:, 1].sum(axis=0)]

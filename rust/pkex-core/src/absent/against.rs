@@ -1,47 +1,63 @@
-//! Blocks of factors against absent ones, from factors against 1.
+//! Blocks of present and absent factors and their differences.
 
 use std::marker::PhantomData;
 
 use crate::absent::contrast::Contrast;
 use crate::absent::factors::AbsentFactors;
-use crate::game::block::{AbsentFactor, Block, Higher};
+use crate::game::block::{AbsentFactor, Block, Higher, PlayerPart};
 use crate::game::spread::{RunningSpread, Spread, share_of_quotient};
-use crate::kernel::doubling::Rung;
-use crate::kernel::term::{PackedTerm, Sink};
+use crate::kernel::linked_terms::LinkedFactors;
+use crate::kernel::term::{FillTerm, PackedTerm, Sink};
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, each_lane, multiply_lanes, zip_lanes};
+use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
 use crate::simd::level::Body;
 use crate::simd::numbers::{larger, smaller};
 
-/// Factors against 1, computed as they are taken or before.
+/// Present factors a, computed when a sink takes them or before.
 pub(crate) trait OwnFactors {
-    /// Whether they may be negative, or above 1.
+    /// Whether factors may be negative, or above 1.
     fn are_signed(&self) -> bool {
         false
     }
 
-    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(self, sink: &mut S);
+    /// Passes the factors to a sink.
+    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(&mut self, sink: &mut S);
+
+    /// a − 1 of each player, after a sink has taken the factors.
+    fn less_one(&mut self, context: Context<'_>) -> &[Lanes];
 }
 
-impl OwnFactors for Rung<'_> {
+impl OwnFactors for LinkedFactors<'_> {
     #[inline(always)]
-    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(self, sink: &mut S) {
-        self.factors_into::<A, S, W>(sink);
+    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(&mut self, sink: &mut S) {
+        LinkedFactors::factors_into::<A, S, W>(self, sink);
+    }
+
+    fn less_one(&mut self, _: Context<'_>) -> &[Lanes] {
+        LinkedFactors::less_one(self)
     }
 }
 
-/// The factors of a term between a row and a block of points.
+/// The present factors of a term between a row and a block of points.
 pub(crate) struct TermFactors<'a> {
     pub term: &'a PackedTerm,
     pub x: &'a [f64],
     pub points: &'a [Lanes],
+    /// Room for the factors, where they are needed again.
+    pub room: &'a mut Block,
 }
 
 impl OwnFactors for TermFactors<'_> {
     #[inline(always)]
-    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(self, sink: &mut S) {
+    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(&mut self, sink: &mut S) {
         self.term.factors_into::<A, S, W>(self.x, self.points, sink);
+    }
+
+    fn less_one(&mut self, context: Context<'_>) -> &[Lanes] {
+        let Self { term, x, points, room } = self;
+        context.run(FillTerm { term, row: x, points, block: room });
+        &room.difference
     }
 }
 
@@ -51,19 +67,27 @@ impl OwnFactors for &Block {
     }
 
     #[inline(always)]
-    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(self, sink: &mut S) {
+    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(&mut self, sink: &mut S) {
         for (player, (present, less_one)) in self.present.iter().zip(&self.difference).enumerate() {
             for part in 0..LANES / W {
-                sink.take::<W>((player, part), present.part(part), less_one.part(part));
+                sink.take::<W>(
+                    PlayerPart { player, part },
+                    present.part(part),
+                    less_one.part(part),
+                );
             }
         }
     }
+
+    fn less_one(&mut self, _: Context<'_>) -> &[Lanes] {
+        &self.difference
+    }
 }
 
-/// Fills a block with factors that are known against 1; no spread where differences have cancelled,
-/// which are then NaN.
+/// Fills a block with present and absent factors. Returns no spread if too many bits of a difference
+/// have cancelled.
 struct FillAgainst<'a, O> {
-    own: O,
+    own: &'a mut O,
     absent: &'a AbsentFactors,
     block: &'a mut Block,
     loss: f64,
@@ -96,19 +120,24 @@ impl<O: OwnFactors> Body for FillAgainst<'_, O> {
     }
 }
 
-/// Fills a block with a row's factors against absent ones.
+/// Fills a block with a row's present factors and absent ones.
 pub(crate) fn fill_against(
-    own: impl OwnFactors,
+    mut own: impl OwnFactors,
     absent: &AbsentFactors,
     block: &mut Block,
     contrast: &dyn Contrast,
     context: Context<'_>,
 ) -> Spread {
-    let spread = context.run(FillAgainst { own, absent, block, loss: contrast.loss() });
-    spread.unwrap_or_else(|| context.run(ReplaceCancelled { absent, block, contrast, context }))
+    let loss = contrast.loss();
+    let spread = context.run(FillAgainst { own: &mut own, absent, block, loss });
+    spread.unwrap_or_else(|| {
+        let less_one = own.less_one(context);
+        context.run(ReplaceCancelled { less_one, absent, block, contrast, context })
+    })
 }
 
-/// The same of a block's own factors, which may be power series.
+/// Fills a block with the present factors of another block, which may be power series, and absent
+/// ones.
 pub(crate) fn fill_block_against(
     own: &Block,
     absent: &AbsentFactors,
@@ -124,11 +153,11 @@ pub(crate) fn fill_block_against(
     spread
 }
 
-/// The same of factors of any sign, which are known to an absolute error: that of c is then found
-/// from what a and b exceed 1 by.
+/// Fills a block with factors of any sign, which are known to an absolute error: c is computed from
+/// a − 1 and b − 1.
 #[inline(always)]
 fn fill_signed<A: Arithmetic, O: OwnFactors, const W: usize>(
-    own: O,
+    own: &mut O,
     absent: &AbsentFactors,
     block: &mut Block,
 ) -> Spread {
@@ -140,7 +169,7 @@ fn fill_signed<A: Arithmetic, O: OwnFactors, const W: usize>(
     block.spread::<W>()
 }
 
-/// Takes factors of any sign, and gives a block those against the absent ones.
+/// Takes present factors of any sign, and fills a block with them, absent ones and differences.
 struct SignedAgainst<'a> {
     known: &'a AbsentFactors,
     present: &'a mut [Lanes],
@@ -154,7 +183,7 @@ impl Sink for SignedAgainst<'_> {
     #[inline(always)]
     fn take<const W: usize>(
         &mut self,
-        (player, part): (usize, usize),
+        PlayerPart { player, part }: PlayerPart,
         a: &[f64; W],
         a_less_one: &[f64; W],
     ) {
@@ -165,26 +194,25 @@ impl Sink for SignedAgainst<'_> {
     }
 }
 
-/// The same of games divided by ∏ b: the factors of absent players are 1, c is (a − b)/b.
+/// Fills a block with games divided by ∏ b: absent factors are 1, and c is (a − b)/b.
 #[inline(always)]
 fn fill_quotients<A: Arithmetic, O: OwnFactors, const W: usize>(
-    own: O,
+    own: &mut O,
     absent: &AbsentFactors,
     block: &mut Block,
     loss: f64,
 ) -> Option<Spread> {
     block.begin(absent.factor.len(), AbsentFactor::One);
     block.divisor = absent.product;
-    // Halvings of factors that are not much smaller.
-    let (loss, difference) = (5.0 * loss, &mut block.difference);
+    let difference = &mut block.difference;
     let mut quotients = Quotients { known: absent, loss, difference, sums: Lanes::ZERO };
     own.factors_into::<A, _, W>(&mut quotients);
-    let has_cancelled = quotients.sums.0.iter().any(|sum| sum.is_nan());
-    (!has_cancelled).then(|| Spread::of_quotients(&quotients.sums))
+    let is_known = quotients.sums.0.iter().all(|sum| sum.is_finite());
+    is_known.then(|| Spread::of_quotients(&quotients.sums))
 }
 
-/// Takes a block's own factors, and gives it those against the absent ones: NaN for differences of
-/// which too many bits have cancelled.
+/// Takes present factors, and fills a block with them, absent ones and differences. The spread is
+/// infinite if too many bits of a difference have cancelled.
 struct Against<'a, A> {
     known: &'a AbsentFactors,
     loss: f64,
@@ -201,74 +229,102 @@ impl<A: Arithmetic> Sink for Against<'_, A> {
     #[inline(always)]
     fn take<const W: usize>(
         &mut self,
-        (player, part): (usize, usize),
+        PlayerPart { player, part }: PlayerPart,
         a: &[f64; W],
         a_less_one: &[f64; W],
     ) {
         let b: [f64; W] = *self.known.factor[player].part(part);
         let b_less_one: [f64; W] = *self.known.less_one[player].part(part);
-        let (mut c, mut size) = ([0.0; W], [0.0; W]);
-        // One loop, which is vectorised as a whole.
+        let (mut c, mut known, mut size) = ([0.0; W], [0.0; W], [0.0; W]);
+        // One loop, which is vectorized as a whole.
         for i in 0..W {
+            let of_lane = Subtracted::new((a[i], b[i]), (a_less_one[i], b_less_one[i]), self.loss);
             size[i] = larger(a[i], b[i]);
-            c[i] = difference((a[i], b[i]), (a_less_one[i], b_less_one[i]), self.loss);
+            c[i] = of_lane.c;
+            known[i] = if of_lane.is_exact() { of_lane.c } else { f64::INFINITY };
         }
-        self.spread.include::<A, W>(part, &c, &size);
+        self.spread.include::<A, W>(part, &known, &size);
         *self.present[player].part_mut(part) = *a;
         *self.absent[player].part_mut(part) = b;
         *self.difference[player].part_mut(part) = c;
     }
 }
 
-/// Takes a block's own factors, and gives it their differences to the absent ones divided by these,
-/// likewise.
+/// Takes present factors, and fills a block with their differences to absent ones divided by these.
 struct Quotients<'a> {
     known: &'a AbsentFactors,
     loss: f64,
     difference: &'a mut [Lanes],
-    /// Of [`share_of_quotient`].
+    /// Sums of [`share_of_quotient`], infinite if too many bits of a difference have cancelled.
     sums: Lanes,
 }
 
 impl Sink for Quotients<'_> {
-    // By terms that follow from this one, and are not divided.
+    // Linked terms need a, because they are computed from the factors of this term.
     const PRESENT: bool = true;
 
     #[inline(always)]
     fn take<const W: usize>(
         &mut self,
-        (player, part): (usize, usize),
+        PlayerPart { player, part }: PlayerPart,
         _a: &[f64; W],
         a_less_one: &[f64; W],
     ) {
         let (loss, AbsentFactors { less_one, inverse, .. }) = (self.loss, self.known);
         let b_less_one: &[f64; W] = less_one[player].part(part);
         let inverse: &[f64; W] = inverse[player].part(part);
-        // Products before what is chosen of them, so that the choice is no branch.
-        let c = zip_lanes(a_less_one, b_less_one, |a, b| a - b);
-        let least = zip_lanes(a_less_one, b_less_one, |a, b| -loss * smaller(a, b));
-        let quotient = multiply_lanes(&c, inverse);
-        let c: [f64; W] = each_lane(|i| if c[i].abs() < least[i] { f64::NAN } else { quotient[i] });
-        let sum = self.sums.part_mut(part);
-        *sum = zip_lanes(sum, &c, |sum, c| sum + share_of_quotient(c));
-        *self.difference[player].part_mut(part) = c;
+        let of = |i: usize| Subtracted::to_divide(a_less_one[i], b_less_one[i], loss);
+        let quotient: [f64; W] = each_lane(|i| of(i).c * inverse[i]);
+        let sum: &mut [f64; W] = self.sums.part_mut(part);
+        *sum = each_lane(|i| {
+            let share = share_of_quotient(quotient[i]);
+            sum[i] + if of(i).is_exact() { share } else { f64::INFINITY }
+        });
+        *self.difference[player].part_mut(part) = quotient;
     }
 }
 
-/// c = a − b, from a and b where both are below ½ and else from what they lack to 1: whichever is
-/// known to more digits. Rounding may spoil a factor exp(−E) as it does its exponent, by a multiple
-/// of E·2⁻⁵³ of itself; what a difference must exceed, so as not to be NaN, grows likewise.
-#[inline(always)]
-fn difference((a, b): (f64, f64), (a_less_one, b_less_one): (f64, f64), loss: f64) -> f64 {
-    let size = larger(a, b);
-    let from_one = a_less_one - b_less_one;
-    let lack = -smaller(a_less_one, b_less_one);
-    let (c, of) = if size < 0.5 { (a - b, size) } else { (from_one, lack) };
-    if c.abs() < of * in_halvings(loss, size) { f64::NAN } else { c }
+/// A difference a − b by subtraction.
+#[derive(Clone, Copy)]
+struct Subtracted {
+    c: f64,
+    /// The least |c| of which few enough bits have cancelled.
+    least: f64,
 }
 
-/// Puts contrasts where bits have cancelled; returns the spread.
+impl Subtracted {
+    /// From a and b where both are below ½, else from a − 1 and b − 1: from the numbers that are
+    /// known to more digits. Rounding changes a factor exp(−E) by a multiple of E·2⁻⁵³ of itself,
+    /// as it changes the exponent. The least |c| grows with E as well.
+    #[inline(always)]
+    fn new((a, b): (f64, f64), (a_less_one, b_less_one): (f64, f64), loss: f64) -> Self {
+        let size = larger(a, b);
+        let from_one = a_less_one - b_less_one;
+        let lack = -smaller(a_less_one, b_less_one);
+        let (c, of) = if size < 0.5 { (a - b, size) } else { (from_one, lack) };
+        Self { c, least: of * in_halvings(loss, size) }
+    }
+
+    /// From a − 1 and b − 1, where b is at least [`LEAST_FACTOR`], so that factors have few halvings.
+    ///
+    /// [`LEAST_FACTOR`]: crate::game::block::LEAST_FACTOR
+    #[inline(always)]
+    fn to_divide(a_less_one: f64, b_less_one: f64, loss: f64) -> Self {
+        let least = -(5.0 * loss) * smaller(a_less_one, b_less_one);
+        Self { c: a_less_one - b_less_one, least }
+    }
+
+    /// Whether few enough bits have cancelled.
+    #[inline(always)]
+    fn is_exact(self) -> bool {
+        self.c.abs() >= self.least
+    }
+}
+
+/// Replaces differences of which too many bits have cancelled by contrasts; returns the spread.
 struct ReplaceCancelled<'a> {
+    /// a − 1 of each player.
+    less_one: &'a [Lanes],
     absent: &'a AbsentFactors,
     block: &'a mut Block,
     contrast: &'a dyn Contrast,
@@ -280,21 +336,37 @@ impl Body for ReplaceCancelled<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
-        let Self { absent, block, contrast, context } = self;
-        let are_quotients = block.absent_factor() == AbsentFactor::One;
+        let Self { less_one, absent, block, contrast, context } = self;
+        debug_assert_eq!(less_one.len(), absent.factor.len());
+        let (are_quotients, loss) = (block.absent_factor() == AbsentFactor::One, contrast.loss());
         for (player, difference) in block.difference.iter_mut().enumerate() {
-            let cancelled = difference.0.map(f64::is_nan);
-            if !cancelled.contains(&true) {
+            // 1 where too many bits have cancelled, else 0.
+            let mut cancelled = Lanes::ZERO;
+            for part in 0..LANES / W {
+                let a_less_one: &[f64; W] = less_one[player].part(part);
+                let b_less_one: &[f64; W] = absent.less_one[player].part(part);
+                let flag = |subtracted: Subtracted| f64::from(u8::from(!subtracted.is_exact()));
+                *cancelled.part_mut::<W>(part) = if are_quotients {
+                    each_lane(|i| flag(Subtracted::to_divide(a_less_one[i], b_less_one[i], loss)))
+                } else {
+                    let a: &[f64; W] = block.present[player].part(part);
+                    let b: &[f64; W] = block.absent[player].part(part);
+                    each_lane(|i| {
+                        let less_one = (a_less_one[i], b_less_one[i]);
+                        flag(Subtracted::new((a[i], b[i]), less_one, loss))
+                    })
+                };
+            }
+            if cancelled == Lanes::ZERO {
                 continue;
             }
-            let mut exact = contrast.of_player(player, &cancelled, context);
+            let wanted = cancelled.0.map(|flag| flag > 0.0);
+            let mut exact = contrast.of_player(player, &wanted, context);
             if are_quotients {
                 exact = exact.times::<W>(&absent.inverse[player]);
             }
-            for part in 0..LANES / W {
-                let (c, exact): (&mut [f64; W], &[f64; W]) =
-                    (difference.part_mut(part), exact.part(part));
-                *c = zip_lanes(c, exact, |c, exact| if c.is_nan() { exact } else { c });
+            for (lane, c) in difference.0.iter_mut().enumerate() {
+                *c = if wanted[lane] { exact.0[lane] } else { *c };
             }
         }
         if are_quotients {
@@ -337,7 +409,8 @@ fn fill_series(
     }
 }
 
-/// The differences of a player's higher orders; returns in which lanes bits of one have cancelled.
+/// Computes the differences of a player's higher orders. Returns the lanes in which too many bits
+/// have cancelled.
 struct Subtract<'a> {
     present: &'a [Lanes],
     absent: &'a [Lanes],
@@ -363,11 +436,11 @@ impl Body for Subtract<'_> {
     }
 }
 
-/// `unit`, a power of two, times 1 + ⌈−log₂ x⌉ of x from 0 to 1 (or 1 more): by its binary
-/// exponent.
+/// `unit`, a power of two, times 1 + ⌈−log₂ x⌉ for x from 0 to 1 (or 1 more), from the binary
+/// exponent of x.
 #[inline(always)]
 const fn in_halvings(unit: f64, x: f64) -> f64 {
-    // Units are the last digits of 2⁵² of them. The biased exponent of 1 is 1023.
+    // A unit is the last digit of 2⁵² units. The biased exponent of 1 is 1023.
     let many = 4_503_599_627_370_496.0 * unit;
     let bits = (many + 1024.0 * unit).to_bits();
     f64::from_bits(bits - (x.to_bits() >> 52)) - many

@@ -1,4 +1,4 @@
-//! What absent features are replaced by.
+//! Value functions: the values of absent features.
 
 use crate::matrix::Matrix;
 
@@ -11,21 +11,21 @@ pub struct Background<'a> {
     pub weights: &'a [f64],
 }
 
-/// What the features outside a coalition are replaced by.
+/// The values of absent features.
 #[derive(Clone, Copy, Debug)]
 pub enum ValueFunction<'a> {
-    /// Nothing: their factors are 1.
+    /// The factors of absent features are 1.
     Neutral,
-    /// The values of a background row; the worth is the mean over the rows.
+    /// The values of a background row. The value of a coalition is the mean over the rows.
     Interventional(Background<'a>),
-    /// As interventional, but each from a background row of its own, independently.
+    /// The values of background rows, each feature drawn independently of the others.
     Marginal(Background<'a>),
-    /// As marginal, against the expansion's own points, all of the same weight.
+    /// The values of the expansion's points with equal weights, each feature drawn independently.
     MarginalOfPoints,
 }
 
 impl<'a> ValueFunction<'a> {
-    /// The background, if it is given one.
+    /// The background, if the value function has one.
     pub(crate) fn background(self) -> Option<Background<'a>> {
         match self {
             Self::Neutral | Self::MarginalOfPoints => None,

@@ -1,18 +1,18 @@
-//! The mean factors of a background, which the players of a marginal game have while absent.
+//! The mean factors over a background: the absent factors of marginal games.
 //!
-//! They cost as much as a prediction of all background rows. An expansion keeps those of its own
-//! points, and those of its last background up to [`MOST_BYTES`]; beyond, they are computed in each
-//! call, tile by tile, for several explained rows at a time.
+//! They cost as much as the prediction of all background rows. An expansion keeps the means over
+//! its points, and the means over its last background up to [`MOST_BYTES`]. Larger means are
+//! computed in each call, tile by tile, for several explained rows at a time.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::absent::background::Background;
 use crate::absent::factors::AbsentFactors;
-use crate::absent::own_point_means::means_of_points;
+use crate::absent::point_means::means_of_points;
 use crate::error::Error;
 use crate::evaluations::packed::PackedExpansion;
-use crate::game::block::Block;
+use crate::game::block::{Block, FactorCount};
 use crate::kernel::term::{FillTerm, PackedTerm};
 use crate::matrix::Matrix;
 use crate::memory::{FACTORS, INPUT, Memory, saturating_product};
@@ -22,10 +22,10 @@ use crate::simd::level::Level;
 use crate::simd::sum::{Accumulator, AddWeighted};
 use crate::threads::{self, Monitor, Parallelism};
 
-/// The most bytes of means that are kept between calls, of all evaluations of an expansion.
+/// Most bytes of means that are kept between calls, for all evaluations of an expansion.
 const MOST_BYTES: usize = 128 << 20;
 
-/// Mean factors of a background, by evaluation block.
+/// Mean factors over a background, by evaluation block.
 #[derive(Debug)]
 pub(crate) struct BackgroundMeans {
     rows: Vec<f64>,
@@ -35,12 +35,12 @@ pub(crate) struct BackgroundMeans {
     factors: Vec<AbsentFactors>,
 }
 
-/// The means of the background that an expansion was last explained against.
+/// The means over the last background of an expansion.
 #[derive(Debug, Default)]
 pub(crate) struct LastMeans(Mutex<Option<Arc<BackgroundMeans>>>);
 
 impl LastMeans {
-    /// The means of a background, computed if they are not those kept; `None` if they are too many.
+    /// The means over a background, computed unless they are kept; `None` if they are too large.
     pub fn of(
         &self,
         expansion: &PackedExpansion,
@@ -53,7 +53,7 @@ impl LastMeans {
         if saturating_product([bytes, factors]) > MOST_BYTES {
             return Ok(None);
         }
-        // Without waiting: in a forked child the thread that holds the lock may not exist.
+        // Without waiting: the thread that holds the lock may not exist in a forked child.
         let kept = self.0.try_lock().ok().and_then(|kept| kept.clone());
         if let Some(means) = kept.filter(|means| means.are_of(background, settings.level)) {
             return Ok(Some(means));
@@ -66,12 +66,12 @@ impl LastMeans {
     }
 }
 
-/// The means over an expansion's own points, all of the same weight: they never change.
+/// The means over an expansion's points with equal weights: they never change.
 #[derive(Debug, Default)]
 pub(crate) struct MeansOfPoints(OnceLock<Arc<BackgroundMeans>>);
 
 impl MeansOfPoints {
-    /// The means, computed if that has not been done. The expansion has points.
+    /// The means, computed in the first call. The expansion must have points.
     pub fn of(
         &self,
         expansion: &PackedExpansion,
@@ -100,7 +100,7 @@ impl MeansOfPoints {
         }
         let means =
             Arc::new(BackgroundMeans { rows, columns, weights, level: settings.level, factors });
-        // Means that another thread has set meanwhile have the same bits.
+        // Means that another thread has set meanwhile have equal bits.
         let _ = self.0.set(Arc::clone(&means));
         Ok(means)
     }
@@ -117,20 +117,20 @@ impl BackgroundMeans {
         let mut rows = Vec::new();
         Memory::default().reserve(&mut rows, background.rows.data().len(), INPUT)?;
         rows.extend_from_slice(background.rows.data());
-        // Of the computation that needs the means nothing is done yet.
+        // Nothing of the computation that needs the means is done yet.
         let monitor = &mut |_, total| monitor(0, total);
         let factors = means_of_blocks(expansion, blocks, background, settings, monitor)?;
         let (columns, weights) = (background.rows.columns(), background.weights.to_vec());
         Ok(Self { rows, columns, weights, level: settings.level, factors })
     }
 
-    /// The background that they are of.
+    /// The background of the means.
     pub fn background(&self) -> Background<'_> {
         let shape = [self.weights.len(), self.columns];
         Background { rows: Matrix::of_shape(&self.rows, shape), weights: &self.weights }
     }
 
-    /// Those of an evaluation block.
+    /// The means of an evaluation block.
     pub fn of_block(&self, index: usize) -> &AbsentFactors {
         &self.factors[index]
     }
@@ -154,7 +154,7 @@ fn means_of_blocks(
     let mut factors = memory.filled(blocks.len(), AbsentFactors::default(), FACTORS)?;
     for (index, mean) in blocks.clone().zip(&mut factors) {
         let term = expansion.term_and_points(index).0;
-        mean.reserve((term.players.len(), term.orders()), &memory)?;
+        mean.reserve(term.factor_count(), &memory)?;
     }
     let cost = background.cost_of_means(expansion.players());
     threads::for_each(
@@ -162,7 +162,7 @@ fn means_of_blocks(
         Parallelism::of(saturating_product([blocks.len(), cost]), settings.threads),
         || {
             let mut sums = MeanSums::default();
-            sums.reserve((expansion.players(), expansion.kernel.most_orders()), &memory)?;
+            sums.reserve(expansion.factor_count(), &memory)?;
             Ok(sums)
         },
         |sums, (index, mean), stop| {
@@ -181,7 +181,7 @@ impl Background<'_> {
     }
 }
 
-/// Room for the computation of means.
+/// Sums for the computation of means.
 #[derive(Debug, Default)]
 pub(crate) struct MeanSums {
     block: Block,
@@ -191,20 +191,17 @@ pub(crate) struct MeanSums {
 }
 
 impl MeanSums {
-    /// Makes room for that many players, whose factors have so many higher orders.
-    pub fn reserve(
-        &mut self,
-        (players, orders): (usize, usize),
-        memory: &Memory,
-    ) -> Result<(), Error> {
-        memory.reserve(&mut self.factor, players, FACTORS)?;
-        memory.reserve(&mut self.less_one, players, FACTORS)?;
-        memory.reserve(&mut self.higher, saturating_product([players, orders]), FACTORS)?;
-        self.block.reserve(players, 0, memory)?;
-        self.block.reserve_series((players, orders), memory)
+    /// Reserves memory for the factors of a block.
+    pub fn reserve(&mut self, of: FactorCount, memory: &Memory) -> Result<(), Error> {
+        memory.reserve(&mut self.factor, of.players, FACTORS)?;
+        memory.reserve(&mut self.less_one, of.players, FACTORS)?;
+        memory.reserve(&mut self.higher, of.higher(), FACTORS)?;
+        self.block.reserve(of.players, 0, memory)?;
+        self.block.reserve_series(of, memory)
     }
 
-    /// The mean factors of a term and a block of points; some of the sums when told to stop.
+    /// Computes the mean factors of a term and a block of points; incomplete if the call is to
+    /// stop.
     pub fn mean(
         &mut self,
         (term, points): (&PackedTerm, &[Lanes]),

@@ -1,21 +1,21 @@
-//! Differences a − b without cancellation, computed where subtraction loses too many digits.
+//! Differences a − b without cancellation, computed if subtraction loses too many digits.
 
 use crate::absent::background::Background;
 use crate::settings::Context;
 use crate::simd::lanes::{LANES, Lanes, each_lane};
 use crate::simd::sum::{Accumulator, AddWeighted};
 
-/// a − b of single players without cancellation.
+/// Computes a − b of single players without cancellation.
 pub(crate) trait Contrast {
-    /// The share of a factor, or of its lack to 1, below which a difference is too small to be
-    /// found by subtraction. The smaller, the less often a contrast is computed.
+    /// The share of a factor a, or of 1 − a, below which a difference is too small to be computed
+    /// by subtraction. The smaller the share, the less often a contrast is computed.
     fn loss(&self) -> f64;
 
-    /// The contrast of a player; needed only in the lanes that are `wanted`.
+    /// The contrast of a player, correct in the lanes that are `wanted`.
     fn of_player(&self, player: usize, wanted: &[bool; LANES], context: Context<'_>) -> Lanes;
 
-    /// The contrasts of the higher orders of a player whose factors are power series, into as many
-    /// lanes; needed only in the lanes that are `wanted`.
+    /// Computes the contrasts of the higher orders of a player whose factors are power series, into
+    /// `higher`, correct in the lanes that are `wanted`.
     fn of_series(
         &self,
         player: usize,
@@ -25,11 +25,11 @@ pub(crate) trait Contrast {
     );
 }
 
-/// [`Contrast::loss`] of contrasts that each take a walk through the background.
+/// [`Contrast::loss`] of contrasts that are computed from all background rows.
 pub(crate) const LOSS_OF_MEANS: f64 = 1.0 / 65_536.0;
 
-/// The mean over background rows of the contrasts with sixteen of them at a time, from a lane and
-/// the first row's number, for the lanes that are `wanted`.
+/// The mean of contrasts over background rows, in the lanes that are `wanted`. `contrast` takes a
+/// lane and the number of the first of sixteen background rows.
 pub(crate) fn mean_contrast(
     wanted: &[bool; LANES],
     background: Background<'_>,
@@ -50,7 +50,7 @@ pub(crate) fn mean_contrast(
     means
 }
 
-/// The weights of sixteen background rows, 0 beyond the last.
+/// The weights of sixteen background rows, 0 after the last.
 pub(crate) fn in_lanes(weights: &[f64], first: usize) -> Lanes {
     Lanes(each_lane(|lane| weights.get(first + lane).copied().unwrap_or(0.0)))
 }

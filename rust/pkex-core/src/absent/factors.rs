@@ -1,20 +1,20 @@
 //! Factors of absent players.
 
 use crate::error::Error;
-use crate::game::block::{Block, LEAST_DIVISOR, LEAST_FACTOR};
+use crate::game::block::{Block, FactorCount, LEAST_DIVISOR, LEAST_FACTOR};
 use crate::memory::{FACTORS, Memory, saturating_product};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{Lanes, map_lanes};
 use crate::simd::level::{Body, Level};
 
-/// Factors b of a block's absent players, and b − 1.
+/// Absent factors b of a block, and b − 1.
 #[derive(Clone, Debug)]
 pub(crate) struct AbsentFactors {
     pub factor: Vec<Lanes>,
     pub less_one: Vec<Lanes>,
     /// The higher orders of factors that are power series, player by player.
     pub higher: Vec<Lanes>,
-    /// 1/b, if games may be divided by ∏ b; else none.
+    /// 1/b, if games may be divided by ∏ b; else empty.
     pub inverse: Vec<Lanes>,
     /// ∏ b.
     pub product: Lanes,
@@ -28,12 +28,12 @@ impl Default for AbsentFactors {
 }
 
 impl AbsentFactors {
-    /// Bytes for each player of a block, whose factors have so many higher orders.
+    /// Bytes for each player of a block, whose factors have a number of higher orders.
     pub fn bytes(orders: usize) -> usize {
         saturating_product([3 + orders, size_of::<Lanes>()])
     }
 
-    /// Takes the factors that a block holds as those of present players.
+    /// Copies the present factors of a block.
     pub fn copy_present(&mut self, block: &Block) {
         self.factor.clone_from(&block.present);
         self.less_one.clone_from(&block.difference);
@@ -43,28 +43,24 @@ impl AbsentFactors {
         }
     }
 
-    /// Makes games ready for division by ∏ b, once the factors are there.
+    /// Prepares the division of games by ∏ b, after the factors are set.
     pub fn set_divisor(&mut self, level: Level) {
         level.run(SetDivisor { absent: self });
     }
 
-    /// Makes room for that many players, whose factors have so many higher orders.
-    pub fn reserve(
-        &mut self,
-        (players, orders): (usize, usize),
-        memory: &Memory,
-    ) -> Result<(), Error> {
-        memory.reserve(&mut self.factor, players, FACTORS)?;
-        memory.reserve(&mut self.less_one, players, FACTORS)?;
-        memory.reserve(&mut self.inverse, players, FACTORS)?;
-        memory.reserve(&mut self.higher, saturating_product([players, orders]), FACTORS)
+    /// Reserves memory for the factors of a block.
+    pub fn reserve(&mut self, of: FactorCount, memory: &Memory) -> Result<(), Error> {
+        memory.reserve(&mut self.factor, of.players, FACTORS)?;
+        memory.reserve(&mut self.less_one, of.players, FACTORS)?;
+        memory.reserve(&mut self.inverse, of.players, FACTORS)?;
+        memory.reserve(&mut self.higher, of.higher(), FACTORS)
     }
 
-    /// Room for so many blocks of that many players, likewise.
+    /// Reserves memory for the factors of a number of blocks.
     pub fn reserve_all(
         all: &mut Vec<Self>,
         blocks: usize,
-        of_block: (usize, usize),
+        of_block: FactorCount,
         memory: &Memory,
     ) -> Result<(), Error> {
         all.resize_with(blocks, Self::default);
@@ -72,7 +68,7 @@ impl AbsentFactors {
     }
 }
 
-/// Makes games ready for division by ∏ b.
+/// Computes ∏ b, and 1/b if games may be divided by ∏ b.
 struct SetDivisor<'a> {
     absent: &'a mut AbsentFactors,
 }

@@ -1,55 +1,55 @@
-//! The games between some rows and an expansion, whatever its evaluations are and whatever stands in
-//! for absent players.
+//! The games of some rows, for all kinds of evaluations and of absent factors.
 
 use std::ops::Range;
 
 use crate::absent::factors::AbsentFactors;
 use crate::error::Error;
-use crate::evaluations::beside_row::{Evaluations, RowPlace};
+use crate::evaluations::kind::{BlockAlternative, Evaluations};
+use crate::evaluations::packed::RowPlace;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
 use crate::matrix::Matrix;
 use crate::memory::{Memory, saturating_product};
 use crate::settings::Context;
 use crate::simd::lanes::Lanes;
-use crate::walk::source::Source;
+use crate::walk::source::{Costs, Runs, Size, Source};
 
-/// How many rows may stand in for absent players, each in games of its own.
+/// The alternatives for absent players, each in games of its own.
 pub(crate) trait Alternatives {
-    /// Games of each evaluation.
+    /// The number of games of each evaluation.
     fn alternatives(&self) -> usize {
         1
     }
-    /// What the weights of one of them are multiplied by.
+    /// The factor of the weights of an alternative.
     fn share(&self, _alternative: usize) -> f64 {
         1.0
     }
 }
 
-/// What stands in for absent players, in evaluations of a kind.
+/// The absent factors of a kind of evaluations.
 pub(crate) trait Absent<E: Evaluations>: Alternatives + Sync {
-    /// What a thread keeps between fills.
+    /// Factors that a thread keeps between fills of blocks.
     type Cache: Default;
 
-    /// What it costs to prepare a block, in fills: 0 if there is nothing to prepare.
+    /// The cost of preparing a block, in fills; 0 if there is nothing to prepare.
     fn preparation(&self) -> usize {
         0
     }
-    /// Bytes of what is prepared for each player of a block.
+    /// Bytes that are prepared for each player of a block.
     fn prepared_bytes(&self, evaluations: &E) -> usize {
         AbsentFactors::bytes(evaluations.orders())
     }
-    /// Bytes of absent factors, common to all rows, of each player of a block.
+    /// Bytes of absent factors for each player of a block; all rows share them.
     fn factor_bytes(&self, evaluations: &E) -> usize {
         self.prepared_bytes(evaluations)
     }
-    /// Makes room for the factors of so many blocks.
+    /// Reserves memory for the factors of a number of blocks.
     fn reserve(&self, _: &E, _blocks: usize, _: &mut Self::Cache, _: &Memory) -> Result<(), Error> {
         Ok(())
     }
-    /// Makes ready what all rows have in common in some blocks.
+    /// Prepares factors that all rows share in some blocks.
     fn prepare(&self, _: &E, _blocks: Range<usize>, _: Context<'_>, _: &mut Self::Cache) {}
-    /// Fills a block with the factors of present and of absent players.
+    /// Fills a block with present and absent factors.
     fn fill(
         &self,
         evaluations: &E,
@@ -60,11 +60,7 @@ pub(crate) trait Absent<E: Evaluations>: Alternatives + Sync {
     ) -> Spread;
 }
 
-/// Alternatives whose values are added up before they are weighed. These sums are plain, and err by
-/// at most as many roundings.
-const LONGEST_RUN: usize = 16;
-
-/// The games between some rows and an expansion.
+/// The games of some rows.
 pub(crate) struct Games<'a, E, B> {
     pub evaluations: E,
     pub rows: Matrix<'a>,
@@ -72,8 +68,8 @@ pub(crate) struct Games<'a, E, B> {
 }
 
 impl<E: Evaluations, B: Absent<E>> Games<'_, E, B> {
-    /// The block and the alternative that a walk comes to.
-    fn locate(&self, index: usize) -> (usize, usize) {
+    /// The block and the alternative at a place of the walk.
+    fn locate(&self, index: usize) -> BlockAlternative {
         self.evaluations.locate(index, self.absent.alternatives())
     }
 }
@@ -81,57 +77,35 @@ impl<E: Evaluations, B: Absent<E>> Games<'_, E, B> {
 impl<E: Evaluations, B: Absent<E>> Source for Games<'_, E, B> {
     type Cache = (E::Cache, B::Cache);
 
-    fn items(&self) -> usize {
-        self.rows.rows()
-    }
-
-    fn players(&self) -> usize {
-        self.evaluations.expansion().players()
-    }
-
-    fn orders(&self) -> usize {
-        self.evaluations.orders()
-    }
-
-    fn outputs(&self) -> usize {
-        self.evaluations.outputs()
-    }
-
-    fn blocks(&self) -> usize {
-        saturating_product([self.evaluations.blocks(), self.absent.alternatives()])
-    }
-
-    fn preparation(&self) -> usize {
-        self.absent.preparation()
-    }
-
-    fn prepared_bytes(&self) -> usize {
-        self.absent.prepared_bytes(&self.evaluations)
-    }
-
-    fn block_bytes(&self) -> usize {
-        let absent = self.absent.factor_bytes(&self.evaluations);
-        self.evaluations.block_bytes(saturating_product([self.players(), absent]))
-    }
-
-    fn terms(&self) -> usize {
-        // Tiles of what is prepared are cut between terms, too.
-        let is_whole = self.absent.alternatives() == 1 && self.absent.preparation() == 0;
-        if is_whole { self.evaluations.terms() } else { 1 }
-    }
-
-    fn has_runs(&self) -> bool {
-        let adjoin = self.evaluations.alternatives_adjoin();
-        self.terms() > 1 || adjoin && self.absent.alternatives() > 1
-    }
-
-    fn ends_run(&self, index: usize) -> bool {
-        let alternatives = self.absent.alternatives();
-        if alternatives == 1 {
-            return (index + 1).is_multiple_of(self.terms());
+    fn size(&self) -> Size {
+        Size {
+            items: self.rows.rows(),
+            players: self.evaluations.expansion().players(),
+            outputs: self.evaluations.outputs(),
+            blocks: saturating_product([self.evaluations.blocks(), self.absent.alternatives()]),
+            orders: self.evaluations.orders(),
         }
-        let alternative = index % alternatives;
-        alternative + 1 == alternatives || (alternative + 1).is_multiple_of(LONGEST_RUN)
+    }
+
+    fn runs(&self) -> Runs {
+        match self.absent.alternatives() {
+            // Tiles with prepared factors are also cut between terms.
+            1 if self.absent.preparation() == 0 => Runs::of_terms(self.evaluations.terms()),
+            2.. if self.evaluations.alternatives_adjoin() => {
+                Runs::of_alternatives(self.absent.alternatives())
+            }
+            _ => Runs::NONE,
+        }
+    }
+
+    fn costs(&self) -> Costs {
+        let players = self.evaluations.expansion().players();
+        let absent = saturating_product([players, self.absent.factor_bytes(&self.evaluations)]);
+        Costs {
+            preparation: self.absent.preparation(),
+            prepared_bytes: self.absent.prepared_bytes(&self.evaluations),
+            block_bytes: self.evaluations.block_bytes(absent),
+        }
     }
 
     fn reserve(
@@ -160,22 +134,22 @@ impl<E: Evaluations, B: Absent<E>> Source for Games<'_, E, B> {
         (own, absent): &mut Self::Cache,
         context: Context<'_>,
     ) -> Spread {
-        let (number, alternative) = self.locate(index);
+        let BlockAlternative { block: number, alternative } = self.locate(index);
         let at = RowPlace { item, x: self.rows.row(item), block: number, alternative, index };
         self.absent.fill(&self.evaluations, at, block, (own, absent), context)
     }
 
     fn block_players(&self, index: usize) -> &[usize] {
-        self.evaluations.players(self.locate(index).0)
+        self.evaluations.players(self.locate(index).block)
     }
 
     fn coefficient(&self, index: usize) -> f64 {
-        let (block, alternative) = self.locate(index);
+        let BlockAlternative { block, alternative } = self.locate(index);
         self.evaluations.coefficient(block, self.absent.share(alternative))
     }
 
     fn weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {
-        let (block, alternative) = self.locate(index);
+        let BlockAlternative { block, alternative } = self.locate(index);
         self.evaluations.weights(block, self.absent.share(alternative))
     }
 }

@@ -1,14 +1,15 @@
 //! Interventional games: v(S) is the mean over background rows z of f with the features outside S
 //! set to z's.
 //!
-//! Each triple of a point, a term and a background row is an evaluation with a = k(x, point) and
-//! b = k(z, point). The absent factors of a tile are computed once and serve all explained rows
-//! that a thread walks in it; the present ones serve all background rows. A row that is explained
-//! alone costs a third more than one of many (300 points, 50 background rows, 12 features), since
-//! nothing is kept between calls: a table of all absent factors would take 16 bytes for each
-//! player of each evaluation, and longer to read from memory than the exponentials take.
+//! Each triple of a point, a term and a background row is an evaluation with a = k(x, point) and b
+//! = k(z, point). The absent factors of a tile are computed once for all explained rows that a
+//! thread computes in it, and the present ones once for all background rows. A row that is
+//! explained in a separate call costs a third more than one of many (300 points, 50 background
+//! rows, 12 features), because nothing is kept between calls: a table of all absent factors would
+//! take 16 bytes for each player of each evaluation, and reading it from memory would take longer
+//! than the exponentials.
 //!
-//! In a quadratic form the factors of a row, a background row and all points are computed once for
+//! In a quadratic form, the factors of a row, a background row and all points are computed once for
 //! many products.
 
 use std::ops::Range;
@@ -19,20 +20,21 @@ use crate::absent::contrast::Contrast;
 use crate::absent::factors::AbsentFactors;
 use crate::absent::games::{Absent, Alternatives};
 use crate::error::Error;
-use crate::evaluations::beside_row::{Evaluations, RowPlace};
+use crate::evaluations::kind::Evaluations;
+use crate::evaluations::packed::RowPlace;
 use crate::evaluations::points::Points;
 use crate::evaluations::products::{MultiplyBoth, Products};
-use crate::evaluations::single_factors::SingleFactors;
-use crate::game::block::Block;
+use crate::evaluations::single_factors::{RowAlternative, SingleFactors};
+use crate::game::block::{Block, FactorCount};
 use crate::game::spread::Spread;
-use crate::kernel::doubling::Ladder;
 use crate::kernel::joint::Compared;
+use crate::kernel::linked_terms::KeptFactors;
 use crate::kernel::term::{ContrastOfPlayer, ContrastOfSeries, FillTerm, PackedTerm};
 use crate::memory::Memory;
 use crate::settings::Context;
 use crate::simd::lanes::{LANES, Lanes, zip_lanes};
 
-/// The values of each background row in turn.
+/// The values of each background row in turn, as the alternatives for absent players.
 pub(crate) struct Interventional<'a> {
     pub background: Background<'a>,
 }
@@ -52,7 +54,7 @@ impl Alternatives for Interventional<'_> {
 pub(crate) struct TileFactors {
     first: usize,
     absent: Vec<AbsentFactors>,
-    /// The row, and the block of evaluations, of the present factors.
+    /// The row and the block of evaluations of the present factors.
     of: Option<(usize, usize)>,
     present: Block,
 }
@@ -71,8 +73,8 @@ impl<'a> Absent<Points<'a>> for Interventional<'_> {
         cache: &mut TileFactors,
         memory: &Memory,
     ) -> Result<(), Error> {
-        let of_block = (expansion.players(), expansion.kernel.most_orders());
-        cache.present.reserve(of_block.0, 0, memory)?;
+        let of_block = expansion.factor_count();
+        cache.present.reserve(of_block.players, 0, memory)?;
         cache.present.reserve_series(of_block, memory)?;
         AbsentFactors::reserve_all(&mut cache.absent, blocks, of_block, memory)
     }
@@ -88,9 +90,10 @@ impl<'a> Absent<Points<'a>> for Interventional<'_> {
         cache.of = None;
         let block = &mut cache.present;
         for (index, absent) in blocks.zip(&mut cache.absent) {
-            let (number, z) = evaluations.locate(index, self.alternatives());
-            let (term, points) = evaluations.0.term_and_points(number);
-            context.run(FillTerm { term, row: self.background.rows.row(z), points, block });
+            let at = evaluations.locate(index, self.alternatives());
+            let (term, points) = evaluations.0.term_and_points(at.block);
+            let row = self.background.rows.row(at.alternative);
+            context.run(FillTerm { term, row, points, block });
             absent.copy_present(block);
             absent.set_divisor(context.settings.level);
         }
@@ -101,14 +104,14 @@ impl<'a> Absent<Points<'a>> for Interventional<'_> {
         evaluations: &Points<'a>,
         at: RowPlace<'_>,
         block: &mut Block,
-        (ladder, cache): (&mut Ladder, &mut TileFactors),
+        (kept, cache): (&mut KeptFactors, &mut TileFactors),
         context: Context<'_>,
     ) -> Spread {
         let (term, points) = evaluations.0.term_and_points(at.block);
         let (x, z) = (at.x, self.background.rows.row(at.alternative));
         let TileFactors { first, absent, of, present } = cache;
         if *of != Some((at.item, at.block)) {
-            evaluations.fill(at, present, ladder, context);
+            evaluations.fill(at, present, kept, context);
             *of = Some((at.item, at.block));
         }
         let contrast = BetweenRows { term, x, z, points };
@@ -116,7 +119,7 @@ impl<'a> Absent<Points<'a>> for Interventional<'_> {
     }
 }
 
-/// Room for the factors of a row and of a background row, and a block of points.
+/// The factors of a row and of a background row with a block of points.
 #[derive(Debug, Default)]
 pub(crate) struct BothFactors {
     present: Block,
@@ -135,7 +138,7 @@ impl<'a> Absent<Products<'a>> for Interventional<'_> {
     ) -> Result<(), Error> {
         let players = products.expansion.players();
         cache.present.reserve(players, 0, memory)?;
-        cache.absent.reserve((players, 0), memory)
+        cache.absent.reserve(FactorCount::numbers(players), memory)
     }
 
     fn fill(
@@ -149,8 +152,8 @@ impl<'a> Absent<Products<'a>> for Interventional<'_> {
         let BothFactors { present, absent } = cache;
         let (x, z) = (at.x, self.background.rows.row(at.alternative));
         let of = products.of_block(at.block);
-        for number in singles.missing([at.item, at.alternative], of.partners).into_iter().flatten()
-        {
+        let row = RowAlternative { item: at.item, alternative: at.alternative };
+        for number in singles.missing(row, of.partners).into_iter().flatten() {
             let (term, points) = products.expansion.term_and_points(number);
             context.run(FillTerm { term, row: z, points, block: present });
             absent.copy_present(present);
@@ -163,7 +166,7 @@ impl<'a> Absent<Products<'a>> for Interventional<'_> {
     }
 }
 
-/// k(x, point) − k(z, point).
+/// The contrast k(x, point) − k(z, point).
 struct BetweenRows<'a> {
     pub term: &'a PackedTerm,
     pub x: &'a [f64],

@@ -1,8 +1,8 @@
-//! Marginal games: the features outside a coalition are drawn from the background independently.
+//! Marginal games: absent features are drawn from the background independently of each other.
 //!
-//! In a sum over points, b is the mean of k(z, point) over background rows z. In a quadratic form the
-//! absent factor of the product of p and q is the mean of k(z, p) k(z, q): that of the product, not
-//! the product of the means, as the game is the mean of the form.
+//! In a sum over points, b is the mean of k(z, point) over background rows z. In a quadratic form,
+//! the absent factor of the product of p and q is the mean of k(z, p) k(z, q), and not the product
+//! of the means, because the game is the mean of the form.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,29 +15,31 @@ use crate::absent::factors::AbsentFactors;
 use crate::absent::games::{Absent, Alternatives};
 use crate::absent::product_means::ProductMeanSums;
 use crate::error::Error;
-use crate::evaluations::beside_row::{Evaluations, RowPlace};
+use crate::evaluations::kind::Evaluations;
+use crate::evaluations::packed::RowPlace;
 use crate::evaluations::points::Points;
 use crate::evaluations::products::{MultiplyContrasts, MultiplyPresent, ProductBlock, Products};
-use crate::game::block::Block;
+use crate::game::block::{Block, FactorCount};
 use crate::game::spread::Spread;
-use crate::kernel::doubling::Ladder;
 use crate::kernel::joint::Compared;
+use crate::kernel::linked_terms::KeptFactors;
 use crate::kernel::term::{ContrastOfPlayer, ContrastOfSeries, FillTerm, PackedTerm};
 use crate::memory::Memory;
 use crate::settings::Context;
 use crate::simd::lanes::{LANES, Lanes, map_lanes, zip_lanes};
 use crate::simd::sum::{Accumulator, AddWeighted};
+use crate::walk::triangle::EvaluationPlace;
 
-/// Values of background rows, each feature's of a row of its own.
+/// The values of background rows, each feature drawn independently.
 pub(crate) struct Marginal<'a> {
     background: Background<'a>,
     means: Option<Arc<BackgroundMeans>>,
-    /// For each column its only entry in the background, if there are no others.
+    /// For each column, its only entry in the background, if all are equal.
     only_entry: Vec<Option<f64>>,
 }
 
 impl<'a> Marginal<'a> {
-    /// With the means of the background, if they are kept.
+    /// Absent factors over a background, with its means if they are kept.
     pub fn new(background: Background<'a>, means: Option<Arc<BackgroundMeans>>) -> Self {
         let z = background.rows;
         let only_entry = |column: usize| {
@@ -51,7 +53,7 @@ impl<'a> Marginal<'a> {
 
 impl Alternatives for Marginal<'_> {}
 
-/// The means of a tile, where they are not kept; and the present factors of a block.
+/// The means of a tile, unless they are kept, and the present factors of a block.
 #[derive(Debug, Default)]
 pub(crate) struct TileMeans<S> {
     first: usize,
@@ -74,8 +76,8 @@ impl<'a> Absent<Points<'a>> for Marginal<'_> {
         cache: &mut Self::Cache,
         memory: &Memory,
     ) -> Result<(), Error> {
-        let of_block = (expansion.players(), expansion.kernel.most_orders());
-        cache.present.reserve(of_block.0, 0, memory)?;
+        let of_block = expansion.factor_count();
+        cache.present.reserve(of_block.players, 0, memory)?;
         cache.present.reserve_series(of_block, memory)?;
         if self.means.is_some() {
             return Ok(());
@@ -94,7 +96,7 @@ impl<'a> Absent<Points<'a>> for Marginal<'_> {
         let TileMeans { first, means, sums, .. } = cache;
         *first = blocks.start;
         for (index, mean) in blocks.zip(means) {
-            let (block, _) = points.locate(index, 1);
+            let block = points.locate(index, 1).block;
             sums.mean(points.0.term_and_points(block), self.background, context, mean);
         }
     }
@@ -104,18 +106,19 @@ impl<'a> Absent<Points<'a>> for Marginal<'_> {
         &Points(expansion): &Points<'a>,
         at: RowPlace<'_>,
         block: &mut Block,
-        (ladder, cache): (&mut Ladder, &mut Self::Cache),
+        (kept, cache): (&mut KeptFactors, &mut Self::Cache),
         context: Context<'_>,
     ) -> Spread {
         let ((term, points), x) = (expansion.term_and_points(at.block), at.x);
         let TileMeans { first, means, present, .. } = cache;
-        let kept = self.means.as_ref().map(|means| means.of_block(at.block));
-        let absent = kept.unwrap_or_else(|| &means[at.index - *first]);
+        let of_block = self.means.as_ref().map(|means| means.of_block(at.block));
+        let absent = of_block.unwrap_or_else(|| &means[at.index - *first]);
         let contrast = &FromMean { absent: self, term, x, points };
-        if let Some(own) = expansion.rung(ladder, at.block, (at.item, x)) {
+        if let Some(own) = expansion.linked(kept, at) {
             fill_against(own, absent, block, contrast, context)
         } else if !term.diagonal_varies() {
-            fill_against(TermFactors { term, x, points }, absent, block, contrast, context)
+            let own = TermFactors { term, x, points, room: present };
+            fill_against(own, absent, block, contrast, context)
         } else {
             context.run(FillTerm { term, row: x, points, block: present });
             fill_block_against(present, absent, block, contrast, context)
@@ -131,7 +134,7 @@ impl<'a> Absent<Products<'a>> for Marginal<'_> {
     }
 
     fn prepared_bytes(&self, _: &Products<'a>) -> usize {
-        // And the sums that they are made from.
+        // The factors, and the sums from which they are computed.
         AbsentFactors::bytes(0) + 2 * size_of::<Accumulator>()
     }
 
@@ -145,7 +148,8 @@ impl<'a> Absent<Products<'a>> for Marginal<'_> {
         let players = products.expansion.players();
         cache.sums.reserve(products.expansion, blocks, memory)?;
         cache.present.reserve(players, 0, memory)?;
-        AbsentFactors::reserve_all(&mut cache.means, blocks, (players, 0), memory)
+        let of_block = FactorCount::numbers(players);
+        AbsentFactors::reserve_all(&mut cache.means, blocks, of_block, memory)
     }
 
     fn prepare(
@@ -176,7 +180,7 @@ impl<'a> Absent<Products<'a>> for Marginal<'_> {
     }
 }
 
-/// The mean of k(x, point) − k(z, point) over background rows z.
+/// The contrast that is the mean of k(x, point) − k(z, point) over background rows z.
 struct FromMean<'a> {
     absent: &'a Marginal<'a>,
     term: &'a PackedTerm,
@@ -226,26 +230,26 @@ impl Contrast for FromMean<'_> {
 }
 
 impl FromMean<'_> {
-    /// Whether the background has only the row's entries in all columns of a player.
+    /// Whether the background contains only the row's entries in all columns of a player.
     fn is_only(&self, player: usize) -> bool {
         let is_only = |column: usize| self.absent.only_entry[column] == Some(self.x[column]);
         self.term.columns_of(player).all(is_only)
     }
 
-    /// The row and background rows from number `first`, beside a single point.
+    /// The row and the background rows from number `first` on, with a single point.
     fn compared(&self, lane: usize, first: usize) -> Compared<'_> {
         let z = (self.absent.background.rows, first);
         Compared::Rows { x: self.x, z, point: (self.points, lane) }
     }
 }
 
-/// The mean of k(x, p) k(x, q) − k(z, p) k(z, q) over background rows z.
+/// The contrast that is the mean of k(x, p) k(x, q) − k(z, p) k(z, q) over background rows z.
 struct FromMeanProduct<'a> {
     absent: &'a Marginal<'a>,
     products: &'a Products<'a>,
     x: &'a [f64],
     of: ProductBlock<'a>,
-    /// The factors of the one evaluation, and of its partners.
+    /// The present factors of the one evaluation, and of its partners.
     singles: [&'a Block; 2],
 }
 
@@ -258,14 +262,15 @@ impl Contrast for FromMeanProduct<'_> {
         let ProductBlock { partners, union } = self.of;
         let places = union.places[player];
         mean_contrast(wanted, self.absent.background, context, |lane, first| {
+            let place = EvaluationPlace { block: partners.others, lane };
             let one = self.single(0, partners.one, places[0], first, context);
-            let others = self.single(1, (partners.others, lane), places[1], first, context);
+            let others = self.single(1, place, places[1], first, context);
             [context.run(MultiplyContrasts([one, others])), Lanes::ZERO]
         })
     }
 
     fn of_series(&self, _: usize, _: &[bool; LANES], _: &mut [Lanes], _: Context<'_>) {
-        // No term of a quadratic form is a power series.
+        // Quadratic forms have no terms that are power series.
     }
 }
 
@@ -275,7 +280,7 @@ impl FromMeanProduct<'_> {
     fn single(
         &self,
         which: usize,
-        (block, lane): (usize, usize),
+        EvaluationPlace { block, lane }: EvaluationPlace,
         place: Option<usize>,
         first: usize,
         context: Context<'_>,

@@ -1,9 +1,9 @@
-//! What stands in for absent players, in the games of rows.
+//! The factors of absent players in the games of rows.
 //!
 //! `background`: value functions; `factors`: absent factors of a block; `contrast`: a − b without
-//! cancellation; `against`: blocks of both; `own_point_means`, `background_means` and
-//! `product_means`: mean factors; `games`: the games of rows, whatever is absent; `neutral`,
-//! `interventional` and `marginal`: what it may be.
+//! cancellation; `against`: blocks of present and absent factors; `point_means`, `background_means`
+//! and `product_means`: mean factors; `games`: the games of rows; `neutral`, `interventional` and
+//! `marginal`: their absent factors.
 
 pub(crate) mod against;
 pub(crate) mod background;
@@ -14,5 +14,5 @@ pub(crate) mod games;
 pub(crate) mod interventional;
 pub(crate) mod marginal;
 pub(crate) mod neutral;
-pub(crate) mod own_point_means;
+pub(crate) mod point_means;
 pub(crate) mod product_means;

@@ -4,12 +4,13 @@
 //! v(S) = Σᵢ αᵢ ∏_{j∈S} kⱼ(xⱼ, xᵢⱼ), term by term for a kernel that is a sum of products.
 
 use crate::absent::games::{Absent, Alternatives};
-use crate::evaluations::beside_row::{Evaluations, RowPlace};
+use crate::evaluations::kind::Evaluations;
+use crate::evaluations::packed::RowPlace;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
 use crate::settings::Context;
 
-/// Nothing: factors are 1.
+/// Absent factors of 1.
 pub(crate) struct Neutral;
 
 impl Alternatives for Neutral {}

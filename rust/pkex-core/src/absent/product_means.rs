@@ -1,9 +1,9 @@
 //! The mean factors of products of two evaluations over background rows.
 //!
-//! With factors a and a′ of a row, b is the mean of a a′, and b − 1 that of (a − 1) a′ + (a′ − 1):
-//! for factors in [0, 1] both terms have one sign. These are sums of products, and most of the
-//! time: so the factors of some rows are kept for all products of a tile, plain sums over these rows
-//! are formed in registers, and only they are added up with compensation.
+//! With factors a and a′ of a row, b is the mean of a a′, and b − 1 the mean of (a − 1) a′ + (a′ −
+//! 1), where both terms have the same sign for factors in [0, 1]. These sums of products take most
+//! of the time. So the factors of some rows are kept for all products of a tile, plain sums over
+//! these rows are formed in registers, and only these sums are added with compensation.
 
 use std::ops::Range;
 
@@ -20,21 +20,22 @@ use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, map_lanes, multiply_add_lanes};
 use crate::simd::level::Body;
 use crate::simd::sum::Accumulator;
+use crate::walk::triangle::EvaluationPlace;
 
-/// Background rows whose factors are kept at a time, if these have room.
+/// Most background rows whose factors are kept at a time.
 const MOST_ROWS: usize = 32;
-/// Bytes of kept factors, unless a single row takes more.
+/// Most bytes of kept factors, unless a single row takes more.
 const BYTES: usize = 4 << 20;
-/// Smaller factors count as 0: their products may be too small for normal numbers, with which
-/// processors are many times as fast.
+/// Smaller factors count as 0: their products may be subnormal numbers, with which processors are
+/// many times slower.
 const LEAST: f64 = 1e-150;
 
 /// The factors of a player between a background row and sixteen evaluations.
 #[derive(Clone, Copy, Debug)]
 struct RowFactors {
-    /// a.
+    /// The factor a.
     factor: Lanes,
-    /// The weight of the row times a, and times a − 1.
+    /// The weight of the row times a, and the weight times a − 1.
     weighted: [Lanes; 2],
 }
 
@@ -47,26 +48,27 @@ impl RowFactors {
     }
 }
 
-/// What is summed up for the products of a tile.
+/// The sums for the products of a tile.
 ///
 /// A *place* is a player of an evaluation block; the first one stands for all players that a term
 /// does not compare.
 #[derive(Debug, Default)]
 pub(crate) struct ProductMeanSums {
-    /// The evaluation blocks that the products are of, ascending.
+    /// The evaluation blocks of the products, ascending.
     numbers: Vec<usize>,
-    /// Of the kept rows, place by place and row by row.
+    /// The factors of the kept rows, place by place and row by row.
     factors: Vec<RowFactors>,
     /// Σ weight · (a − 1) of the kept rows, place by place.
     less_one: Vec<Lanes>,
-    /// Σ weight · a a′, and that less 1: block of products by block of products, player by player.
+    /// Σ weight · a a′ and Σ weight · (a a′ − 1): block of products by block of products, player by
+    /// player.
     sums: Vec<[Accumulator; 2]>,
     /// The factors of a row and an evaluation block.
     block: Block,
 }
 
 impl ProductMeanSums {
-    /// Makes room for so many blocks of products.
+    /// Reserves memory for a number of blocks of products.
     pub fn reserve(
         &mut self,
         expansion: &PackedExpansion,
@@ -76,7 +78,7 @@ impl ProductMeanSums {
         let players = expansion.players();
         let evaluation_blocks = blocks.saturating_mul(2).min(expansion.evaluation_blocks());
         let places = saturating_product([evaluation_blocks, players]).saturating_add(1);
-        // As many rows are kept of fewer places.
+        // For fewer places, as many rows are kept.
         let kept =
             places.max((BYTES / size_of::<RowFactors>()).min(places.saturating_mul(MOST_ROWS)));
         memory.reserve(&mut self.numbers, blocks.saturating_mul(2), FACTORS)?;
@@ -86,7 +88,7 @@ impl ProductMeanSums {
         self.block.reserve(players, 0, memory)
     }
 
-    /// Sets the means of some blocks of products; not if told to stop.
+    /// Computes the means of some blocks of products, unless the call is to stop.
     pub fn means(
         &mut self,
         (expansion, form): (&PackedExpansion, &QuadraticForm),
@@ -98,7 +100,7 @@ impl ProductMeanSums {
         let unions = || blocks.clone().map(|index| form.union(form.locate(index)));
         self.numbers.clear();
         for partners in blocks.clone().map(|index| form.locate(index)) {
-            self.numbers.extend([partners.one.0, partners.others]);
+            self.numbers.extend([partners.one.block, partners.others]);
         }
         self.numbers.sort_unstable();
         self.numbers.dedup();
@@ -144,7 +146,7 @@ impl ProductMeanSums {
         let (players, count) = (expansion.players(), rows.len());
         let places = 1 + numbers.len() * players;
         let none = |weight: f64| RowFactors::new(&Lanes::ONE, &Lanes::ZERO, weight);
-        // All that is read of it is written before.
+        // All factors that are read are written before.
         factors.resize(factors.len().max(places * count), none(0.0));
         less_one.clear();
         less_one.resize(places, Lanes::ZERO);
@@ -156,23 +158,25 @@ impl ProductMeanSums {
                 context.run(FillTerm { term, row: x, points, block });
                 let first = 1 + slot * players;
                 let (factors, less_one) = (&mut factors[first * count..], &mut less_one[first..]);
-                context.run(KeepRow { weight, block, row: (place, count), factors, less_one });
+                let rows = count;
+                context.run(KeepRow { weight, block, row: place, rows, factors, less_one });
             }
         }
     }
 }
 
-/// Rows whose factors of so many places are kept at a time.
+/// The number of rows whose factors are kept at a time, for a number of places.
 fn rows_at_a_time(places: usize) -> usize {
     (BYTES / saturating_product([places, size_of::<RowFactors>()])).clamp(1, MOST_ROWS)
 }
 
-/// Keeps the factors of a row and an evaluation block.
+/// Stores the factors of a row and an evaluation block.
 struct KeepRow<'a> {
     weight: f64,
     block: &'a Block,
-    /// The number of the row, and how many are kept.
-    row: (usize, usize),
+    /// The place of the row among the kept ones, and the number of these.
+    row: usize,
+    rows: usize,
     factors: &'a mut [RowFactors],
     less_one: &'a mut [Lanes],
 }
@@ -182,17 +186,18 @@ impl Body for KeepRow<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { weight, block, row: (row, count), factors, less_one } = self;
+        let Self { weight, block, row, rows, factors, less_one } = self;
+        debug_assert!(factors.len() >= rows * block.present.len(), "every player has a place");
         let values = block.present.iter().zip(&block.difference);
-        let places = factors.chunks_exact_mut(count).zip(less_one);
-        for ((rows, sum), (factor, difference)) in places.zip(values) {
-            rows[row] = RowFactors::new(factor, difference, weight);
+        let places = factors.chunks_exact_mut(rows).zip(less_one);
+        for ((of_rows, sum), (factor, difference)) in places.zip(values) {
+            of_rows[row] = RowFactors::new(factor, difference, weight);
             sum.add_product::<A, W>(&Lanes([weight; LANES]), difference);
         }
     }
 }
 
-/// The factors of some rows.
+/// The kept factors of some rows.
 #[derive(Clone, Copy)]
 struct Kept<'a> {
     players: usize,
@@ -225,7 +230,7 @@ fn products<A: Arithmetic, const W: usize>(
 ) -> [Lanes; 2] {
     let mut result = [Lanes::ZERO; 2];
     for part in 0..LANES / W {
-        // Of every other row, so that one sum does not wait for the other.
+        // Two sums, each over every other row, so that one sum does not wait for the other.
         let mut sums = [[[0.0; W]; 2]; 2];
         let add = |sums: &mut [[f64; W]; 2], one: &RowFactors, others: &RowFactors| {
             for (sum, weighted) in sums.iter_mut().zip(&one.weighted) {
@@ -268,12 +273,12 @@ impl Body for AddRows<'_> {
         let Self { form, blocks, kept, mut sums } = self;
         let Range { start: mut index, end } = blocks;
         while index < end {
-            // The products of an evaluation block with another one, whose factors are in the cache.
+            // The products of two evaluation blocks, whose factors are in the cache.
             let partners = form.locate(index);
-            let (block, lane) = partners.one;
+            let EvaluationPlace { block, lane } = partners.one;
             let is_same = |&other: &usize| {
                 let other = form.locate(other);
-                (other.one.0, other.others) == (block, partners.others)
+                (other.one.block, other.others) == (block, partners.others)
             };
             let lanes = (index..end).take_while(is_same).count();
             let places = &form.union(partners).places;

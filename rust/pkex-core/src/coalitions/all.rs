@@ -1,9 +1,10 @@
-//! The worths of all coalitions, as products of two matrices.
+//! The values of all coalitions, as products of two matrices.
 //!
-//! A product over players is one over the first half of them times one over the second. With
-//! L[i, S] the products of the coalitions S of the second half at evaluation i, times its weight,
-//! and R[i, T] those of the first half, the worth of S ∪ T is Σᵢ L[i, S] R[i, T]: one multiplication
-//! for each evaluation and coalition, where walking the coalitions as a tree takes two.
+//! A product over players is a product over the first half of them times a product over the second
+//! half. With L[i, S] the products of the coalitions S of the second half at evaluation i, times
+//! its weight, and R[i, T] those of the first half, the value of S ∪ T is Σᵢ L[i, S] R[i, T]: one
+//! multiplication for each evaluation and coalition, compared with two for a walk over the
+//! coalitions as a tree.
 
 use crate::coalitions::factors::{Factors, Rows};
 use crate::coalitions::tables::multiply_out;
@@ -19,13 +20,13 @@ use crate::simd::sum::{Sum, Summation};
 /// Blocks of evaluations whose tables are multiplied at a time.
 const BLOCKS: usize = 4;
 const EVALUATIONS: usize = BLOCKS * LANES;
-/// Rows of the product that are kept in registers, two registers of each.
+/// Rows of the product that are kept in registers, with two registers each.
 const ROWS: usize = 4;
 
-/// How the coalitions are split, and how large the tables are.
+/// The split of the players in halves, and the sizes of the tables.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Halves {
-    /// Players of the first half: at least as many as fill the lanes, if there are.
+    /// Players of the first half: at least as many as fill the lanes, if there are enough.
     first: usize,
     players: usize,
     outputs: usize,
@@ -53,7 +54,7 @@ impl Halves {
     }
 }
 
-/// What a thread keeps between cells.
+/// The workspace of a thread.
 #[derive(Debug)]
 pub(crate) struct AllWorkspace {
     halves: Halves,
@@ -76,17 +77,17 @@ impl AllWorkspace {
         Ok(Self { halves, factors, tables: [table(columns)?, table(rows)?], totals })
     }
 
-    /// Computes the worths of all coalitions: output by output, by the number whose bits are the
+    /// Computes the values of all coalitions: output by output, by the number whose bits are the
     /// players.
     pub fn compute(
         &mut self,
         expansion: &PackedExpansion,
         rows: Rows<'_>,
         context: Context<'_>,
-        worths: &mut [f64],
+        values: &mut [f64],
     ) {
         self.totals.clear();
-        self.totals.resize(worths.len(), Sum::default());
+        self.totals.resize(values.len(), Sum::default());
         let blocks = expansion.evaluation_blocks();
         for first in (0..blocks).step_by(BLOCKS) {
             if context.is_stopped() {
@@ -110,8 +111,8 @@ impl AllWorkspace {
                 totals,
             });
         }
-        for (worth, total) in worths.iter_mut().zip(&self.totals) {
-            *worth = total.value();
+        for (value, total) in values.iter_mut().zip(&self.totals) {
+            *value = total.value();
         }
     }
 

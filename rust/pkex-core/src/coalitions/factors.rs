@@ -1,4 +1,4 @@
-//! Factors of all players in blocks of evaluations, present and absent ones.
+//! Present and absent factors of all players in blocks of evaluations.
 
 use crate::error::Error;
 use crate::evaluations::packed::PackedExpansion;
@@ -8,14 +8,14 @@ use crate::memory::{FACTORS, Memory};
 use crate::settings::Context;
 use crate::simd::lanes::Lanes;
 
-/// An explained row and a background row, without which absent factors are 1.
+/// An explained row, and a background row. Without a background row, absent factors are 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows<'a> {
     pub x: &'a [f64],
     pub z: Option<&'a [f64]>,
 }
 
-/// The factors (a, b) of each player in a block, 1 of players that its term does not compare.
+/// The factors (a, b) of each player in a block; 1 for players that the term does not compare.
 #[derive(Debug, Default)]
 pub(crate) struct Factors {
     pub of_players: Vec<(Lanes, Lanes)>,
@@ -23,7 +23,7 @@ pub(crate) struct Factors {
 }
 
 impl Factors {
-    /// With room for that many players.
+    /// Factors with memory for a number of players.
     pub fn new(players: usize, memory: &Memory) -> Result<Self, Error> {
         let mut factors = Self::default();
         memory.reserve(&mut factors.of_players, players, FACTORS)?;
@@ -44,6 +44,7 @@ impl Factors {
         of_players.resize(expansion.players(), (Lanes::ONE, Lanes::ONE));
         let (term, points) = expansion.term_and_points(index);
         context.run(FillTerm { term, row: rows.x, points, block: &mut *block });
+        debug_assert_eq!(block.present.len(), term.players.len());
         for (&player, factor) in term.players.iter().zip(&block.present) {
             of_players[player].0 = *factor;
         }

@@ -1,7 +1,7 @@
-//! The worths of given coalitions.
+//! The values of listed coalitions.
 //!
-//! Players stand in quartets. Of each, the products of its 16 coalitions are in a table, so that a
-//! coalition of d players takes d / 4 multiplications for each evaluation.
+//! Players are grouped in quartets. The products of the 16 coalitions of each quartet are in a
+//! table, so that a coalition of d players takes d / 4 multiplications for each evaluation.
 
 use crate::coalitions::factors::{Factors, Rows};
 use crate::coalitions::tables::multiply_out;
@@ -12,12 +12,12 @@ use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::Lanes;
 use crate::simd::level::Body;
-use crate::simd::sum::{Accumulator, Summation};
+use crate::simd::sum::{Accumulator, Summation, add_to_outputs};
 
 const QUARTET: usize = 4;
 const COALITIONS: usize = 1 << QUARTET;
 
-/// Coalitions as the numbers of their parts in each quartet.
+/// Coalitions, as the numbers of their parts in each quartet.
 #[derive(Debug)]
 pub(crate) struct Listed {
     quartets: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
-    /// Reads coalitions of that many players, each as whether a player is in it.
+    /// Reads coalitions of a number of players, each as one boolean for each player.
     pub fn new(members: &[bool], players: usize) -> Result<Self, Error> {
         let quartets = players.div_ceil(QUARTET);
         let count = members.len() / players.max(1);
@@ -41,11 +41,11 @@ impl Listed {
     }
 }
 
-/// What a thread keeps between cells.
+/// The workspace of a thread.
 #[derive(Debug)]
 pub(crate) struct ListedWorkspace {
     factors: Factors,
-    /// Quartet by quartet.
+    /// The products of the coalitions of each quartet.
     tables: Vec<[Lanes; COALITIONS]>,
     weights: Vec<(usize, Lanes)>,
     /// Coalition by coalition, output by output.
@@ -53,7 +53,7 @@ pub(crate) struct ListedWorkspace {
 }
 
 impl ListedWorkspace {
-    /// With room for that many coalitions.
+    /// A workspace with memory for a number of coalitions.
     pub fn new(expansion: &PackedExpansion, count: usize, memory: &Memory) -> Result<Self, Error> {
         let (players, outputs) = (expansion.players(), expansion.outputs());
         let (mut tables, mut weights, mut accumulators) = (Vec::new(), Vec::new(), Vec::new());
@@ -64,19 +64,19 @@ impl ListedWorkspace {
         Ok(Self { factors, tables, weights, accumulators })
     }
 
-    /// Computes the worths of coalitions: output by output, coalition by coalition.
+    /// Computes the values of coalitions: output by output, coalition by coalition.
     pub fn compute(
         &mut self,
         expansion: &PackedExpansion,
         rows: Rows<'_>,
         listed: &Listed,
         context: Context<'_>,
-        worths: &mut [f64],
+        values: &mut [f64],
     ) {
         let (outputs, summation) = (expansion.outputs(), context.settings.summation);
         let Self { factors, tables, weights, accumulators } = self;
         accumulators.clear();
-        accumulators.resize(worths.len(), Accumulator::ZERO);
+        accumulators.resize(values.len(), Accumulator::ZERO);
         for index in 0..expansion.evaluation_blocks() {
             if context.is_stopped() {
                 return;
@@ -96,14 +96,14 @@ impl ListedWorkspace {
                 accumulators,
             });
         }
-        let count = worths.len() / outputs.max(1);
-        for (place, worth) in worths.iter_mut().enumerate() {
-            *worth = accumulators[place % count * outputs + place / count].total().value();
+        let count = values.len() / outputs.max(1);
+        for (place, value) in values.iter_mut().enumerate() {
+            *value = accumulators[place % count * outputs + place / count].total().value();
         }
     }
 }
 
-/// Adds a block of evaluations to the worths.
+/// Adds a block of evaluations to the values.
 struct AddUp<'a> {
     factors: &'a Factors,
     tables: &'a mut [[Lanes; COALITIONS]],
@@ -123,19 +123,18 @@ impl Body for AddUp<'_> {
         for (table, players) in tables.iter_mut().zip(factors.of_players.chunks(QUARTET)) {
             multiply_out(table, players.iter().copied(), |x, y| x.times::<W>(&y));
         }
+        debug_assert_eq!(
+            listed.parts.len() * outputs,
+            accumulators.len() * listed.quartets,
+            "every coalition has a sum for each output"
+        );
         let coalitions = listed.parts.chunks_exact(listed.quartets);
         for (parts, accumulators) in coalitions.zip(accumulators.chunks_exact_mut(outputs)) {
             let mut product = Lanes::ONE;
             for (table, &part) in tables.iter().zip(parts) {
                 product = product.times::<W>(&table[usize::from(part) % COALITIONS]);
             }
-            for (output, weights) in weights {
-                let accumulator = &mut accumulators[*output];
-                match summation {
-                    Summation::Compensated => accumulator.add_product::<A, W>(weights, &product),
-                    Summation::Plain => accumulator.add_plainly::<A, W>(weights, &product),
-                }
-            }
+            add_to_outputs::<A, W>(&product, weights, summation, accumulators);
         }
     }
 }

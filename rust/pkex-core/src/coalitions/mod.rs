@@ -1,12 +1,12 @@
-//! Worths of coalitions one by one: a kernel expansion at rows that mix the entries of an explained
-//! row and a background row.
+//! Values of single coalitions: a kernel expansion at rows that combine entries of an explained row
+//! and a background row.
 //!
-//! `factors`: those of present and absent players, block by block; `tables`: the products of all
-//! coalitions of a few players; `all`: the worths of all coalitions; `listed`: those of given ones;
-//! `worths`: the walk over rows and background rows.
+//! `factors`: present and absent factors, block by block; `tables`: the products of all coalitions
+//! of a few players; `all`: the values of all coalitions; `listed`: the values of listed
+//! coalitions; `values`: the walk over rows and background rows.
 
 pub(crate) mod all;
 pub(crate) mod factors;
 pub(crate) mod listed;
 pub(crate) mod tables;
-pub(crate) mod worths;
+pub(crate) mod values;

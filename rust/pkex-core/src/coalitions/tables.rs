@@ -1,9 +1,11 @@
-//! The products of all coalitions of a few players, each from one with a player less.
+//! The products of all coalitions of a few players, each computed from that of a coalition with one
+//! player fewer.
 
-/// Multiplies the number at place 0 of a table by the factors of players: place S gets the product
-/// of present factors a of the players in S, whose bits are set, and of absent ones b of the others.
+/// Multiplies the number at place 0 of a table by the factors of players. Place S is set to the
+/// product of the present factors a of the players in S, whose bits are set, and of the absent
+/// factors b of the others.
 ///
-/// The table has 2^p places for p players; what is in others is overwritten.
+/// The table has 2^p places for p players; these are overwritten.
 #[inline(always)]
 pub(crate) fn multiply_out<T: Copy>(
     table: &mut [T],

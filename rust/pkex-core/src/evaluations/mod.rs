@@ -1,11 +1,11 @@
-//! What the evaluations of an expansion are: its points, or products of two of them.
+//! The evaluations of an expansion: its points, or products of two points.
 //!
-//! `packed`: points, weights and kernel; `beside_row`: what all evaluations have; `points`: those of
-//! a sum over points; `quadratic_form`: products of two points, and their weights;
-//! `single_factors`: the factors of one point, kept for many products; `products`: those of
-//! products.
+//! `packed`: points, weights and kernel; `kind`: the interface of all kinds of evaluations;
+//! `points`: a sum over points; `quadratic_form`: products of two points, and their weights;
+//! `single_factors`: the factors of one point, kept for many products; `products`: the evaluations
+//! of a quadratic form.
 
-pub(crate) mod beside_row;
+pub(crate) mod kind;
 pub(crate) mod packed;
 pub(crate) mod points;
 pub(crate) mod products;

@@ -1,7 +1,8 @@
 //! The points, coefficients and kernel of an expansion, packed for the engine.
 
 use crate::error::Error;
-use crate::kernel::doubling::{Ladder, Rung};
+use crate::game::block::FactorCount;
+use crate::kernel::linked_terms::{FactorNumbers, KeptFactors, LinkedFactors};
 use crate::kernel::packed::PackedKernel;
 use crate::kernel::players::Players;
 use crate::kernel::term::{PackedTerm, Term};
@@ -10,6 +11,20 @@ use crate::memory::{INPUT, Memory, saturating_product};
 use crate::quadrature::table::NodeTable;
 use crate::simd::lanes::{LANES, Lanes, map_lanes};
 use crate::walk::weights::Weights;
+
+/// A row, and the place of the walk over its evaluations.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowPlace<'a> {
+    /// The row's number, and the row.
+    pub item: usize,
+    pub x: &'a [f64],
+    /// The block of evaluations.
+    pub block: usize,
+    /// The number of the alternative for absent players.
+    pub alternative: usize,
+    /// The number of the block and alternative among those of a row, in the order of the walk.
+    pub index: usize,
+}
 
 /// An expansion's points side by side, their weights, and its kernel.
 #[derive(Debug)]
@@ -65,6 +80,11 @@ impl PackedExpansion {
         self.kernel.players.count()
     }
 
+    /// The factors of a block that has all players.
+    pub fn factor_count(&self) -> FactorCount {
+        FactorCount { players: self.players(), orders: self.kernel.most_orders() }
+    }
+
     /// Number of columns.
     pub fn columns(&self) -> usize {
         self.kernel.players.column_count()
@@ -75,7 +95,7 @@ impl PackedExpansion {
         self.weights.outputs()
     }
 
-    /// Whether rows have as many columns as the points.
+    /// Checks that rows have as many columns as the points.
     pub fn check_columns(&self, argument: &'static str, rows: Matrix<'_>) -> Result<(), Error> {
         let columns = self.columns();
         if rows.columns() == columns {
@@ -88,29 +108,28 @@ impl PackedExpansion {
         })
     }
 
-    /// Blocks of evaluations: each of a term and a block of points.
+    /// The number of evaluation blocks: one for each term and block of points.
     pub fn evaluation_blocks(&self) -> usize {
         self.kernel.terms.len() * self.weights.blocks()
     }
 
-    /// The number of the evaluation block that a walk comes to at some place: the terms of a block
-    /// of points follow each other.
+    /// The number of the evaluation block at a place of the walk: the terms of a block of points
+    /// are neighbors.
     pub fn at_place(&self, place: usize) -> usize {
         let terms = self.kernel.terms.len();
         place % terms * self.weights.blocks() + place / terms
     }
 
-    /// The factors of an evaluation block, if they follow from those of another term.
-    pub fn rung<'a>(
+    /// The factors of an evaluation block, if they are computed from those of another term.
+    pub fn linked<'a>(
         &'a self,
-        ladder: &'a mut Ladder,
-        index: usize,
-        row: (usize, &'a [f64]),
-    ) -> Option<Rung<'a>> {
-        let (term, points) = self.term_and_points(index);
+        kept: &'a mut KeptFactors,
+        at: RowPlace<'a>,
+    ) -> Option<LinkedFactors<'a>> {
+        let (term, points) = self.term_and_points(at.block);
         let blocks = self.weights.blocks();
-        let term = (index / blocks, term);
-        ladder.rung(&self.kernel.links, term, row, (index % blocks, points))
+        let of = FactorNumbers { row: at.item, block: at.block % blocks, term: at.block / blocks };
+        kept.linked(&self.kernel.links, of, (term, at.x, points))
     }
 
     /// The term and the points, column by column, of an evaluation block.
@@ -132,12 +151,12 @@ impl PackedExpansion {
         Ok((rows, shape))
     }
 
-    /// What the weights of an evaluation block are multiplied by.
+    /// The factor of the weights of an evaluation block.
     pub fn coefficient(&self, index: usize) -> f64 {
         self.kernel.terms[index / self.weights.blocks()].coefficient
     }
 
-    /// The outputs with a weight in an evaluation block, and the weights before they are multiplied.
+    /// The outputs with a weight in an evaluation block, and the weights before multiplication.
     pub fn unscaled_weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {
         let weights = self.weights.of_block(index % self.weights.blocks());
         weights.map(|(output, weights)| (output, *weights))

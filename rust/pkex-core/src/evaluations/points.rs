@@ -1,12 +1,11 @@
-//! The evaluations of a sum f(x) = Σᵢ αᵢ k(x, xᵢ): one for each
-//! term of the kernel and point.
+//! The evaluations of a sum f(x) = Σᵢ αᵢ k(x, xᵢ): one for each term of the kernel and point.
 
 use crate::error::Error;
-use crate::evaluations::beside_row::{Evaluations, RowPlace};
-use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::kind::{BlockAlternative, Evaluations};
+use crate::evaluations::packed::{PackedExpansion, RowPlace};
 use crate::game::block::Block;
 use crate::game::spread::Spread;
-use crate::kernel::doubling::{FillRung, Ladder};
+use crate::kernel::linked_terms::{FillLinked, KeptFactors};
 use crate::kernel::term::FillTerm;
 use crate::memory::{Memory, saturating_product};
 use crate::settings::Context;
@@ -17,7 +16,7 @@ use crate::simd::lanes::Lanes;
 pub(crate) struct Points<'a>(pub &'a PackedExpansion);
 
 impl Evaluations for Points<'_> {
-    type Cache = Ladder;
+    type Cache = KeptFactors;
 
     fn expansion(&self) -> &PackedExpansion {
         self.0
@@ -39,8 +38,9 @@ impl Evaluations for Points<'_> {
         true
     }
 
-    fn locate(&self, index: usize, alternatives: usize) -> (usize, usize) {
-        (self.0.at_place(index / alternatives), index % alternatives)
+    fn locate(&self, index: usize, alternatives: usize) -> BlockAlternative {
+        let block = self.0.at_place(index / alternatives);
+        BlockAlternative { block, alternative: index % alternatives }
     }
 
     fn terms(&self) -> usize {
@@ -52,24 +52,24 @@ impl Evaluations for Points<'_> {
         saturating_product([self.0.columns(), size_of::<Lanes>()]).saturating_add(prepared)
     }
 
-    fn reserve(&self, ladder: &mut Ladder, memory: &Memory) -> Result<(), Error> {
-        ladder.reserve(self.0.kernel.links.slots, self.0.players(), memory)
+    fn reserve(&self, kept: &mut KeptFactors, memory: &Memory) -> Result<(), Error> {
+        kept.reserve(self.0.kernel.links.slots, self.0.players(), memory)
     }
 
-    fn start(&self, ladder: &mut Ladder) {
-        ladder.clear();
+    fn start(&self, kept: &mut KeptFactors) {
+        kept.clear();
     }
 
     fn fill(
         &self,
         at: RowPlace<'_>,
         block: &mut Block,
-        ladder: &mut Ladder,
+        kept: &mut KeptFactors,
         context: Context<'_>,
     ) -> Spread {
-        // Factors may follow from those of another term.
-        if let Some(rung) = self.0.rung(ladder, at.block, (at.item, at.x)) {
-            return context.run(FillRung { rung, block });
+        // Factors may be computed from those of another term.
+        if let Some(linked) = self.0.linked(kept, at) {
+            return context.run(FillLinked { linked, block });
         }
         let (term, points) = self.0.term_and_points(at.block);
         context.run(FillTerm { term, row: at.x, points, block })

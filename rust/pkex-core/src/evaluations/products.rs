@@ -1,11 +1,10 @@
-//! The evaluations of a quadratic form: products of two evaluations of single points, whose factors
-//! they are made from.
+//! The evaluations of a quadratic form: products of two evaluations of single points.
 
 use crate::error::Error;
-use crate::evaluations::beside_row::{Evaluations, RowPlace};
-use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::kind::{BlockAlternative, Evaluations};
+use crate::evaluations::packed::{PackedExpansion, RowPlace};
 use crate::evaluations::quadratic_form::{QuadraticForm, Union};
-use crate::evaluations::single_factors::SingleFactors;
+use crate::evaluations::single_factors::{RowAlternative, SingleFactors};
 use crate::game::block::{AbsentFactor, Block};
 use crate::game::spread::Spread;
 use crate::kernel::product::{multiplied, multiplied_contrast};
@@ -24,7 +23,7 @@ pub(crate) struct Products<'a> {
     pub form: &'a QuadraticForm,
 }
 
-/// An evaluation beside sixteen partners, and the players of their terms.
+/// An evaluation and sixteen partners, and the players of their terms.
 #[derive(Clone, Copy)]
 pub(crate) struct ProductBlock<'a> {
     pub partners: Partners,
@@ -38,7 +37,7 @@ impl<'a> Products<'a> {
         ProductBlock { partners, union: self.form.union(partners) }
     }
 
-    /// The factors between a row and the points of a block; absent ones are 1.
+    /// The factors between a row and the points of a block; absent factors are 1.
     pub fn singles<'f>(
         &self,
         at: RowPlace<'_>,
@@ -46,7 +45,8 @@ impl<'a> Products<'a> {
         context: Context<'_>,
     ) -> [&'f Block; 2] {
         let partners = self.form.locate(at.block);
-        for number in factors.missing([at.item, 0], partners).into_iter().flatten() {
+        let of = RowAlternative { item: at.item, alternative: 0 };
+        for number in factors.missing(of, partners).into_iter().flatten() {
             let (term, points) = self.expansion.term_and_points(number);
             let block = factors.block_mut(number);
             context.run(FillTerm { term, row: at.x, points, block });
@@ -71,13 +71,13 @@ impl Evaluations for Products<'_> {
     }
 
     fn alternatives_adjoin(&self) -> bool {
-        // Blocks of an alternative are made of the same factors.
+        // The blocks of an alternative are computed from the same factors.
         false
     }
 
-    fn locate(&self, index: usize, _alternatives: usize) -> (usize, usize) {
+    fn locate(&self, index: usize, _alternatives: usize) -> BlockAlternative {
         let blocks = self.form.blocks();
-        (index % blocks, index / blocks)
+        BlockAlternative { block: index % blocks, alternative: index / blocks }
     }
 
     fn reserve(&self, factors: &mut SingleFactors, memory: &Memory) -> Result<(), Error> {
@@ -107,7 +107,7 @@ impl Evaluations for Products<'_> {
 /// Two kinds of factors of the one evaluation, and of the sixteen others.
 type Factors<'a> = ([f64; 2], [&'a Lanes; 2]);
 
-/// Fills a block with products of factors, for absent ones of 1.
+/// Fills a block with products of present factors; absent factors are 1.
 pub(crate) struct MultiplyPresent<'a> {
     pub singles: [&'a Block; 2],
     pub of: ProductBlock<'a>,
@@ -124,7 +124,7 @@ impl Body for MultiplyPresent<'_> {
         let mut sums = Lanes::ZERO;
         for (player, &places) in union.places.iter().enumerate() {
             let present = singles.map(|single| [&single.present, &single.difference]);
-            let ([a, c], [other_a, other_c]) = factors(places, partners.one.1, present);
+            let ([a, c], [other_a, other_c]) = factors(places, partners.one.lane, present);
             for part in 0..LANES / W {
                 let other = (other_a.part(part), other_c.part(part));
                 let (product, less_one) = multiplied::<A, W>((&[a; W], &[c; W]), other);
@@ -155,9 +155,9 @@ impl Body for MultiplyBoth<'_> {
         for (player, &places) in union.places.iter().enumerate() {
             let present = singles.map(|single| [&single.present, &single.difference]);
             let absent = singles.map(|single| [&single.absent, &single.difference]);
-            let ([a, c], [other_a, other_c]) = factors(places, partners.one.1, present);
-            // Of a player that a term does not compare, absent factors are 1 as present ones are.
-            let ([b, _], [other_b, _]) = factors(places, partners.one.1, absent);
+            let ([a, c], [other_a, other_c]) = factors(places, partners.one.lane, present);
+            // If a term does not compare a player, its absent and present factors are 1.
+            let ([b, _], [other_b, _]) = factors(places, partners.one.lane, absent);
             for part in 0..LANES / W {
                 let one = [&[a; W], &[b; W], &[c; W]];
                 let others = [other_a.part(part), other_b.part(part), other_c.part(part)];
@@ -171,7 +171,7 @@ impl Body for MultiplyBoth<'_> {
     }
 }
 
-/// The difference a a′ − b b′ of factors a, b and c = a − b and of other ones.
+/// Computes the difference a a′ − b b′ from a, b and c = a − b of each of two factors.
 pub(crate) struct MultiplyContrasts(pub [[Lanes; 3]; 2]);
 
 impl Body for MultiplyContrasts {
@@ -193,7 +193,7 @@ impl Body for MultiplyContrasts {
     }
 }
 
-/// Those of a player at its places; 1 and 0 where a term does not compare it.
+/// The factors of a player at its places; 1 and 0 if a term does not compare it.
 #[inline(always)]
 fn factors(
     places: [Option<usize>; 2],

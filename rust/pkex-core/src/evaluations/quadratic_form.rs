@@ -1,4 +1,5 @@
-//! The evaluations of a quadratic form, in blocks: products of one evaluation of a point and sixteen.
+//! The evaluations of a quadratic form, in blocks: products of one evaluation of a point and
+//! sixteen others.
 //!
 //! An evaluation of a point is a term of the kernel between a row and the point.
 
@@ -8,14 +9,14 @@ use crate::kernel::term::PackedTerm;
 use crate::matrix::Matrix;
 use crate::memory::{INPUT, Memory};
 use crate::simd::lanes::{LANES, Lanes, each_lane};
-use crate::walk::triangle::{Partners, Triangle};
+use crate::walk::triangle::{EvaluationPlace, Partners, Triangle};
 
 /// The players of two terms.
 #[derive(Debug)]
 pub(crate) struct Union {
-    /// Those that one of the terms compares, ascending.
+    /// The players that at least one of the terms compares, ascending.
     pub players: Vec<usize>,
-    /// Their places among those of the first and of the second term.
+    /// The places of each player among those of the first and of the second term.
     pub places: Vec<[Option<usize>; 2]>,
 }
 
@@ -34,18 +35,18 @@ impl Union {
 #[derive(Debug)]
 pub(crate) struct QuadraticForm {
     triangle: Triangle,
-    /// Of each two terms.
+    /// The players of each two terms.
     unions: Vec<Union>,
     coefficients: Vec<f64>,
-    /// Evaluation blocks of a term.
+    /// The number of evaluation blocks of a term.
     blocks_of_term: usize,
-    /// Number of points; and a weight for each two of them.
+    /// The number of points.
     count: usize,
     weights: Vec<f64>,
 }
 
 impl QuadraticForm {
-    /// With the weights of a symmetric matrix, a row and a column for each point.
+    /// A form with the weights of a symmetric matrix, a row and a column for each point.
     pub fn new(expansion: &PackedExpansion, weights: Matrix<'_>) -> Result<Self, Error> {
         let (count, terms) = (expansion.count, &expansion.kernel.terms);
         if (weights.rows(), weights.columns()) != (count, count) {
@@ -85,7 +86,7 @@ impl QuadraticForm {
         self.triangle.blocks()
     }
 
-    /// The number of players of the two terms that compare most of them.
+    /// The largest number of players that two terms compare.
     pub fn most_players(&self) -> usize {
         self.unions.iter().map(|union| union.players.len()).max().unwrap_or(0)
     }
@@ -102,10 +103,10 @@ impl QuadraticForm {
         &self.unions[first * self.coefficients.len() + second]
     }
 
-    /// The weights of a block's products, times a share; 0 of those that others stand for.
+    /// The weights of a block's products, times a share; 0 if another product stands for a product.
     pub fn weights(&self, partners: Partners, share: f64) -> Lanes {
         let [first, second] = self.terms(partners).map(|term| self.coefficients[term]);
-        let (block, lane) = partners.one;
+        let EvaluationPlace { block, lane } = partners.one;
         let row = block % self.blocks_of_term * LANES + lane;
         let start = partners.others % self.blocks_of_term * LANES;
         let own = &self.weights[row * self.count..][..self.count];
@@ -115,6 +116,6 @@ impl QuadraticForm {
     }
 
     fn terms(&self, partners: Partners) -> [usize; 2] {
-        [partners.one.0, partners.others].map(|block| block / self.blocks_of_term)
+        [partners.one.block, partners.others].map(|block| block / self.blocks_of_term)
     }
 }

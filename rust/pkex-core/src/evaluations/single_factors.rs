@@ -1,21 +1,28 @@
-//! The factors of single evaluations, which those of products are made from.
+//! The factors of single evaluations, from which those of products are computed.
 
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::memory::{FACTORS, Memory};
 use crate::walk::triangle::Partners;
 
-/// The factors of the evaluation blocks of a row, as far as they have been needed.
+/// A row, and an alternative for absent players.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RowAlternative {
+    pub item: usize,
+    pub alternative: usize,
+}
+
+/// The factors of the evaluation blocks of a row, as far as they were needed.
 #[derive(Debug, Default)]
 pub(crate) struct SingleFactors {
-    /// What they are of.
-    of: Option<[usize; 2]>,
+    /// The row, and the alternative for absent players, whose factors are kept.
+    of: Option<RowAlternative>,
     is_filled: Vec<bool>,
     blocks: Vec<Block>,
 }
 
 impl SingleFactors {
-    /// Makes room for so many blocks of so many players.
+    /// Reserves memory for a number of blocks and players.
     pub fn reserve(&mut self, blocks: usize, players: usize, memory: &Memory) -> Result<(), Error> {
         memory.reserve(&mut self.is_filled, blocks, FACTORS)?;
         memory.reserve(&mut self.blocks, blocks, FACTORS)?;
@@ -24,15 +31,15 @@ impl SingleFactors {
         self.blocks.iter_mut().try_for_each(|block| block.reserve(players, 0, memory))
     }
 
-    /// The blocks that are to be filled for an evaluation and its partners: not known yet of what two
-    /// numbers name.
+    /// The numbers of the evaluation blocks that are still to be filled for an evaluation and its
+    /// partners.
     #[inline(always)]
-    pub fn missing(&mut self, of: [usize; 2], partners: Partners) -> [Option<usize>; 2] {
+    pub fn missing(&mut self, of: RowAlternative, partners: Partners) -> [Option<usize>; 2] {
         if self.of != Some(of) {
             self.is_filled.fill(false);
             self.of = Some(of);
         }
-        [partners.one.0, partners.others].map(|number| {
+        [partners.one.block, partners.others].map(|number| {
             let is_missing = !self.is_filled[number];
             self.is_filled[number] = true;
             is_missing.then_some(number)
@@ -48,6 +55,6 @@ impl SingleFactors {
     /// The factors of an evaluation, and of its partners.
     #[inline(always)]
     pub fn of_partners(&self, partners: Partners) -> [&Block; 2] {
-        [&self.blocks[partners.one.0], &self.blocks[partners.others]]
+        [&self.blocks[partners.one.block], &self.blocks[partners.others]]
     }
 }

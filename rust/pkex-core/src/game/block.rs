@@ -2,52 +2,84 @@
 
 use crate::error::Error;
 use crate::memory::{FACTORS, Memory, saturating_product};
+use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
+use crate::simd::level::Body;
 
-/// Factors of [`LANES`] product games, and room for what is computed from them.
+/// Factors of [`LANES`] product games, and memory for results.
 ///
 /// Entry j of each vector belongs to player j of the block.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// The factors of present players, a; not filled where they are not needed, as absent ones are
-    /// 1.
+    /// Present factors a. They are not filled if they are not needed, because absent factors are 1.
     pub present: Vec<Lanes>,
-    /// Whether the factors of present players are needed beside differences.
+    /// Whether present factors are needed in addition to differences.
     pub needs_present: bool,
-    /// The factors of absent players, b; empty where all of them are 1.
+    /// Absent factors b; empty if all of them are 1.
     pub absent: Vec<Lanes>,
-    /// c = a − b, delivered without cancellation.
+    /// Differences c = a − b, computed without cancellation.
     pub difference: Vec<Lanes>,
-    /// What each game was divided by so that absent factors are 1, ∏ b; 1 where it was not.
+    /// The number by which each game was divided so that absent factors are 1: ∏ b, or 1 if it was
+    /// not.
     pub divisor: Lanes,
     /// Ω: a player's Shapley (or Banzhaf) value divided by c.
     pub omega: Vec<Lanes>,
-    /// What makes power series of the factors, if they are that.
+    /// The higher orders of the factors, if these are power series.
     pub series: Higher,
     /// Whether factors may be negative, or above 1.
     pub is_signed: bool,
 }
 
-/// The least ∏ b that games are divided by. The factors of players that rise, from 1, then grow to
-/// no more than 1/∏ b together; so their product is not so much larger near t = 1 that the rounding
-/// of falling factors counts, which is absolute there (`game::sweep`).
+/// The least ∏ b by which games are divided. Factors of players that rise, from 1, then grow to at
+/// most 1/∏ b together. So near t = 1 their product does not amplify the rounding errors of falling
+/// factors, which are absolute there (`game::sweep`).
 pub(crate) const LEAST_DIVISOR: f64 = 1.0 / 1024.0;
 
-/// The least b by which factors are divided: c is then found from what a and b lack to 1 alone, to
-/// few bits less than from a and b where both are small.
+/// The least b by which factors are divided. c is then computed only from a − 1 and b − 1, with a
+/// few bits fewer than from a and b where both are small.
 pub(crate) const LEAST_FACTOR: f64 = 1.0 / 16.0;
 
-/// What the factors of absent players are.
+/// The number of players of a block, and of the higher orders of each player's factor.
+#[derive(Clone, Copy, Debug)]
+pub struct FactorCount {
+    /// Players.
+    pub players: usize,
+    /// The highest power of s in factors that are power series; 0 where factors are numbers.
+    pub orders: usize,
+}
+
+impl FactorCount {
+    /// Factors that are numbers.
+    pub const fn numbers(players: usize) -> Self {
+        Self { players, orders: 0 }
+    }
+
+    /// Coefficients of s, s², … of all players.
+    pub fn higher(self) -> usize {
+        saturating_product([self.players, self.orders])
+    }
+}
+
+/// A player of a block, and a group of lanes of it: see [`Lanes::part`].
+#[derive(Clone, Copy, Debug)]
+pub struct PlayerPart {
+    /// The player's place in the block.
+    pub player: usize,
+    /// The number of the group of lanes.
+    pub part: usize,
+}
+
+/// The kind of a block's absent factors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AbsentFactor {
-    /// All are 1.
+    /// All absent factors are 1.
     One,
-    /// Each player has its own.
+    /// Each player has an absent factor.
     Each,
 }
 
 impl AbsentFactor {
-    /// Of so many factors, the number of those that are kept.
+    /// The number of absent factors that are stored for a number of players.
     fn count(self, factors: usize) -> usize {
         match self {
             Self::One => 0,
@@ -56,31 +88,31 @@ impl AbsentFactor {
     }
 }
 
-/// The coefficients of s, s², …, p of them, of factors that are power series in s; those of s⁰ are
-/// the factors themselves. A game is then worth Σ_q w_q [s^q] ∏ of the factors.
+/// The coefficients of s, s², …, s^p of factors that are power series in s; the coefficients of s⁰
+/// are the factors of the block. The value of a game is Σ_q w_q [s^q] ∏ of the factors.
 #[derive(Clone, Debug, Default)]
 pub struct Higher {
-    /// The weights w of s⁰, s¹, …; empty where factors are numbers.
+    /// The weights w of s⁰, s¹, …; empty if factors are numbers.
     pub weights: Vec<f64>,
-    /// Whether the coefficients of s⁰ are 1, of present and of absent players.
+    /// Whether the coefficients of s⁰ are 1, for present and for absent players.
     pub is_pure: bool,
-    /// Of present players' factors: player by player, order by order.
+    /// Coefficients of present factors: player by player, order by order.
     pub present: Vec<Lanes>,
-    /// Of absent players' factors, likewise; empty where all of them are 1.
+    /// Coefficients of absent factors, in the same order; empty if all absent factors are 1.
     pub absent: Vec<Lanes>,
-    /// Their differences; empty where absent factors are 1.
+    /// Differences of these coefficients; empty if absent factors are 1.
     pub difference: Vec<Lanes>,
-    /// Room for differences of a player that are computed anew.
+    /// Memory for differences of a player that are computed again.
     pub exact: Vec<Lanes>,
 }
 
 impl Higher {
-    /// How many coefficients a player has.
+    /// The number of higher-order coefficients of a player.
     pub fn orders(&self) -> usize {
         self.weights.len().saturating_sub(1)
     }
 
-    /// The differences of present and absent players' factors.
+    /// The differences of the coefficients of present and absent factors.
     #[inline(always)]
     pub fn differences(&self) -> &[Lanes] {
         if self.absent.is_empty() { &self.present } else { &self.difference }
@@ -117,22 +149,18 @@ impl Default for Block {
 }
 
 impl Block {
-    /// Makes room for factors of that many players, and numbers of that many players or coalitions.
+    /// Reserves memory for the factors of a number of players, and for `count` results.
     pub fn reserve(&mut self, players: usize, count: usize, memory: &Memory) -> Result<(), Error> {
         memory.reserve(&mut self.present, players, FACTORS)?;
         memory.reserve(&mut self.absent, players, FACTORS)?;
-        // One more makes the number of players even.
+        // One more player makes their number even.
         memory.reserve(&mut self.difference, players.saturating_add(1).max(count), FACTORS)?;
         memory.reserve(&mut self.omega, players.max(count), FACTORS)
     }
 
-    /// Makes room for so many coefficients of that many players.
-    pub fn reserve_series(
-        &mut self,
-        (players, orders): (usize, usize),
-        memory: &Memory,
-    ) -> Result<(), Error> {
-        let count = saturating_product([players, orders]);
+    /// Reserves memory for the higher orders of factors that are power series.
+    pub fn reserve_series(&mut self, of: FactorCount, memory: &Memory) -> Result<(), Error> {
+        let (count, orders) = (of.higher(), of.orders);
         let Higher { weights, present, absent, difference, exact, .. } = &mut self.series;
         memory.reserve(weights, orders + 1, FACTORS)?;
         memory.reserve(exact, 2 * orders, FACTORS)?;
@@ -142,7 +170,7 @@ impl Block {
         Ok(())
     }
 
-    /// Starts anew with games of so many players, whose factors are numbers.
+    /// Sets the number of players of the games. Factors are numbers.
     pub fn begin(&mut self, players: usize, absent: AbsentFactor) {
         self.present.resize(players, Lanes::ONE);
         self.difference.resize(players, Lanes::ZERO);
@@ -153,13 +181,13 @@ impl Block {
         self.series.weights.clear();
     }
 
-    /// Whether the absent factors are 1, or each player has one.
+    /// Whether all absent factors are 1.
     #[inline(always)]
     pub fn absent_factor(&self) -> AbsentFactor {
         if self.absent.is_empty() { AbsentFactor::One } else { AbsentFactor::Each }
     }
 
-    /// Gives factors, filled for absent ones of 1, absent ones of another size: one for each
+    /// Sets absent factors of a block that was filled for absent factors of 1: one number for each
     /// player.
     #[inline(always)]
     pub fn set_absent<const W: usize>(&mut self, absent: impl Iterator<Item = f64>) {
@@ -173,20 +201,31 @@ impl Block {
             }
         }
     }
+}
 
-    /// The product of all present or of all absent factors, the worth of the grand or the empty
-    /// coalition, as Ω of a single player with c = 1.
+/// Computes the product of all present factors or of all absent ones, the value of the grand or of
+/// the empty coalition, as Ω of a single player with c = 1.
+pub(crate) struct MultiplyAll<'a> {
+    pub block: &'a mut Block,
+    pub present: bool,
+}
+
+impl Body for MultiplyAll<'_> {
+    type Output = ();
+
     #[inline(always)]
-    pub fn multiply_all<const W: usize>(&mut self, present: bool) {
-        self.omega.resize(1, Lanes::ZERO);
-        self.difference.resize(1, Lanes::ONE);
-        self.difference[0] = Lanes::ONE;
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Block { present, absent, difference, omega, .. } = self.block;
+        omega.resize(1, Lanes::ZERO);
+        difference.resize(1, Lanes::ONE);
+        difference[0] = Lanes::ONE;
+        let factors = if self.present { present } else { absent };
         for part in 0..LANES / W {
             let mut product = [1.0; W];
-            for factor in if present { &self.present } else { &self.absent } {
+            for factor in &*factors {
                 product = zip_lanes(&product, factor.part(part), |p, a| p * a);
             }
-            *self.omega[0].part_mut(part) = product;
+            *omega[0].part_mut(part) = product;
         }
     }
 }

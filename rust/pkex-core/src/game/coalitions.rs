@@ -1,9 +1,9 @@
-//! Coalitions of a given size, in lexicographic order: counted, numbered, walked.
+//! Coalitions of one size in lexicographic order: their number, places and iteration.
 
 use std::ops::Range;
 
 /// The coalitions of `size` of the players 0..`players` that begin with the players `fixed`,
-/// followed by one in `next`.
+/// followed by a player in `next`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Coalitions {
     players: usize,
@@ -18,8 +18,8 @@ impl Coalitions {
         Self { players, size, fixed: Vec::new(), next: 0..if size == 0 { 1 } else { players } }
     }
 
-    /// All coalitions of a size, in parts of at most `most` if no more differ in their last player.
-    /// `None` if they are too many to be counted.
+    /// All coalitions of a size, in parts of at most `most` coalitions, if no more than these
+    /// differ in their last player. `None` if their number is not a `usize`.
     pub fn parts(players: usize, size: usize, most: usize) -> Option<Vec<Self>> {
         binomial(players, size)?;
         let mut parts = Vec::new();
@@ -56,7 +56,7 @@ impl Coalitions {
         self.size
     }
 
-    /// How many there are.
+    /// The number of coalitions.
     pub fn count(&self) -> usize {
         if self.size == 0 {
             return 1;
@@ -64,7 +64,7 @@ impl Coalitions {
         self.from(self.next.start) - self.from(self.next.end)
     }
 
-    /// Of coalitions of two players: who the first can be.
+    /// The range of the first player, for coalitions of two players.
     pub fn first_of_two(&self) -> Range<usize> {
         match self.fixed[..] {
             [first] => first..first + 1,
@@ -72,8 +72,8 @@ impl Coalitions {
         }
     }
 
-    /// Of coalitions of two players those with this first one: the number of the first of them, and
-    /// who the second can be.
+    /// For coalitions of two players with this first one: the number of the first coalition, and
+    /// the range of the second player.
     pub fn of_two(&self, first: usize) -> (usize, Range<usize>) {
         match self.fixed[..] {
             [fixed] if fixed == first => (0, self.next.clone()),
@@ -84,12 +84,13 @@ impl Coalitions {
         }
     }
 
-    /// How many begin with the fixed players, followed by `next` or a later one.
+    /// The number of coalitions that begin with the fixed players, followed by `next` or a later
+    /// player.
     fn from(&self, next: usize) -> usize {
         binomial(self.players - next, self.size - self.fixed.len()).unwrap_or(usize::MAX)
     }
 
-    /// The coalitions of some of the players (ascending) only, who are renumbered from 0.
+    /// The coalitions that contain only some of the players (ascending), who are renumbered from 0.
     pub fn among(&self, players: &[usize]) -> Self {
         let position = |player| players.partition_point(|&other| other < player);
         let fixed: Vec<usize> = self.fixed.iter().map(|&player| position(player)).collect();
@@ -102,15 +103,15 @@ impl Coalitions {
         Self { players: players.len(), size: self.size, fixed, next }
     }
 
-    /// Adds to `places` the number among these coalitions of each one that has some of the players
-    /// (ascending) only.
+    /// Appends to `places` the number, among these coalitions, of each coalition that contains only
+    /// some of the players (ascending).
     pub fn places(&self, players: &[usize], cursor: &mut Cursor, places: &mut Vec<usize>) {
         if self.size == 0 || players.len() == self.players {
             places.extend(0..self.count());
             return;
         }
         let some = self.among(players);
-        // Of the coalitions after {p₁ < … < pₛ}, C(d − 1 − pᵢ, s − i + 1) first differ at pᵢ.
+        // C(d − 1 − pᵢ, s − i + 1) of the coalitions after {p₁ < … < pₛ} first differ at pᵢ.
         let last = self.from(self.next.start) - 1;
         let after = |depth: usize, player: usize| {
             binomial(self.players - 1 - players[player], self.size - depth).unwrap_or(usize::MAX)
@@ -127,7 +128,7 @@ impl Coalitions {
     }
 }
 
-/// C(n, k), if it is a `usize`.
+/// C(n, k), if it fits into a `usize`.
 pub(crate) fn binomial(n: usize, k: usize) -> Option<usize> {
     if k > n {
         return Some(0);
@@ -135,15 +136,15 @@ pub(crate) fn binomial(n: usize, k: usize) -> Option<usize> {
     (0..k.min(n - k)).try_fold(1_usize, |product, i| Some(product.checked_mul(n - i)? / (i + 1)))
 }
 
-/// Walks coalitions by all but their last player; the last is for the caller to run through.
+/// Iterates over coalitions by all players except the last; the caller iterates over the last.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cursor {
-    /// All but the last player, ascending.
+    /// All players except the last, ascending.
     pub chosen: Vec<usize>,
 }
 
 impl Cursor {
-    /// Goes to the first coalitions, of at least one player; false if there are none.
+    /// Moves to the first coalitions, of at least one player; returns false if there are none.
     #[inline(always)]
     pub fn start(&mut self, coalitions: &Coalitions) -> bool {
         let Coalitions { players, size, ref fixed, ref next } = *coalitions;
@@ -153,7 +154,7 @@ impl Cursor {
         !next.is_empty() && next.start + size - fixed.len() <= players
     }
 
-    /// What the last player can be.
+    /// The range of the last player.
     #[inline(always)]
     pub fn last(&self, coalitions: &Coalitions) -> Range<usize> {
         match self.chosen.last() {
@@ -164,8 +165,8 @@ impl Cursor {
         }
     }
 
-    /// Goes on: returns the place in `chosen` of the player that was replaced by the next one; the
-    /// players after it follow directly. `None` after the last coalitions.
+    /// Moves to the next coalitions. Returns the place in `chosen` of the player that was replaced
+    /// by the next one; the players after it follow directly. `None` after the last coalitions.
     #[inline(always)]
     pub fn advance(&mut self, coalitions: &Coalitions) -> Option<usize> {
         let moving = coalitions.fixed.len();
@@ -187,7 +188,7 @@ impl Cursor {
 mod tests {
     use super::*;
 
-    /// The coalitions that a cursor meets.
+    /// The coalitions that a cursor visits.
     fn walked(coalitions: &Coalitions) -> Vec<Vec<usize>> {
         let mut cursor = Cursor::default();
         let mut found = Vec::new();

@@ -1,12 +1,12 @@
 //! ∫ ∏_{l≠i,j} Fₗ(t) dt for every coalition {i, j} of two players, by nodes seen from t = 0.
 //!
-//! In games with b = 1 (Fₗ = 1 + t cₗ) players go through the nodes by twos, as in [`sweep`]. Two
-//! such twos, {i, i′} and {j, j′}, make four coalitions. With A = weight · ∏ of the factors of all
-//! other players at a node t, and the moments M_k = Σ tᵏ A over the nodes,
+//! In games with b = 1 (Fₗ = 1 + t cₗ), players are grouped by twos, as in [`sweep`]. Two such
+//! twos, {i, i′} and {j, j′}, make four coalitions. With A = weight · ∏ of the factors of all other
+//! players at a node t, and the moments M_k = Σ tᵏ A over the nodes,
 //!
 //!   Ω_ij = ∫ (1 + t cᵢ′) (1 + t cⱼ′) ∏ of all others = (M₀ + cᵢ′ M₁) + cⱼ′ (M₁ + cᵢ′ M₂):
 //!
-//! five instructions a node for the four of them, which take three each one by one
+//! five instructions a node for four coalitions, each of which takes three instructions separately
 //! ([`interactions`]).
 //!
 //! [`sweep`]: crate::game::sweep
@@ -23,56 +23,63 @@ use crate::quadrature::free_end::FreeEnd;
 use crate::quadrature::rule::Node;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane, multiply_add_lanes, multiply_lanes, zip_lanes};
+use crate::simd::level::Body;
 
-/// Room for what is kept of each two players, between blocks.
+/// Products at the nodes for each two players.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TwosAtNodes {
     /// The product of the two factors.
     factors: PerTwo,
-    /// The weight of the node times the factors of all twos after this one.
+    /// The weight of the node times the factors of all later twos.
     after: PerTwo,
 }
 
 impl TwosAtNodes {
-    /// Makes room for games of that many players.
+    /// Reserves memory for games of a number of players.
     pub fn reserve(&mut self, players: usize, memory: &Memory) -> Result<(), Error> {
         self.factors.reserve(players.next_multiple_of(2), memory)?;
         self.after.reserve(players.next_multiple_of(2), memory)
     }
 }
 
-/// Ω of every coalition into `block.omega`.
+/// Computes Ω of every coalition of two players into `block.omega`, for games with b = 1.
 ///
-/// Errors near t = 1 are absolute, and small beside Ω where 1 + c is in [0, 1].
-#[inline(always)]
-pub(crate) fn omega<A: Arithmetic, const W: usize>(
-    rule: &FreeEnd,
-    coalitions: &Coalitions,
-    block: &mut Block,
-    room: &mut TwosAtNodes,
-) {
-    let Block { difference, omega, .. } = block;
-    omega.clear();
-    omega.resize(coalitions.count(), Lanes::ZERO);
-    let players = difference.len();
-    // One whose presence changes nothing makes their number even.
-    difference.resize(players.next_multiple_of(2), Lanes::ZERO);
-    room.factors.resize(difference.len());
-    room.after.resize(difference.len());
-    const { assert!(MOST_FROM_ONE_END == 8, "the cases below") };
-    let mut end = [rule.value, rule.slope];
-    for (nodes, _) in in_groups((&rule.nodes, &[]), MOST_FROM_ONE_END) {
-        let mut sweep = SweepOfTwos { end, coalitions, difference, omega, room };
-        match nodes.len() {
-            // Of an odd number one more has no weight.
-            0..=2 => sweep.run::<A, W, 2>(nodes),
-            3..=4 => sweep.run::<A, W, 4>(nodes),
-            5..=6 => sweep.run::<A, W, 6>(nodes),
-            _ => sweep.run::<A, W, 8>(nodes),
+/// Errors near t = 1 are absolute. They are small compared with Ω where 1 + c is in [0, 1].
+pub(crate) struct OfTwo<'a> {
+    pub rule: &'a FreeEnd,
+    pub coalitions: &'a Coalitions,
+    pub block: &'a mut Block,
+    pub room: &'a mut TwosAtNodes,
+}
+
+impl Body for OfTwo<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { rule, coalitions, block: Block { difference, omega, .. }, room } = self;
+        omega.clear();
+        omega.resize(coalitions.count(), Lanes::ZERO);
+        let players = difference.len();
+        // A player whose presence changes nothing makes the number of players even.
+        difference.resize(players.next_multiple_of(2), Lanes::ZERO);
+        room.factors.resize(difference.len());
+        room.after.resize(difference.len());
+        const { assert!(MOST_FROM_ONE_END == 8, "the cases below") };
+        let mut end = [rule.value, rule.slope];
+        for (nodes, _) in in_groups((&rule.nodes, &[]), MOST_FROM_ONE_END) {
+            let mut sweep = SweepOfTwos { end, coalitions, difference, omega, room };
+            match nodes.len() {
+                // An odd number of nodes is completed by one without weight.
+                0..=2 => sweep.run::<A, W, 2>(nodes),
+                3..=4 => sweep.run::<A, W, 4>(nodes),
+                5..=6 => sweep.run::<A, W, 6>(nodes),
+                _ => sweep.run::<A, W, 8>(nodes),
+            }
+            end = [0.0; 2];
         }
-        end = [0.0; 2];
+        difference.truncate(players);
     }
-    difference.truncate(players);
 }
 
 /// A pass over the coalitions with some nodes.
@@ -86,7 +93,7 @@ struct SweepOfTwos<'a> {
 }
 
 impl SweepOfTwos<'_> {
-    /// Adds what `N` nodes contribute to Ω; nodes that are missing have no weight.
+    /// Adds the contribution of `N` nodes to Ω; missing nodes have weight 0.
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize, const N: usize>(&mut self, nodes: &[Node]) {
         let missing = Node { step: 0.0, weight: 0.0 };
@@ -103,7 +110,8 @@ impl SweepOfTwos<'_> {
     }
 }
 
-/// Stores the factors of each two players and the products of those after it; returns the sum of all c.
+/// Stores the factors of each two players and the products of those after it. Returns the sum of
+/// all c.
 #[inline(always)]
 fn multiply_up<A: Arithmetic, const W: usize, const N: usize>(
     nodes: &[Node; N],
@@ -127,7 +135,7 @@ fn multiply_up<A: Arithmetic, const W: usize, const N: usize>(
     sum
 }
 
-/// Some lanes of the twos' factors at `N` nodes.
+/// The factors of twos at `N` nodes, in some lanes.
 struct AtNodes<'a, const W: usize, const N: usize> {
     nodes: [Node; N],
     value: f64,
@@ -145,14 +153,14 @@ struct Row {
 }
 
 impl Row {
-    /// The place of the one with this second player, if it is asked for.
+    /// The place of the coalition with this second player, if it is requested.
     #[inline(always)]
     fn place(&self, second: usize) -> Option<usize> {
         self.second.contains(&second).then(|| self.start + (second - self.second.start))
     }
 }
 
-/// The twos after one that have a second player of these rows, those of its members.
+/// The later twos that contain a second player of these rows.
 fn later_twos(two: usize, rows: &[Row; 2]) -> Range<usize> {
     let asked = rows.iter().map(|row| &row.second).filter(|second| !second.is_empty());
     let start = asked.clone().map(|second| second.start / 2).fold(usize::MAX, usize::min);
@@ -161,7 +169,7 @@ fn later_twos(two: usize, rows: &[Row; 2]) -> Range<usize> {
 }
 
 impl<const W: usize, const N: usize> AtNodes<'_, W, N> {
-    /// Adds to Ω of all coalitions, given the sum of all c.
+    /// Adds to Ω of all coalitions, from the sum of all c.
     #[inline(always)]
     fn add_all<A: Arithmetic>(&self, coalitions: &Coalitions, sum: &[f64; W], omega: &mut [Lanes]) {
         let first = coalitions.first_of_two();
@@ -182,7 +190,7 @@ impl<const W: usize, const N: usize> AtNodes<'_, W, N> {
         }
     }
 
-    /// Adds to Ω of two players themselves.
+    /// Adds to Ω of the coalition of the two players.
     #[inline(always)]
     fn add_two<A: Arithmetic>(
         &self,
@@ -200,7 +208,7 @@ impl<const W: usize, const N: usize> AtNodes<'_, W, N> {
         *omega = zip_lanes(omega, &total, |omega, total| omega + total);
     }
 
-    /// Adds to Ω of either of two players and each player after it.
+    /// Adds to Ω of each coalition of one of the two players and a later player.
     #[inline(always)]
     fn add_rows<A: Arithmetic>(
         &self,
@@ -245,13 +253,13 @@ impl<const W: usize, const N: usize> AtNodes<'_, W, N> {
         }
     }
 
-    /// What the end t = 0 adds to M₀, from the sum of the c of the factors there.
+    /// The contribution of the end t = 0 to M₀, from the sum of the c of the factors there.
     #[inline(always)]
     fn of_end<A: Arithmetic>(&self, sum: &[f64; W]) -> [f64; W] {
         each_lane(|i| A::mul_add(sum[i], self.slope, self.value))
     }
 
-    /// A sum of c without those of two players.
+    /// A sum of c without the c of two players.
     #[inline(always)]
     fn without(&self, sum: &[f64; W], two: usize) -> [f64; W] {
         let c: [&[f64; W]; 2] = [0, 1].map(|member| self.twos[two][member].part(self.part));
@@ -263,11 +271,11 @@ impl<const W: usize, const N: usize> AtNodes<'_, W, N> {
 mod tests {
     use super::*;
     use crate::game::block::AbsentFactor;
-    use crate::game::interactions::{self, CoalitionProducts};
+    use crate::game::interactions::{CoalitionProducts, OfCoalitions};
     use crate::quadrature::rule::Rule;
     use crate::simd::arithmetic::Separate;
 
-    /// A block of games with b = 1, whose factors fall, or rise a little.
+    /// A block of games with b = 1 whose factors fall, or rise a little.
     fn block(players: usize) -> Block {
         let mut state = 1_u64;
         let mut number = move || {
@@ -291,9 +299,14 @@ mod tests {
                 let rule = FreeEnd::new(count);
                 for part in Coalitions::parts(players, 2, most).unwrap() {
                     let (mut found, mut expected) = (block(players), block(players));
-                    omega::<Separate, 4>(&rule, &part, &mut found, &mut TwosAtNodes::default());
+                    let room = &mut TwosAtNodes::default();
+                    let coalitions = &part;
+                    let of_two = OfTwo { rule: &rule, coalitions, block: &mut found, room };
+                    of_two.run::<Separate, 4>();
                     let products = &mut CoalitionProducts::default();
-                    interactions::omega::<Separate, 4>(&exact, &part, &mut expected, products);
+                    let (rule, exact) = (&exact, &mut expected);
+                    let all = OfCoalitions { rule, coalitions, block: exact, products };
+                    all.run::<Separate, 4>();
                     assert_eq!(found.omega.len(), part.count());
                     assert_eq!(found.difference, block(players).difference);
                     let of = |block: &Block| block.omega.iter().flat_map(|omega| omega.0).collect();

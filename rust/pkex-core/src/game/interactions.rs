@@ -1,8 +1,8 @@
 //! ∫ ∏_{l∉T} Fₗ(t) μ(dt) for every coalition T of a size, by a quadrature rule.
 //!
-//! At each node the products of the factors after a player are kept. A running product of those
-//! before it, without the members of T, then gives all coalitions that differ in their last player
-//! by two instructions each, and one for the factor: O(d^|T|) a node.
+//! At each node the products of the factors after a player are stored. A running product of the
+//! factors before it, without the members of T, then gives all coalitions that differ in their last
+//! player by two instructions each, and one for the factor: O(d^|T|) a node.
 
 use crate::error::Error;
 use crate::game::block::Block;
@@ -11,27 +11,28 @@ use crate::memory::{FACTORS, Memory};
 use crate::quadrature::rule::{Node, Rule};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, multiply_add_lanes, multiply_lanes, zip_lanes};
+use crate::simd::level::Body;
 
-/// Room for products, kept between blocks.
+/// Products of factors, in memory that is kept between blocks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CoalitionProducts {
     cursor: Cursor,
-    /// For player j and node n: the node's weight times the factors of players j, j + 1, ….
+    /// For player j and node n: the node's weight times the factors of the players from j on.
     suffixes: Vec<Lanes>,
     /// For the i-th member of T and node n: the factors of the players before it outside T; or, for
-    /// [`multiply_differences`], the product of the c of the members before it.
+    /// [`MultiplyDifferences`], the product of the c of the members before it.
     before: Vec<Lanes>,
     /// The product of c over each coalition.
     differences: Vec<Lanes>,
 }
 
 impl CoalitionProducts {
-    /// Room for a cursor.
+    /// A cursor for coalitions.
     pub fn cursor(&mut self) -> &mut Cursor {
         &mut self.cursor
     }
 
-    /// Makes room for games of that many players.
+    /// Reserves memory for games of a number of players.
     pub fn reserve(
         &mut self,
         players: usize,
@@ -40,38 +41,45 @@ impl CoalitionProducts {
     ) -> Result<(), Error> {
         memory.reserve(&mut self.suffixes, (players + 1).saturating_mul(MOST_NODES), FACTORS)?;
         memory.reserve(&mut self.before, coalitions.size().saturating_mul(MOST_NODES), FACTORS)?;
-        // Swapped with the block's.
+        // These are swapped with the block's differences.
         let count = players.saturating_add(1).max(coalitions.count());
         memory.reserve(&mut self.differences, count, FACTORS)
     }
 }
 
-/// Ω of every coalition into `block.omega`, and the product of its members' c into
+/// Computes Ω of every coalition into `block.omega`, and the product of its members' c into
 /// `block.difference`.
-#[inline(always)]
-pub(crate) fn omega<A: Arithmetic, const W: usize>(
-    rule: &Rule,
-    coalitions: &Coalitions,
-    block: &mut Block,
-    products: &mut CoalitionProducts,
-) {
-    let players = block.difference.len();
-    products.suffixes.resize((players + 1) * MOST_NODES, Lanes::ONE);
-    products.before.resize(coalitions.size() * MOST_NODES, Lanes::ONE);
-    block.omega.clear();
-    block.omega.resize(coalitions.count(), Lanes::ZERO);
-    let Block { present, absent, difference, omega, .. } = &mut *block;
-    let mut sweep = CoalitionSweep { coalitions, difference, omega, products: &mut *products };
-    if absent.is_empty() {
-        sweep.run::<A, W, _>(&rule.from_absent, One);
-    } else {
-        sweep.run::<A, W, _>(&rule.from_absent, Each(absent));
-    }
-    sweep.run::<A, W, _>(&rule.from_present, Each(present));
-    multiply_differences::<W>(coalitions, block, products);
+pub(crate) struct OfCoalitions<'a> {
+    pub rule: &'a Rule,
+    pub coalitions: &'a Coalitions,
+    pub block: &'a mut Block,
+    pub products: &'a mut CoalitionProducts,
 }
 
-/// Most nodes that go through the players together: as many products as registers hold.
+impl Body for OfCoalitions<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { rule, coalitions, block, products } = self;
+        let players = block.difference.len();
+        products.suffixes.resize((players + 1) * MOST_NODES, Lanes::ONE);
+        products.before.resize(coalitions.size() * MOST_NODES, Lanes::ONE);
+        block.omega.clear();
+        block.omega.resize(coalitions.count(), Lanes::ZERO);
+        let Block { present, absent, difference, omega, .. } = &mut *block;
+        let mut sweep = CoalitionSweep { coalitions, difference, omega, products: &mut *products };
+        if absent.is_empty() {
+            sweep.run::<A, W, _>(&rule.from_absent, One);
+        } else {
+            sweep.run::<A, W, _>(&rule.from_absent, Each(absent));
+        }
+        sweep.run::<A, W, _>(&rule.from_present, Each(present));
+        MultiplyDifferences { coalitions, block, products }.run::<A, W>();
+    }
+}
+
+/// Most nodes whose products are computed together: as many as registers hold.
 const MOST_NODES: usize = 4;
 
 /// The factors at the end of [0, 1] from which nodes are seen.
@@ -110,7 +118,7 @@ struct CoalitionSweep<'a> {
 }
 
 impl CoalitionSweep<'_> {
-    /// Adds what nodes seen from one end contribute, in groups of nearly equal size.
+    /// Adds the contribution of the nodes seen from one end, in groups of nearly equal size.
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize, E: End>(&mut self, nodes: &[Node], end: E) {
         let mut rest = nodes;
@@ -128,7 +136,7 @@ impl CoalitionSweep<'_> {
         }
     }
 
-    /// Adds what `N` nodes contribute, given the factors at their end of [0, 1].
+    /// Adds the contribution of `N` nodes, from the factors at their end of [0, 1].
     #[inline(always)]
     fn group<A: Arithmetic, const W: usize, const N: usize, E: End>(
         &mut self,
@@ -166,7 +174,8 @@ struct FactorsAtNodes<'a, const N: usize, E> {
 }
 
 impl<const N: usize, E: End> FactorsAtNodes<'_, N, E> {
-    /// No closure: one that is used in several places is not inlined, and then not vectorised.
+    /// A method and not a closure: a closure that is used in several places is not inlined, and
+    /// then not vectorized.
     #[inline(always)]
     fn at<A: Arithmetic, const W: usize>(&self, player: usize, n: usize) -> [f64; W] {
         let c: &[f64; W] = self.difference[player].part(self.part);
@@ -175,7 +184,8 @@ impl<const N: usize, E: End> FactorsAtNodes<'_, N, E> {
     }
 }
 
-/// Adds to Ω of every coalition what `N` nodes contribute, from their factors and suffix products.
+/// Adds the contribution of `N` nodes to Ω of every coalition, from their factors and suffix
+/// products.
 #[inline(always)]
 fn add_nodes<A: Arithmetic, const W: usize, const N: usize, E: End>(
     (coalitions, cursor): (&Coalitions, &mut Cursor),
@@ -231,30 +241,38 @@ fn add_nodes<A: Arithmetic, const W: usize, const N: usize, E: End>(
     }
 }
 
-/// Makes `block.difference` the product of c over the members of every coalition.
-#[inline(always)]
-pub(crate) fn multiply_differences<const W: usize>(
-    coalitions: &Coalitions,
-    block: &mut Block,
-    products: &mut CoalitionProducts,
-) {
-    let CoalitionProducts { cursor, before, differences, .. } = products;
-    let c = &block.difference;
-    differences.clear();
-    if coalitions.size() == 0 {
-        differences.push(Lanes::ONE);
-    } else if cursor.start(coalitions) {
-        before.resize(coalitions.size() * MOST_NODES, Lanes::ONE);
-        before[0] = Lanes::ONE;
-        let mut moved = Some(0);
-        while let Some(first) = moved {
-            for depth in first..cursor.chosen.len() {
-                before[depth + 1] = before[depth].times::<W>(&c[cursor.chosen[depth]]);
+/// Replaces `block.difference` by the product of c over the members of every coalition.
+pub(crate) struct MultiplyDifferences<'a> {
+    pub coalitions: &'a Coalitions,
+    pub block: &'a mut Block,
+    pub products: &'a mut CoalitionProducts,
+}
+
+impl Body for MultiplyDifferences<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { coalitions, block, products } = self;
+        let CoalitionProducts { cursor, before, differences, .. } = products;
+        let c = &block.difference;
+        differences.clear();
+        if coalitions.size() == 0 {
+            differences.push(Lanes::ONE);
+        } else if cursor.start(coalitions) {
+            before.resize(coalitions.size() * MOST_NODES, Lanes::ONE);
+            before[0] = Lanes::ONE;
+            let mut moved = Some(0);
+            while let Some(first) = moved {
+                for depth in first..cursor.chosen.len() {
+                    before[depth + 1] = before[depth].times::<W>(&c[cursor.chosen[depth]]);
+                }
+                let of_others = before[cursor.chosen.len()];
+                differences
+                    .extend(c[cursor.last(coalitions)].iter().map(|c| of_others.times::<W>(c)));
+                moved = cursor.advance(coalitions);
             }
-            let of_others = before[cursor.chosen.len()];
-            differences.extend(c[cursor.last(coalitions)].iter().map(|c| of_others.times::<W>(c)));
-            moved = cursor.advance(coalitions);
         }
+        std::mem::swap(&mut block.difference, &mut products.differences);
     }
-    std::mem::swap(&mut block.difference, &mut products.differences);
 }

@@ -1,10 +1,10 @@
-//! What is computed of the product games of a block.
+//! Computations on the product games of a block.
 //!
-//! `block`: factors of sixteen games; `spread`: their Λ and range; `scaling`: powers of two for
-//! those beyond it; `coalitions`: their order; `two_players`: products of two
-//! factors; `sweep`, `recursion` and `interactions`: Ω of players and of coalitions;
-//! `coalitions_of_two`: of these by fewer instructions; `series`: those of power series; `quantity`:
-//! the choice between them; `supersets`: sums over larger coalitions.
+//! `block`: the factors of sixteen games; `spread`: their Λ and range; `scaling`: scaling by powers
+//! of two; `coalitions`: coalitions in order; `two_players`: products of two factors; `sweep`,
+//! `recursion` and `interactions`: Ω of players and of coalitions; `coalitions_of_two`: Ω of
+//! coalitions of two players, with fewer instructions; `series`: factors that are power series;
+//! `quantity`: the choice between these computations; `supersets`: sums over larger coalitions.
 
 pub(crate) mod block;
 pub(crate) mod coalitions;

@@ -1,18 +1,19 @@
-//! What is computed of each game of a block.
+//! The quantities that are computed of each game of a block.
 
 use crate::error::Error;
-use crate::game::block::{AbsentFactor, Block, Higher};
+use crate::game::block::{AbsentFactor, Block, FactorCount, Higher, MultiplyAll};
 use crate::game::coalitions::Coalitions;
-use crate::game::coalitions_of_two::{self, TwosAtNodes};
-use crate::game::interactions::{self, CoalitionProducts};
-use crate::game::recursion::{self, RecursionRows};
+use crate::game::coalitions_of_two::{OfTwo, TwosAtNodes};
+use crate::game::interactions::{CoalitionProducts, MultiplyDifferences, OfCoalitions};
+use crate::game::recursion::{ByRecursion, RecursionRows};
 use crate::game::scaling::Scaling;
-use crate::game::series::{self, Polynomials};
+use crate::game::series::{OfSeries, Polynomials};
 use crate::game::spread::Spread;
-use crate::game::sweep;
+use crate::game::sweep::{FromBothEnds, FromOneEnd};
 use crate::game::two_players::PerTwo;
 use crate::memory::{Memory, saturating_product};
 use crate::quadrature::free_end::FreeEnd;
+use crate::quadrature::measure::Measure;
 use crate::quadrature::rule::Rule;
 use crate::quadrature::table::NodeTable;
 use crate::settings::Context;
@@ -20,28 +21,57 @@ use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::Lanes;
 use crate::simd::level::Body;
 
-/// What is computed of each game.
+/// A quantity of a game.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Quantity<'a> {
-    /// A value of each player by quadrature: Shapley's, or another measure's.
+    /// A value of each player by quadrature: the Shapley value, or that of another measure.
     Values(Nodes<'a>),
-    /// Shapley values by the recursion; those of power series by these nodes.
+    /// Shapley values by the recursion. Shapley values of power series use these nodes.
     ShapleyByRecursion(Nodes<'a>),
     /// A coefficient of each of some coalitions by quadrature.
     Interactions(&'a Coalitions, Nodes<'a>),
-    /// The worth of the grand coalition, as if it were one player's value.
+    /// The value of the grand coalition, as the value of a single player.
     GrandCoalition,
-    /// The worth of the empty coalition, likewise.
+    /// The value of the empty coalition, as the value of a single player.
     EmptyCoalition,
 }
 
 /// The nodes of a quadrature.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Nodes<'a> {
-    /// As many as full double precision takes.
+    /// As many nodes as full double precision needs.
     Table(&'a NodeTable),
-    /// Always the same.
+    /// The same rule for all games.
     Rule(&'a Rule),
+}
+
+/// The nodes for a measure.
+pub(crate) enum MeasureNodes {
+    /// As many nodes as full double precision needs.
+    Table(NodeTable),
+    /// The node of a point measure.
+    Rule(Rule),
+}
+
+impl MeasureNodes {
+    /// The nodes for coalitions of `size` of the players of a game.
+    pub fn new(measure: &Measure, players: usize, size: usize) -> Self {
+        match measure {
+            Measure::Point(t) => Self::Rule(Rule::point(*t)),
+            // The number of factors is that of the Shapley values for this number of players.
+            Measure::Density(density) => {
+                Self::Table(NodeTable::weighted((players + 1).saturating_sub(size), density))
+            }
+        }
+    }
+
+    /// The nodes, borrowed.
+    pub fn nodes(&self) -> Nodes<'_> {
+        match self {
+            Self::Table(table) => Nodes::Table(table),
+            Self::Rule(rule) => Nodes::Rule(rule),
+        }
+    }
 }
 
 impl<'a> Nodes<'a> {
@@ -52,7 +82,7 @@ impl<'a> Nodes<'a> {
         }
     }
 
-    /// The rule for games with b = 1 and a ≥ 0, if that is another one.
+    /// The rule for games with b = 1 and a ≥ 0, if there is a special one.
     fn rule_of_unit(self, spread: &Spread) -> Option<&'a FreeEnd> {
         match self {
             Self::Table(table) => table.rule_of_unit(spread.lambda, spread.mixed_signs),
@@ -60,7 +90,7 @@ impl<'a> Nodes<'a> {
         }
     }
 
-    /// The rule for power series of so many orders, whose coalitions have so many members.
+    /// The rule for power series and coalitions of a number of members.
     fn rule_of_series(self, spread: &Spread, series: &Higher, members: usize) -> &'a Rule {
         match self {
             Self::Table(table) => {
@@ -81,7 +111,7 @@ impl<'a> Nodes<'a> {
 }
 
 impl Quantity<'_> {
-    /// Numbers that result, for games of `players` players.
+    /// The number of results, for games of `players` players.
     pub fn count(self, players: usize) -> usize {
         match self {
             Self::GrandCoalition | Self::EmptyCoalition => 1,
@@ -90,8 +120,7 @@ impl Quantity<'_> {
         }
     }
 
-    /// Whether the factors of present players are needed where those of absent ones are 1, or are
-    /// made so by division.
+    /// Whether present factors are needed where absent ones are 1, or become 1 by division.
     pub fn needs_present(self) -> bool {
         match self {
             Self::Values(nodes) => nodes.rule_of_unit(&Spread::NONE).is_none(),
@@ -115,7 +144,8 @@ impl Quantity<'_> {
         }
     }
 
-    /// Which of the result's numbers a block's are, if it has only some (ascending) of the players.
+    /// Computes the places, among the numbers of the result, of the numbers of a block that has
+    /// only some (ascending) of the players.
     pub fn places(self, players: &[usize], scratch: &mut Scratch, places: &mut Vec<usize>) {
         places.clear();
         match self {
@@ -128,7 +158,7 @@ impl Quantity<'_> {
     }
 }
 
-/// Room for the computation, kept between blocks.
+/// Memory for the computations, kept between blocks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
     prefixes: PerTwo,
@@ -139,7 +169,7 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Makes room for games of that many players.
+    /// Reserves memory for games of a number of players.
     pub fn reserve(
         &mut self,
         quantity: Quantity<'_>,
@@ -159,25 +189,25 @@ impl Scratch {
         }
     }
 
-    /// Makes room for power series of so many orders.
+    /// Reserves memory for factors that are power series.
     pub fn reserve_series(
         &mut self,
         quantity: Quantity<'_>,
-        (players, orders): (usize, usize),
+        of: FactorCount,
         memory: &Memory,
     ) -> Result<(), Error> {
         let members = match quantity {
             Quantity::Interactions(coalitions, _) => coalitions.size(),
             _ => 1,
         };
-        self.polynomials.reserve((players, orders), members, memory)
+        self.polynomials.reserve(of, members, memory)
     }
 }
 
 impl Quantity<'_> {
-    /// Ω of each game of a block with these players (ascending), player by player or coalition by
-    /// coalition, from factors of that spread; then `difference` holds the c, or their products,
-    /// that it is to be multiplied by.
+    /// Computes Ω of each game of a block with these players (ascending), player by player or
+    /// coalition by coalition, from factors of that spread. `difference` then holds the factor of
+    /// each Ω: c, or a product of c.
     pub fn evaluate(
         self,
         spread: &Spread,
@@ -192,8 +222,8 @@ impl Quantity<'_> {
         let scaling = Scaling::apply(block, spread);
         let Scratch { prefixes, rows, products, twos, .. } = scratch;
         match self {
-            Self::GrandCoalition => context.run(WholeCoalition { block, is_present: true }),
-            Self::EmptyCoalition => context.run(WholeCoalition { block, is_present: false }),
+            Self::GrandCoalition => context.run(MultiplyAll { block, present: true }),
+            Self::EmptyCoalition => context.run(MultiplyAll { block, present: false }),
             Self::ShapleyByRecursion(_) => {
                 context.run(ByRecursion { block, rows, context });
             }
@@ -213,7 +243,7 @@ impl Quantity<'_> {
                     Some(rule)
                         if coalitions.size() == 2 && block.absent_factor() == AbsentFactor::One =>
                     {
-                        context.run_in_registers(OfTwo { rule, coalitions, block, twos });
+                        context.run_in_registers(OfTwo { rule, coalitions, block, room: twos });
                         context.run(MultiplyDifferences { coalitions, block, products });
                     }
                     _ => {
@@ -230,9 +260,9 @@ impl Quantity<'_> {
 }
 
 impl Quantity<'_> {
-    /// The same of factors that are power series; then `difference` holds 1.
+    /// Computes coefficients of factors that are power series. `difference` is then 1.
     ///
-    /// There is no recursion: without other factors a few nodes are exact.
+    /// The recursion is not used: without other factors, a few nodes are exact.
     fn evaluate_series(
         self,
         spread: &Spread,
@@ -257,132 +287,7 @@ impl Quantity<'_> {
     }
 }
 
-// Each is compiled by itself: in one large function the compiler unrolls and keeps in registers
-// less than it could.
-
-struct WholeCoalition<'a> {
-    block: &'a mut Block,
-    is_present: bool,
-}
-
-impl Body for WholeCoalition<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        self.block.multiply_all::<W>(self.is_present);
-    }
-}
-
-struct ByRecursion<'a> {
-    block: &'a mut Block,
-    rows: &'a mut RecursionRows,
-    context: Context<'a>,
-}
-
-impl Body for ByRecursion<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        recursion::omega::<A>(self.block, self.rows, self.context);
-    }
-}
-
-struct FromOneEnd<'a> {
-    rule: &'a FreeEnd,
-    block: &'a mut Block,
-    prefixes: &'a mut PerTwo,
-}
-
-impl Body for FromOneEnd<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        sweep::omega_from_one_end::<A, W>(self.rule, self.block, self.prefixes);
-    }
-}
-
-struct FromBothEnds<'a> {
-    rule: &'a Rule,
-    block: &'a mut Block,
-    prefixes: &'a mut PerTwo,
-}
-
-impl Body for FromBothEnds<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        sweep::omega_from_both_ends::<A, W>(self.rule, self.block, self.prefixes);
-    }
-}
-
-struct OfCoalitions<'a> {
-    rule: &'a Rule,
-    coalitions: &'a Coalitions,
-    block: &'a mut Block,
-    products: &'a mut CoalitionProducts,
-}
-
-impl Body for OfCoalitions<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        interactions::omega::<A, W>(self.rule, self.coalitions, self.block, self.products);
-    }
-}
-
-struct OfTwo<'a> {
-    rule: &'a FreeEnd,
-    coalitions: &'a Coalitions,
-    block: &'a mut Block,
-    twos: &'a mut TwosAtNodes,
-}
-
-impl Body for OfTwo<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        coalitions_of_two::omega::<A, W>(self.rule, self.coalitions, self.block, self.twos);
-    }
-}
-
-struct MultiplyDifferences<'a> {
-    coalitions: &'a Coalitions,
-    block: &'a mut Block,
-    products: &'a mut CoalitionProducts,
-}
-
-impl Body for MultiplyDifferences<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        interactions::multiply_differences::<W>(self.coalitions, self.block, self.products);
-    }
-}
-
-struct OfSeries<'a> {
-    rule: &'a Rule,
-    coalitions: &'a Coalitions,
-    block: &'a mut Block,
-    polynomials: &'a mut Polynomials,
-}
-
-impl Body for OfSeries<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        series::coefficients::<A, W>(self.rule, self.coalitions, self.block, self.polynomials);
-    }
-}
-
-/// Adds a multiple of the values of a block, in their places among others.
+/// Adds a multiple of the values of a block to other values, in their places.
 pub(crate) struct AddValues<'a> {
     pub scale: Lanes,
     pub block: &'a Block,
@@ -396,6 +301,8 @@ impl Body for AddValues<'_> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
         let Self { scale, block, places, values } = self;
+        debug_assert_eq!(block.omega.len(), places.len());
+        debug_assert_eq!(block.difference.len(), places.len());
         let factors = block.omega.iter().zip(&block.difference);
         for ((omega, difference), &place) in factors.zip(places) {
             values[place].add_product::<A, W>(&scale, &omega.times::<W>(difference));

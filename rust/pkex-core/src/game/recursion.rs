@@ -1,7 +1,7 @@
-//! Ω by the recursion over coalition sizes: the paper's O(d²) method, normalised.
+//! Ω by the recursion over coalition sizes: the O(d²) method of the paper, normalized.
 //!
-//! hᵏ_q is the mean, over coalitions of q of the first k players, of the product of their factors;
-//! the paper's elementary symmetric polynomials divided by their number of terms, and so in the
+//! hᵏ_q is the mean, over coalitions of q of the first k players, of the product of their factors.
+//! It is the paper's elementary symmetric polynomial divided by its number of terms, and so in the
 //! range of the factors' products for every d:
 //!
 //!   h⁰₀ = 1,  hᵏ_q = ((k−q)/k) bₖ hᵏ⁻¹_q + (q/k) aₖ hᵏ⁻¹_{q−1}.
@@ -12,9 +12,9 @@
 //!   Ωₖ = Σ_{q=1}^k λᵏ_q (q/k) hᵏ⁻¹_{q−1},
 //!   λᵏ⁻¹_q = ((k−q)/k) bₖ λᵏ_q + ((q+1)/k) aₖ λᵏ_{q+1}.
 //!
-//! It needs the rows h in reverse, so every √(d/2)-th is kept and those between are made again:
-//! half as much work more, for d√(2d) numbers instead of d²/2. Eight games are computed at a time,
-//! for the sake of memory: with 10,000 players they take 90 MB a thread.
+//! The reverse pass needs the rows h in reverse. So every √(d/2)-th row is kept, and the rows
+//! between are computed again: half as much work more, for d√(2d) numbers instead of d²/2. Eight
+//! games are computed at a time, to save memory: with 10,000 players they take 90 MB a thread.
 
 use std::ops::Range;
 
@@ -24,11 +24,12 @@ use crate::memory::{Memory, RECURSION, saturating_product};
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, each_lane, map_lanes};
+use crate::simd::level::Body;
 
 /// Games computed at a time.
 const GAMES: usize = 8;
 
-/// One number of each game.
+/// One number for each game.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 struct Numbers([f64; GAMES]);
@@ -39,14 +40,14 @@ impl Numbers {
 
 /// The rows of the recursion, kept between blocks.
 #[derive(Clone, Debug, Default)]
-pub struct RecursionRows {
-    /// Every stride-th row, without its zeros.
+pub(crate) struct RecursionRows {
+    /// Every stride-th row, without the entries that are 0.
     checkpoints: Vec<Numbers>,
     /// The rows from one checkpoint to the next.
     segment: Vec<Numbers>,
     /// λ of the reverse pass.
     adjoint: Vec<Numbers>,
-    /// q/k for every q, of the step in hand.
+    /// q/k for every q of the current step.
     shares: Vec<f64>,
 }
 
@@ -55,7 +56,7 @@ fn stride(players: usize) -> usize {
     (players / 2).isqrt().max(1)
 }
 
-/// Where the kept row of a number is: that of k − 1 players has k entries.
+/// The place of the kept row of a number: the row of k − 1 players has k entries.
 fn checkpoint(number: usize, stride: usize) -> Range<usize> {
     let before =
         saturating_product([stride, saturating_product([number, number.saturating_sub(1)]) / 2]);
@@ -64,8 +65,8 @@ fn checkpoint(number: usize, stride: usize) -> Range<usize> {
 }
 
 impl RecursionRows {
-    /// Makes room for games of that many players.
-    pub(crate) fn reserve(&mut self, players: usize, memory: &Memory) -> Result<(), Error> {
+    /// Reserves memory for games of a number of players.
+    pub fn reserve(&mut self, players: usize, memory: &Memory) -> Result<(), Error> {
         let stride = stride(players);
         let kept = checkpoint(players.div_ceil(stride), stride).start;
         memory.reserve(&mut self.checkpoints, kept, RECURSION)?;
@@ -79,55 +80,66 @@ impl RecursionRows {
     }
 }
 
-/// Ω of every player into `block.omega`. For thousands of players this takes seconds: it returns
-/// early, with some of the values, when told to stop.
-#[inline(always)]
-pub fn omega<A: Arithmetic>(block: &mut Block, rows: &mut RecursionRows, context: Context<'_>) {
-    let players = block.present.len();
-    let stride = stride(players);
-    let width = players + 1;
-    let checkpoint = |number| checkpoint(number, stride);
-    rows.checkpoints.resize(checkpoint(players.div_ceil(stride)).start, Numbers::ZERO);
-    rows.segment.resize((stride + 1) * width, Numbers::ZERO);
-    rows.adjoint.resize(width + 1, Numbers::ZERO);
-    rows.shares.resize(width, 0.0);
-    for part in 0..LANES / GAMES {
-        let factors = |k: usize| {
-            let absent = block.absent.get(k - 1).map_or([1.0; GAMES], |b| *b.part(part));
-            (*block.present[k - 1].part(part), absent)
-        };
-        let RecursionRows { checkpoints, segment, adjoint, shares } = &mut *rows;
+/// Computes Ω of every player into `block.omega`. For thousands of players this takes seconds: it
+/// returns early, with some of the values, if the call is to stop.
+pub(crate) struct ByRecursion<'a> {
+    pub block: &'a mut Block,
+    pub rows: &'a mut RecursionRows,
+    pub context: Context<'a>,
+}
 
-        segment[0] = Numbers([1.0; GAMES]);
-        for k in 1..=players {
-            if (k - 1) % stride == 0 {
+impl Body for ByRecursion<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { block, rows, context } = self;
+        let players = block.present.len();
+        let stride = stride(players);
+        let width = players + 1;
+        let checkpoint = |number| checkpoint(number, stride);
+        rows.checkpoints.resize(checkpoint(players.div_ceil(stride)).start, Numbers::ZERO);
+        rows.segment.resize((stride + 1) * width, Numbers::ZERO);
+        rows.adjoint.resize(width + 1, Numbers::ZERO);
+        rows.shares.resize(width, 0.0);
+        for part in 0..LANES / GAMES {
+            let factors = |k: usize| {
+                let absent = block.absent.get(k - 1).map_or([1.0; GAMES], |b| *b.part(part));
+                (*block.present[k - 1].part(part), absent)
+            };
+            let RecursionRows { checkpoints, segment, adjoint, shares } = &mut *rows;
+
+            segment[0] = Numbers([1.0; GAMES]);
+            for k in 1..=players {
+                if (k - 1) % stride == 0 {
+                    if context.is_stopped() {
+                        return;
+                    }
+                    checkpoints[checkpoint((k - 1) / stride)].copy_from_slice(&segment[..k]);
+                }
+                Step::new(k, factors(k), shares).forward_in_place::<A>(&mut segment[..=k]);
+            }
+
+            for (q, lambda) in adjoint.iter_mut().enumerate().skip(1) {
+                *lambda = Numbers([if q <= players { 1.0 / q as f64 } else { 0.0 }; GAMES]);
+            }
+            for first in (0..players).step_by(stride).rev().map(|before| before + 1) {
                 if context.is_stopped() {
                     return;
                 }
-                checkpoints[checkpoint((k - 1) / stride)].copy_from_slice(&segment[..k]);
-            }
-            Step::new(k, factors(k), shares).forward_in_place::<A>(&mut segment[..=k]);
-        }
-
-        for (q, lambda) in adjoint.iter_mut().enumerate().skip(1) {
-            *lambda = Numbers([if q <= players { 1.0 / q as f64 } else { 0.0 }; GAMES]);
-        }
-        for first in (0..players).step_by(stride).rev().map(|before| before + 1) {
-            if context.is_stopped() {
-                return;
-            }
-            let last = (first + stride - 1).min(players);
-            segment[..first].copy_from_slice(&checkpoints[checkpoint((first - 1) / stride)]);
-            for k in first..last {
-                let (above, below) = segment[(k - first) * width..].split_at_mut(width);
-                let step = Step::new(k, factors(k), shares);
-                step.forward::<A>(&above[..k], &mut below[..=k]);
-            }
-            for k in (first..=last).rev() {
-                let row = &segment[(k - first) * width..][..k];
-                let step = Step::new(k, factors(k), shares);
-                *block.omega[k - 1].part_mut(part) = step.omega::<A>(row, adjoint);
-                step.backward::<A>(adjoint);
+                let last = (first + stride - 1).min(players);
+                segment[..first].copy_from_slice(&checkpoints[checkpoint((first - 1) / stride)]);
+                for k in first..last {
+                    let (above, below) = segment[(k - first) * width..].split_at_mut(width);
+                    let step = Step::new(k, factors(k), shares);
+                    step.forward::<A>(&above[..k], &mut below[..=k]);
+                }
+                for k in (first..=last).rev() {
+                    let row = &segment[(k - first) * width..][..k];
+                    let step = Step::new(k, factors(k), shares);
+                    *block.omega[k - 1].part_mut(part) = step.omega::<A>(row, adjoint);
+                    step.backward::<A>(adjoint);
+                }
             }
         }
     }
@@ -162,7 +174,7 @@ impl<'a> Step<'a> {
         self.mean::<A>((self.shares[self.players() - q], same), (self.shares[q], one_less))
     }
 
-    /// Numbers without the player, and others with it, by their shares.
+    /// The mean of numbers without the player and numbers with it, by their shares.
     #[inline(always)]
     fn mean<A: Arithmetic>(
         &self,

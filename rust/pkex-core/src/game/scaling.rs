@@ -1,25 +1,25 @@
-//! What brings the factors of a block into the range of double precision.
+//! Scaling of the factors of a block into the range of double precision.
 
 use crate::game::block::Block;
 use crate::game::spread::Spread;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::numbers::{binary_exponent, power_of_two};
 
-/// Powers of two that factors of any size are divided by.
+/// Powers of two by which factors of any size are divided.
 ///
 /// Each player's a, b and c are divided by a power of two such that the product of the sizes M of
 /// the first k players stays in [1, 2) for every k. Products of factors can then neither overflow
-/// nor, unless they are negligible beside ∏M, underflow. The game is 2^exponent times the scaled
-/// one.
+/// nor, unless they are negligible compared with ∏M, underflow. The game is 2^exponent times the
+/// scaled one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scaling {
     exponent: [i32; LANES],
-    /// Whether a player's factors are both 0, so that the products of all others are, too.
+    /// Whether both factors of a player are 0, so that the products of all other players are 0.
     has_zero: [bool; LANES],
 }
 
 impl Scaling {
-    /// Scales the block's factors where their products could leave the range; else `None`.
+    /// Scales the block's factors if their products could leave the range; else returns `None`.
     pub fn apply(block: &mut Block, spread: &Spread) -> Option<Self> {
         if spread.in_range {
             return None;
@@ -44,9 +44,9 @@ impl Scaling {
                 for factors in [&mut block.present, &mut block.absent, &mut block.difference] {
                     factors[j].0[lane] *= factor;
                 }
-                // So far below its factors, a given c has lost its digits: reported as an overflow.
+                // A given c that is so far below its factors has lost its digits.
                 if c != 0.0 && block.difference[j].0[lane].abs() < f64::MIN_POSITIVE {
-                    block.difference[j].0[lane] = f64::NAN;
+                    block.difference[j].0[lane] = LOST;
                 }
             }
         }
@@ -56,15 +56,16 @@ impl Scaling {
     /// Turns the Ω of the scaled games into c Ω of the games themselves, and c into 1.
     ///
     /// An Ω below the range has lost its digits. If the exponent would bring it back into the
-    /// range, it becomes NaN; or 0, if a player's factors are both 0. With few players no product
-    /// can sink that far: there such an Ω is a sum of terms that cancel.
+    /// range, it becomes [`LOST`], or 0 if both factors of a player are 0. With few players no
+    /// product can become so small: there, such an Ω is a sum of terms that cancel.
     pub fn undo(&self, block: &mut Block) {
         let may_be_lost = block.omega.len() > FEW_PLAYERS;
+        debug_assert_eq!(block.omega.len(), block.difference.len());
         for (omega, difference) in block.omega.iter_mut().zip(&mut block.difference) {
             for lane in 0..LANES {
                 let is_small = omega.0[lane].abs() < LEAST_OMEGA && self.exponent[lane] > 0;
                 if is_small && may_be_lost {
-                    omega.0[lane] = if self.has_zero[lane] { 0.0 } else { f64::NAN };
+                    omega.0[lane] = if self.has_zero[lane] { 0.0 } else { LOST };
                 }
                 omega.0[lane] *= difference.0[lane];
                 let mut left = self.exponent[lane];
@@ -79,11 +80,15 @@ impl Scaling {
     }
 }
 
+/// The value of a number that has lost its digits. Nothing tests for it: every sum that contains it
+/// is NaN, and results that are not finite are reported as an overflow of their row.
+const LOST: f64 = f64::NAN;
+
 /// Below this, relative to ∏M, Ω may have lost digits to underflow.
 const LEAST_OMEGA: f64 = 1e-250;
 
-/// So many factors cannot sink that far: at a node each is 0 or, t being at least 10⁻⁴, no less
-/// than 2⁻⁶⁷ of its size.
+/// The number of factors whose product cannot become so small: at a node each factor is 0 or,
+/// because t is at least 10⁻⁴, at least 2⁻⁶⁷ of its size.
 const FEW_PLAYERS: usize = 12;
 
 /// Powers of two beyond this are applied in steps.

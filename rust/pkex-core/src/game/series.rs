@@ -8,35 +8,36 @@
 //!
 //!   λ ← λ′ with λ′_q = Σ_r λ_{q+r} F_r,    as ⟨λ, F P⟩ = ⟨λ′, P⟩,
 //!
-//! and kept after each of them. The running product P of the factors of those before a player, with
-//! c in the place of F for members of T, then gives ⟨λ, c P⟩ for all coalitions that differ in
-//! their last player: about 3 (p+1)²/2 multiplications a player and node.
+//! and kept after each of them. The running product P of the factors of earlier players, with c
+//! instead of F for members of T, then gives ⟨λ, c P⟩ for all coalitions that differ in their last
+//! player: about 3 (p+1)²/2 multiplications a player and node.
 
 use crate::error::Error;
-use crate::game::block::Block;
+use crate::game::block::{Block, FactorCount};
 use crate::game::coalitions::{Coalitions, Cursor};
 use crate::memory::{FACTORS, Memory, saturating_product};
 use crate::quadrature::rule::{Node, Rule};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane, multiply_add_lanes, multiply_lanes};
+use crate::simd::level::Body;
 
-/// Room for power series, kept between blocks.
+/// Functionals and products of power series, in memory that is kept between blocks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Polynomials {
     cursor: Cursor,
-    /// After each player: the functional pulled back through the factors of those behind it.
+    /// After each player: the functional, pulled back through the factors of later players.
     functionals: Vec<Lanes>,
-    /// For the i-th member of T: the product of the factors before it. And the running product.
+    /// For the i-th member of T: the product of the factors before it. Then the running product.
     before: Vec<Lanes>,
-    /// A factor.
+    /// The current factor.
     factor: Vec<Lanes>,
 }
 
 impl Polynomials {
-    /// Makes room for games of that many players, whose series have so many orders.
+    /// Reserves memory for games of a number of players whose series have `orders` orders.
     pub fn reserve(
         &mut self,
-        (players, orders): (usize, usize),
+        FactorCount { players, orders }: FactorCount,
         most_members: usize,
         memory: &Memory,
     ) -> Result<(), Error> {
@@ -47,32 +48,39 @@ impl Polynomials {
     }
 }
 
-/// The coefficient of every coalition into `block.omega`, with a `block.difference` of 1.
-#[inline(always)]
-pub(crate) fn coefficients<A: Arithmetic, const W: usize>(
-    rule: &Rule,
-    coalitions: &Coalitions,
-    block: &mut Block,
-    polynomials: &mut Polynomials,
-) {
-    let mut omega = std::mem::take(&mut block.omega);
-    omega.clear();
-    omega.resize(coalitions.count(), Lanes::ZERO);
-    let games = (rule, coalitions);
-    // Loops of a known length are unrolled. Then they are short, and each player waits for the one
-    // before: all lanes together give it something to do meanwhile.
-    match (block.series.weights.len(), block.series.is_pure) {
-        (2, true) => of_length::<A, LANES>(games, block, polynomials, (2, true), &mut omega),
-        (3, true) => of_length::<A, LANES>(games, block, polynomials, (3, true), &mut omega),
-        (4, true) => of_length::<A, LANES>(games, block, polynomials, (4, true), &mut omega),
-        (2, false) => of_length::<A, LANES>(games, block, polynomials, (2, false), &mut omega),
-        (3, false) => of_length::<A, LANES>(games, block, polynomials, (3, false), &mut omega),
-        (4, false) => of_length::<A, LANES>(games, block, polynomials, (4, false), &mut omega),
-        other => of_length::<A, W>(games, block, polynomials, other, &mut omega),
+/// Computes the coefficient of every coalition into `block.omega`, and sets `block.difference` to 1.
+pub(crate) struct OfSeries<'a> {
+    pub rule: &'a Rule,
+    pub coalitions: &'a Coalitions,
+    pub block: &'a mut Block,
+    pub polynomials: &'a mut Polynomials,
+}
+
+impl Body for OfSeries<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { rule, coalitions, block, polynomials } = self;
+        let mut omega = std::mem::take(&mut block.omega);
+        omega.clear();
+        omega.resize(coalitions.count(), Lanes::ZERO);
+        let games = (rule, coalitions);
+        // Loops of a known length are unrolled. They are short, and each player waits for the one
+        // before: computing all lanes together fills the wait.
+        match (block.series.weights.len(), block.series.is_pure) {
+            (2, true) => of_length::<A, LANES>(games, block, polynomials, (2, true), &mut omega),
+            (3, true) => of_length::<A, LANES>(games, block, polynomials, (3, true), &mut omega),
+            (4, true) => of_length::<A, LANES>(games, block, polynomials, (4, true), &mut omega),
+            (2, false) => of_length::<A, LANES>(games, block, polynomials, (2, false), &mut omega),
+            (3, false) => of_length::<A, LANES>(games, block, polynomials, (3, false), &mut omega),
+            (4, false) => of_length::<A, LANES>(games, block, polynomials, (4, false), &mut omega),
+            other => of_length::<A, W>(games, block, polynomials, other, &mut omega),
+        }
+        block.difference.clear();
+        block.difference.resize(omega.len(), Lanes::ONE);
+        block.omega = omega;
     }
-    block.difference.clear();
-    block.difference.resize(omega.len(), Lanes::ONE);
-    block.omega = omega;
 }
 
 #[inline(always)]
@@ -106,14 +114,14 @@ struct AtNode<'a> {
     node: Node,
     from_present: bool,
     part: usize,
-    /// Coefficients of a series.
+    /// The number of coefficients of a series.
     length: usize,
-    /// Whether the first of a factor is 1, and that of a difference 0.
+    /// Whether the first coefficient of a factor is 1, and the first of a difference 0.
     is_pure: bool,
 }
 
 impl<'a> AtNode<'a> {
-    /// The higher orders of a player, of all players' coefficients.
+    /// The higher orders of a player, among the coefficients of all players.
     #[inline(always)]
     fn of_player(&self, coefficients: &'a [Lanes], player: usize) -> &'a [Lanes] {
         let orders = self.length - 1;
@@ -154,7 +162,7 @@ impl<'a> AtNode<'a> {
         }
     }
 
-    /// The functionals after each player.
+    /// Computes the functional after each player.
     #[inline(always)]
     fn pull_back<A: Arithmetic, const W: usize>(&self, polynomials: &mut Polynomials) {
         let Self { length, part, .. } = *self;
@@ -184,7 +192,7 @@ impl<'a> AtNode<'a> {
         }
     }
 
-    /// Adds what the node contributes to the coefficients of all coalitions.
+    /// Adds the contribution of the node to the coefficients of all coalitions.
     #[inline(always)]
     fn add<A: Arithmetic, const W: usize>(
         &self,
@@ -274,7 +282,7 @@ impl Products<'_> {
         }
     }
 
-    /// The product before the next member, of a player as the member at a place.
+    /// Computes the product before the next member, with a player as the member at a place.
     #[inline(always)]
     fn choose<A: Arithmetic, const W: usize>(&mut self, place: usize, player: usize) {
         let AtNode { length, part, .. } = *self.of;
@@ -292,7 +300,7 @@ impl Products<'_> {
         }
     }
 
-    /// Starts the running product with that before the last member.
+    /// Sets the running product to the product before the last member.
     #[inline(always)]
     fn copy_to_last<const W: usize>(&mut self, last: usize) {
         let AtNode { length, part, .. } = *self.of;

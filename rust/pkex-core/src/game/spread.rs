@@ -1,11 +1,11 @@
-//! How far the factors of a block are from each other, which decides how it is computed.
+//! The spread of the factors of a block, which determines the number of nodes.
 
 use crate::game::block::Block;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, zip_lanes};
 use crate::simd::numbers::{INVERSE_MARGIN, binary_exponent, larger, nearly_inverse, smaller};
 
-/// What decides the number of quadrature nodes of a block.
+/// The spread of the factors of a block, which determines its quadrature.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// Λ = Σₗ |cₗ|/Mₗ, the largest of the block's games.
@@ -17,23 +17,24 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of games without players.
+    /// The spread of games without players.
     pub const NONE: Self = Self { lambda: 0.0, mixed_signs: false, in_range: true };
 
-    /// Of games whose present factors are in [0, 1] and absent ones 1 (M = 1, c ≤ 0), from Σₗ |cₗ|.
+    /// The spread of games whose present factors are in [0, 1] and absent ones 1 (M = 1, c ≤ 0),
+    /// from Σₗ |cₗ|.
     pub fn of_unit_factors(sums: &Lanes) -> Self {
         Self { lambda: sums.largest(), ..Self::NONE }
     }
 
-    /// Of games whose absent factors are 1, as others were divided by them, or whose factors may
-    /// have any sign, from sums of |c|/M or more.
+    /// The spread of games whose absent factors are 1, because they were divided by them, or whose
+    /// factors may have any sign; from upper bounds of Σ |c|/M.
     pub fn of_quotients(sums: &Lanes) -> Self {
         Self { mixed_signs: true, ..Self::of_unit_factors(sums) }
     }
 }
 
-/// |c|/M of factors that are 1 for absent players and 1 + c for present ones, or more where it
-/// rises: c/(1 + c) is at most c, and 1. NaN for NaN.
+/// An upper bound of |c|/M for factors 1 of absent players and 1 + c of present ones: where a factor
+/// rises, c/(1 + c) is at most c, and at most 1. NaN for NaN.
 #[inline(always)]
 pub(crate) fn share_of_quotient(c: f64) -> f64 {
     smaller(1.0, c.abs())
@@ -45,7 +46,7 @@ const MOST_RISE: f64 = 10.0 * std::f64::consts::LN_2;
 /// ln 2^[`SAFE_POWER`].
 const MOST_PRODUCT: f64 = SAFE_POWER * std::f64::consts::LN_2;
 
-/// The spread of the players so far, of factors in [0, 1].
+/// The spread of the players included so far, for factors in [0, 1].
 pub(crate) struct RunningSpread {
     lambda: Lanes,
     /// ∏M.
@@ -55,7 +56,7 @@ pub(crate) struct RunningSpread {
 }
 
 impl RunningSpread {
-    /// Of no players.
+    /// The spread of no players.
     pub const START: Self =
         Self { lambda: Lanes::ZERO, size: Lanes::ONE, lowest: Lanes::ZERO, highest: Lanes::ZERO };
 
@@ -71,9 +72,9 @@ impl RunningSpread {
         let mut sums: [f64; W] = *lambda.part(part);
         let mut products: [f64; W] = *product.part(part);
         let (mut low, mut high): ([f64; W], [f64; W]) = (*lowest.part(part), *highest.part(part));
-        // One loop, which is vectorised as a whole.
+        // One loop, which is vectorized as a whole.
         for i in 0..W {
-            // Where both factors are 0, so is c.
+            // If both factors are 0, c is 0 as well.
             let inverse = nearly_inverse::<A>(larger(size[i], f64::MIN_POSITIVE));
             sums[i] = A::mul_add(c[i].abs(), inverse, sums[i]);
             products[i] *= size[i];
@@ -86,11 +87,11 @@ impl RunningSpread {
         *highest.part_mut(part) = high;
     }
 
-    /// That of all players; `None` if a c is NaN.
+    /// The spread of all players; `None` if that is not finite.
     #[inline(always)]
     pub fn total(&self) -> Option<Spread> {
         let Self { lambda, size, lowest, highest } = self;
-        if lambda.0.iter().any(|lambda| lambda.is_nan()) {
+        if !lambda.0.iter().all(|lambda| lambda.is_finite()) {
             return None;
         }
         let mut spread = Spread::NONE;
@@ -104,7 +105,8 @@ impl RunningSpread {
 }
 
 impl Block {
-    /// Λ of factors in [0, 1]; the running product of M shows whether the range suffices.
+    /// The spread of factors in [0, 1]; the running product of M determines whether the range
+    /// suffices.
     #[inline(always)]
     pub fn spread_of_fractions<A: Arithmetic, const W: usize>(&self) -> Spread {
         let mut spread = RunningSpread::START;
@@ -118,7 +120,7 @@ impl Block {
         spread.total().unwrap_or(unknown)
     }
 
-    /// Λ of factors that were divided by those of absent players.
+    /// The spread of factors that were divided by absent factors.
     #[inline(always)]
     pub fn spread_of_quotients<const W: usize>(&self) -> Spread {
         let mut sums = Lanes::ZERO;
@@ -131,9 +133,9 @@ impl Block {
         Spread::of_quotients(&sums)
     }
 
-    /// Λ of factors 1 + c of any sign whose absent ones are 1, from c; `None` where a rule that sees
-    /// all nodes from t = 0, where factors are 1, would err: where factors fall far, so that their
-    /// rounding counts, and others may grow large (see
+    /// The spread of factors 1 + c of any sign whose absent factors are 1, from c. `None` if a rule
+    /// that sees all nodes from t = 0, where factors are 1, would lose digits: if factors fall far,
+    /// so that their rounding errors matter, and others may grow large (see
     /// [`LEAST_DIVISOR`](crate::game::block::LEAST_DIVISOR)), or products leave the range.
     #[inline(always)]
     pub fn spread_of_signed<const W: usize>(&self) -> Option<Spread> {
@@ -151,7 +153,7 @@ impl Block {
         is_moderate.then_some(spread)
     }
 
-    /// Whether, of such factors, rising ones stay moderate together or none falls by more than ½.
+    /// Whether rising factors stay moderate together, or no factor falls by more than ½.
     ///
     /// As ln max(1, |1 + c|) ≤ (|c| + c)/2 for c ≥ −2, rising factors grow to no more than the
     /// exponential of half of Σ |c| + c together.
@@ -172,7 +174,7 @@ impl Block {
         fall <= 2.0 && log_rise.largest() <= most
     }
 
-    /// Λ of factors of any size and sign.
+    /// The spread of factors of any size and sign.
     #[inline(always)]
     pub fn spread<const W: usize>(&self) -> Spread {
         let mut lambda: f64 = 0.0;

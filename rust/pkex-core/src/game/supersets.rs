@@ -1,4 +1,4 @@
-//! Sums of coefficients over the coalitions that hold a smaller one.
+//! Sums of coefficients over the coalitions that contain a smaller one.
 
 use crate::error::Error;
 use crate::game::coalitions::{Coalitions, Cursor, binomial};
@@ -7,60 +7,78 @@ use crate::settings::{Context, Settings};
 use crate::simd::sum::Sum;
 use crate::threads::{self, Monitor, Parallelism};
 
-/// For every row, every coalition of `sizes.0` of the players and every output: the sum of `values`
-/// over the coalitions of `sizes.1` players that hold it. `values` has a number for every row,
-/// coalition of `sizes.1` players and output, in lexicographic order.
-///
-/// # Errors
-/// If `values` has another size, there is too little memory, or the monitor stops the call.
-pub fn superset_sums(
-    values: &[f64],
-    players: usize,
-    sizes: (usize, usize),
-    (rows, outputs): (usize, usize),
-    settings: &Settings,
-    monitor: Monitor<'_>,
-) -> Result<Vec<f64>, Error> {
-    let (smaller, larger) = counts(values, players, sizes, (rows, outputs))?;
-    let memory = Memory::default();
-    let mut sums = memory.filled(saturating_product([rows, smaller, outputs]), 0.0, RESULT)?;
-    if sums.is_empty() || values.is_empty() {
-        return Ok(sums);
-    }
-    let subsets = Subsets::new(players, sizes);
-    let tasks = sums.chunks_mut(smaller * outputs).zip(values.chunks(larger * outputs));
-    let cost = saturating_product([values.len(), subsets.kept.len(), LOOKUP_COST]);
-    threads::for_each(
-        tasks,
-        Parallelism::of(cost, settings.threads),
-        || {
-            let mut totals = Vec::new();
-            memory.reserve(&mut totals, smaller * outputs, SUMS)?;
-            Ok(totals)
-        },
-        |totals, (sums, values), stop| {
-            let context = Context { settings, stop };
-            totals.clear();
-            totals.resize(sums.len(), Sum::default());
-            subsets.add(
-                values.chunks(outputs),
-                || context.is_stopped(),
-                |place, values| {
-                    for (total, &value) in totals[place * outputs..].iter_mut().zip(values) {
-                        total.add(Sum::from(value), settings.summation);
-                    }
-                },
-            );
-            for (sum, total) in sums.iter_mut().zip(totals) {
-                *sum = total.value();
-            }
-        },
-        monitor,
-    )?;
-    Ok(sums)
+/// Coalitions of two sizes, and the shape of a table with a value for each of the larger ones.
+#[derive(Clone, Copy, Debug)]
+pub struct Supersets {
+    /// Players of the game.
+    pub players: usize,
+    /// Players of a smaller coalition.
+    pub smaller: usize,
+    /// Players of a larger coalition.
+    pub larger: usize,
+    /// Rows of the table.
+    pub rows: usize,
+    /// Outputs of the table.
+    pub outputs: usize,
 }
 
-/// The numbers of coalitions of both sizes, if `values` has a number for each of the larger ones.
+impl Supersets {
+    /// For every row, smaller coalition and output: the sum of `values` over the larger coalitions
+    /// that contain the smaller one. `values` has a number for every row, larger coalition and
+    /// output; coalitions are in lexicographic order.
+    ///
+    /// # Errors
+    /// If `values` has another length, there is too little memory, or the monitor stops the call.
+    pub fn sums(
+        &self,
+        values: &[f64],
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Vec<f64>, Error> {
+        let Self { players, rows, outputs, .. } = *self;
+        let sizes = (self.smaller, self.larger);
+        let (smaller, larger) = counts(values, players, sizes, (rows, outputs))?;
+        let memory = Memory::default();
+        let mut sums = memory.filled(saturating_product([rows, smaller, outputs]), 0.0, RESULT)?;
+        if sums.is_empty() || values.is_empty() {
+            return Ok(sums);
+        }
+        let subsets = Subsets::new(players, sizes);
+        let tasks = sums.chunks_mut(smaller * outputs).zip(values.chunks(larger * outputs));
+        let cost = saturating_product([values.len(), subsets.kept.len(), LOOKUP_COST]);
+        threads::for_each(
+            tasks,
+            Parallelism::of(cost, settings.threads),
+            || {
+                let mut totals = Vec::new();
+                memory.reserve(&mut totals, smaller * outputs, SUMS)?;
+                Ok(totals)
+            },
+            |totals, (sums, values), stop| {
+                let context = Context { settings, stop };
+                totals.clear();
+                totals.resize(sums.len(), Sum::default());
+                subsets.add(
+                    values.chunks(outputs),
+                    || context.is_stopped(),
+                    |place, values| {
+                        for (total, &value) in totals[place * outputs..].iter_mut().zip(values) {
+                            total.add(Sum::from(value), settings.summation);
+                        }
+                    },
+                );
+                for (sum, total) in sums.iter_mut().zip(totals) {
+                    *sum = total.value();
+                }
+            },
+            monitor,
+        )?;
+        Ok(sums)
+    }
+}
+
+/// The numbers of coalitions of both sizes, if `values` has a number for each of the larger
+/// coalitions.
 fn counts(
     values: &[f64],
     players: usize,
@@ -69,7 +87,11 @@ fn counts(
 ) -> Result<(usize, usize), Error> {
     let counts = (binomial(players, sizes.0), binomial(players, sizes.1));
     let (Some(smaller), Some(larger), true) = (counts.0, counts.1, sizes.0 < sizes.1) else {
-        return Err(Error::Unsupported(format!("coalitions of {sizes:?} of {players} players")));
+        let (smaller, larger) = sizes;
+        return Err(Error::Unsupported(format!(
+            "cannot sum over coalitions of {larger} of {players} players that contain {smaller}: \
+             `larger` must be above `smaller`, and the number of coalitions below 2^64"
+        )));
     };
     if values.len() != saturating_product([rows, larger, outputs]) {
         return Err(Error::Shape {
@@ -81,16 +103,16 @@ fn counts(
     Ok((smaller, larger))
 }
 
-/// A lookup's cost, in steps of one node, player and lane.
+/// The cost of a lookup, in steps of one node, player and lane.
 const LOOKUP_COST: usize = 16;
 
 /// The smaller coalitions within larger ones.
 struct Subsets {
     all: Coalitions,
-    /// Which members a smaller one keeps, as places among the larger one's.
+    /// The members of each smaller coalition, as places among the members of the larger one.
     kept: Vec<Vec<usize>>,
-    /// For the i-th member and a player: coalitions after one with that member there, before i
-    /// alike.
+    /// For the i-th member and a player: the number of coalitions that have the same members before
+    /// i, and a later player at i.
     after: Vec<Vec<usize>>,
     last: usize,
 }
@@ -107,7 +129,7 @@ impl Subsets {
         }
     }
 
-    /// Calls `add` with the number of each smaller coalition and a larger one's values, until
+    /// Calls `add` with the number of each smaller coalition and the values of a larger one, until
     /// stopped.
     fn add<'a>(
         &self,

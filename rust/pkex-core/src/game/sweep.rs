@@ -1,9 +1,10 @@
 //! Ω by quadrature, for all players of a block at once.
 //!
-//! Ωⱼ = ∫₀¹ ∏_{l≠j} Fₗ(t) dt with Fₗ(t) = bₗ + t cₗ (Owen 1972). Nothing is ever divided (factors
-//! may be 0) and no logarithm is taken (they may be negative): at each node the products of the
-//! factors before and after two players are kept as a running prefix and suffix. Seen from an
-//! end of [0, 1] with the factors e, a step s away, the two themselves make
+//! Ωⱼ = ∫₀¹ ∏_{l≠j} Fₗ(t) dt with Fₗ(t) = bₗ + t cₗ (Owen 1972). Nothing is divided, because
+//! factors may be 0, and no logarithm is taken, because they may be negative. At each node the
+//! products of the factors before and after two players are kept as a running prefix and suffix.
+//! Seen from an end of [0, 1] with the factors e, at a step s from it, the product of the two
+//! factors is
 //!
 //!   Fᵢ Fⱼ = eᵢ eⱼ + s (eᵢ cⱼ + eⱼ cᵢ) + s² cᵢ cⱼ,
 //!
@@ -11,8 +12,8 @@
 //!
 //!   Ωᵢ = eⱼ M₀ + cⱼ M₁,    Ωⱼ = eᵢ M₀ + cᵢ M₁.
 //!
-//! Nine instructions per node and two players: three on the way up (F, prefix), six on the way down (A, M,
-//! F, suffix).
+//! Nine instructions per node and two players: three in the pass up (F, prefix), six in the pass
+//! down (A, M, F, suffix).
 
 use crate::game::block::Block;
 use crate::game::two_players::{
@@ -22,74 +23,89 @@ use crate::quadrature::free_end::FreeEnd;
 use crate::quadrature::rule::{Node, Rule};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane, multiply_add_lanes, multiply_lanes, zip_lanes};
+use crate::simd::level::Body;
 
-/// Ω of every player into `block.omega`, of games with b = 1, by nodes seen from t = 0.
+/// Computes Ω of every player into `block.omega`, for games with b = 1, by nodes seen from t = 0.
 ///
-/// Errors near t = 1 are absolute, and small beside Ω where 1 + c is in [0, 1].
-#[inline(always)]
-pub fn omega_from_one_end<A: Arithmetic, const W: usize>(
-    rule: &FreeEnd,
-    block: &mut Block,
-    prefixes: &mut PerTwo,
-) {
-    let Block { difference, omega, .. } = block;
-    omega.fill(Lanes::ZERO);
-    prefixes.resize(difference.len());
-    const { assert!(MOST_FROM_ONE_END == 8, "the cases below") };
-    let mut ends = OneEnd { value: rule.value, slope: rule.slope };
-    for (near, far) in in_groups((&rule.nodes, &[]), MOST_FROM_ONE_END) {
-        let mut sweep = Sweep { ends, difference, omega, prefixes };
-        match near.len() {
-            1 => sweep.run::<A, W, 1, 1>(near, far),
-            2 => sweep.run::<A, W, 2, 2>(near, far),
-            3 => sweep.run::<A, W, 3, 3>(near, far),
-            4 => sweep.run::<A, W, 4, 4>(near, far),
-            5 => sweep.run::<A, W, 5, 5>(near, far),
-            6 => sweep.run::<A, W, 6, 6>(near, far),
-            7 => sweep.run::<A, W, 7, 7>(near, far),
-            _ => sweep.run::<A, W, 8, 8>(near, far),
+/// Errors near t = 1 are absolute. They are small compared with Ω where 1 + c is in [0, 1].
+pub(crate) struct FromOneEnd<'a> {
+    pub rule: &'a FreeEnd,
+    pub block: &'a mut Block,
+    pub prefixes: &'a mut PerTwo,
+}
+
+impl Body for FromOneEnd<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { rule, block: Block { difference, omega, .. }, prefixes } = self;
+        omega.fill(Lanes::ZERO);
+        prefixes.resize(difference.len());
+        const { assert!(MOST_FROM_ONE_END == 8, "the cases below") };
+        let mut ends = OneEnd { value: rule.value, slope: rule.slope };
+        for (near, far) in in_groups((&rule.nodes, &[]), MOST_FROM_ONE_END) {
+            let mut sweep = Sweep { ends, difference, omega, prefixes };
+            match near.len() {
+                1 => sweep.run::<A, W, 1, 1>(near, far),
+                2 => sweep.run::<A, W, 2, 2>(near, far),
+                3 => sweep.run::<A, W, 3, 3>(near, far),
+                4 => sweep.run::<A, W, 4, 4>(near, far),
+                5 => sweep.run::<A, W, 5, 5>(near, far),
+                6 => sweep.run::<A, W, 6, 6>(near, far),
+                7 => sweep.run::<A, W, 7, 7>(near, far),
+                _ => sweep.run::<A, W, 8, 8>(near, far),
+            }
+            ends = OneEnd { value: 0.0, slope: 0.0 };
         }
-        ends = OneEnd { value: 0.0, slope: 0.0 };
     }
 }
 
-/// Ω of every player into `block.omega`, by nodes that are each seen from the nearer end.
-#[inline(always)]
-pub fn omega_from_both_ends<A: Arithmetic, const W: usize>(
-    rule: &Rule,
-    block: &mut Block,
-    prefixes: &mut PerTwo,
-) {
-    let Block { present, absent, difference, omega, .. } = block;
-    omega.fill(Lanes::ZERO);
-    prefixes.resize(difference.len());
-    const { assert!(MOST_FROM_EACH_END == 5, "the cases below") };
-    let ends = BothEnds { near: absent, far: present };
-    for (near, far) in in_groups((&rule.from_absent, &rule.from_present), MOST_FROM_EACH_END) {
-        let mut sweep = Sweep { ends, difference, omega, prefixes };
-        match (near.len(), far.len()) {
-            (0, _) => sweep.run::<A, W, 1, 0>(near, far),
-            (1, 0) => sweep.run::<A, W, 1, 1>(near, far),
-            (1, _) => sweep.run::<A, W, 2, 1>(near, far),
-            (2, 1) => sweep.run::<A, W, 3, 2>(near, far),
-            (2, _) => sweep.run::<A, W, 4, 2>(near, far),
-            (3, 2) => sweep.run::<A, W, 5, 3>(near, far),
-            (3, _) => sweep.run::<A, W, 6, 3>(near, far),
-            (4, 3) => sweep.run::<A, W, 7, 4>(near, far),
-            (4, _) => sweep.run::<A, W, 8, 4>(near, far),
-            // Nine nodes are ten, one of which has no weight.
-            _ => sweep.run::<A, W, 10, 5>(near, far),
+/// Computes Ω of every player into `block.omega`, by nodes that are each seen from the nearer end.
+pub(crate) struct FromBothEnds<'a> {
+    pub rule: &'a Rule,
+    pub block: &'a mut Block,
+    pub prefixes: &'a mut PerTwo,
+}
+
+impl Body for FromBothEnds<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { rule, block, prefixes } = self;
+        let Block { present, absent, difference, omega, .. } = block;
+        omega.fill(Lanes::ZERO);
+        prefixes.resize(difference.len());
+        const { assert!(MOST_FROM_EACH_END == 5, "the cases below") };
+        let ends = BothEnds { near: absent, far: present };
+        for (near, far) in in_groups((&rule.from_absent, &rule.from_present), MOST_FROM_EACH_END) {
+            let mut sweep = Sweep { ends, difference, omega, prefixes };
+            match (near.len(), far.len()) {
+                (0, _) => sweep.run::<A, W, 1, 0>(near, far),
+                (1, 0) => sweep.run::<A, W, 1, 1>(near, far),
+                (1, _) => sweep.run::<A, W, 2, 1>(near, far),
+                (2, 1) => sweep.run::<A, W, 3, 2>(near, far),
+                (2, _) => sweep.run::<A, W, 4, 2>(near, far),
+                (3, 2) => sweep.run::<A, W, 5, 3>(near, far),
+                (3, _) => sweep.run::<A, W, 6, 3>(near, far),
+                (4, 3) => sweep.run::<A, W, 7, 4>(near, far),
+                (4, _) => sweep.run::<A, W, 8, 4>(near, far),
+                // Nine nodes are ten, one of which has no weight.
+                _ => sweep.run::<A, W, 10, 5>(near, far),
+            }
         }
     }
 }
 
 /// The factors at the ends of [0, 1] from which nodes are seen.
 trait Ends: Copy {
-    /// That of a player at the end of the near nodes, and of the far ones.
+    /// The factor of a player at the end of the near nodes, and at the end of the far ones.
     fn near<const W: usize>(self, player: usize, part: usize) -> [f64; W];
     fn far<const W: usize>(self, player: usize, part: usize) -> [f64; W];
 
-    /// What the near end itself adds to M₀ and M₁, from the sum of the c of all other players.
+    /// The contribution of the near end itself to M₀ and M₁, from the sum of the c of all other
+    /// players.
     fn moments<A: Arithmetic, const W: usize>(self, others: &[f64; W]) -> [[f64; W]; 2];
 }
 
@@ -151,8 +167,8 @@ struct Sweep<'a, E> {
 }
 
 impl<E: Ends> Sweep<'_, E> {
-    /// Adds what `N` nodes, the first `B` of them near ones, contribute to Ω; nodes that are missing
-    /// have no weight.
+    /// Adds the contribution of `N` nodes, the first `B` of them near ones, to Ω; missing nodes
+    /// have weight 0.
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize, const N: usize, const B: usize>(
         &mut self,
@@ -182,7 +198,7 @@ impl<E: Ends> Sweep<'_, E> {
     }
 }
 
-/// Some lanes of the players' factors at `N` nodes, the first `B` of them near ones.
+/// The factors of players at `N` nodes, the first `B` of them near ones, in some lanes.
 #[derive(Clone, Copy)]
 struct AtNodes<E, const N: usize, const B: usize> {
     ends: E,
@@ -191,7 +207,8 @@ struct AtNodes<E, const N: usize, const B: usize> {
 }
 
 impl<E: Ends, const N: usize, const B: usize> AtNodes<E, N, B> {
-    /// Stores the products before each two players; those of all, and the sum of their c.
+    /// Stores the products before each two players. Returns the products of all players, and the
+    /// sum of their c.
     #[inline(always)]
     fn ascend<A: Arithmetic, const W: usize>(
         &self,
@@ -211,8 +228,8 @@ impl<E: Ends, const N: usize, const B: usize> AtNodes<E, N, B> {
         (prefix, sum)
     }
 
-    /// What is added to Ω of a player that is left over, from its number and c; then its
-    /// factors are among the suffixes.
+    /// The contribution to Ω of the last player of an odd number, from its number and c. Then its
+    /// factors are included in the suffixes.
     #[inline(always)]
     fn last<A: Arithmetic, const W: usize>(
         &self,
@@ -265,8 +282,8 @@ impl<E: Ends, const N: usize, const B: usize> AtNodes<E, N, B> {
         }
     }
 
-    /// Adds to Ω of two players what its moments say: those of the near and the far nodes, M₀, and of
-    /// all, M₁.
+    /// Adds to Ω of two players, from their moments: M₀ of the near and of the far nodes, and M₁ of
+    /// all nodes.
     #[inline(always)]
     fn add<A: Arithmetic, const W: usize>(
         &self,

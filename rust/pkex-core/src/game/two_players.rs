@@ -1,4 +1,4 @@
-//! Players by twos: the product of two factors, and what is kept for each two.
+//! Players by twos: the product of two factors, and memory for numbers of each two players.
 
 use crate::error::Error;
 use crate::memory::{FACTORS, Memory, saturating_product};
@@ -6,26 +6,27 @@ use crate::quadrature::rule::Node;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, each_lane, multiply_add_lanes, multiply_lanes};
 
-/// Most nodes that go through the players together, seen from one end and from either of both: as
-/// many products as registers hold, and code that compiles in seconds.
+/// Most nodes that are computed together, seen from one end or from each of both: as many products
+/// as registers hold, and code that compiles in seconds.
 pub(crate) const MOST_FROM_ONE_END: usize = 8;
 pub(crate) const MOST_FROM_EACH_END: usize = 5;
 
 /// Numbers in a cache line.
 const LINE: usize = 8;
 
-/// Room for a number of each two players at each node, kept between blocks.
+/// Memory for a number of each two players at each node, kept between blocks.
 #[derive(Clone, Debug, Default)]
 pub struct PerTwo(Vec<f64>);
 
 impl PerTwo {
-    /// Numbers for games of that many players: sixteen lanes at most for each node and two players.
+    /// The count of numbers for games of a number of players: at most sixteen lanes for each node
+    /// and two players.
     fn length(players: usize) -> usize {
         let nodes = MOST_FROM_ONE_END.max(2 * MOST_FROM_EACH_END);
         saturating_product([players / 2, nodes * LANES]).saturating_add(LINE)
     }
 
-    /// Makes room for games of that many players.
+    /// Reserves memory for games of a number of players.
     pub(crate) fn reserve(&mut self, players: usize, memory: &Memory) -> Result<(), Error> {
         memory.reserve(&mut self.0, Self::length(players), FACTORS)
     }
@@ -43,7 +44,7 @@ impl PerTwo {
     }
 }
 
-/// Cuts the nodes of both ends into equally many groups, of at most `most` nodes and nearly equal
+/// Cuts the nodes of both ends into equally many groups of at most `most` nodes and nearly equal
 /// size, the larger ones first; at least one group.
 pub(crate) fn in_groups<'a>(
     (near, far): (&'a [Node], &'a [Node]),
@@ -66,7 +67,7 @@ pub(crate) struct TwoPlayers<const W: usize> {
 }
 
 impl<const W: usize> TwoPlayers<W> {
-    /// Of their factors at that end, and their c.
+    /// The product of two factors, from their values at that end, and their c.
     #[inline(always)]
     pub fn new<A: Arithmetic>(ends: [&[f64; W]; 2], c: [&[f64; W]; 2]) -> Self {
         let crossed = multiply_lanes(ends[0], c[1]);
@@ -77,7 +78,7 @@ impl<const W: usize> TwoPlayers<W> {
         }
     }
 
-    /// A step away from the end.
+    /// The product at a step from the end.
     #[inline(always)]
     pub fn at<A: Arithmetic>(&self, step: f64) -> [f64; W] {
         let Self { constant, linear, square } = self;

@@ -6,16 +6,16 @@
 //!   c(x, y) = w (k(x, y) − r(x) − r(y) + g) = w k(x, y) − s(x) − s(y),    s(x) = w (r(x) − g/2),
 //!
 //! and the factor of the column is 1 + c (Durrande, Ginsbourger, Roustant and Carraro 2013, ANOVA
-//! kernels and RKHS of zero mean functions). The offsets s stand in the column behind the entries.
-//! Kernels of categories are q(x) where x = y and 0 elsewhere; q stands behind the offset.
+//! kernels and RKHS of zero mean functions). The offsets s are in the column after the entries.
+//! Kernels of categories are q(x) if x = y and else 0; q is in the column after the offsets.
 //!
-//! Such factors may be negative, and above 1. c is known to an absolute error, as s is.
+//! Such factors may be negative, or above 1. c is known to an absolute error, because s is.
 
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::exp::halvings_of_square;
 use crate::simd::lanes::{map_lanes, zip_lanes};
 
-/// How a column's kernel is centered.
+/// The centered kernel of a column.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Centering {
     /// The Gaussian 2^−(r p)² with the rate p, and the weight w.
@@ -25,7 +25,7 @@ pub(crate) enum Centering {
 }
 
 impl Centering {
-    /// The columns behind the entries that it takes.
+    /// The number of columns that it uses after the column of entries.
     pub const fn columns(self) -> usize {
         match self {
             Self::Gaussian { .. } => 1,
@@ -33,7 +33,7 @@ impl Centering {
         }
     }
 
-    /// c, from the entries of both rows in the column, and so many columns behind it.
+    /// c, from the entries of both rows in the column and in the columns after it.
     #[inline(always)]
     pub fn less_one<A: Arithmetic, const W: usize>(
         self,

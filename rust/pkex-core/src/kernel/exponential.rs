@@ -1,5 +1,5 @@
-//! Kernels exp(−E) of one column: a family is its exponent E, and how much that changes from one row
-//! to another.
+//! Kernels exp(−E) of one column: a family has an exponent E, and the change of E from one row to
+//! another.
 
 use crate::kernel::joint::{Distances, Entries, Joint};
 use crate::simd::arithmetic::Arithmetic;
@@ -12,7 +12,7 @@ pub(crate) trait Exponential {
     /// E between x and y.
     fn exponent<A: Arithmetic, const W: usize>(&self, x: &[f64; W], y: &[f64; W]) -> [f64; W];
 
-    /// E between x and y less E between z and y, without cancellation where x ≈ z.
+    /// E between x and y minus E between z and y, without cancellation where x ≈ z.
     fn change<A: Arithmetic, const W: usize>(&self, at: &Entries<W>) -> Double<W>;
 
     /// k(x, y) and k(x, y) − 1.
@@ -25,7 +25,7 @@ pub(crate) trait Exponential {
         exp_and_expm1::<A, W>(&map_lanes(&self.exponent::<A, W>(x, y), |exponent| -exponent))
     }
 
-    /// Multiplies the two products that are compared by the kernel at x and at z.
+    /// Multiplies the products at x and at z by the kernel.
     #[inline(always)]
     fn join<A: Arithmetic, const W: usize>(&self, joint: &mut Joint<W>, at: &Entries<W>) {
         let (at_x, at_z) =
@@ -34,7 +34,7 @@ pub(crate) trait Exponential {
     }
 }
 
-/// E = (r p)², from the rate p and what rounding took away from it.
+/// E = (r p)², from the rate p and its rounding error.
 pub(crate) struct Gaussian(pub (f64, f64));
 
 impl Exponential for Gaussian {
@@ -51,7 +51,7 @@ impl Exponential for Gaussian {
     }
 }
 
-/// E = |r|/ℓ, from 1/ℓ and what rounding took away from it.
+/// E = |r|/ℓ, from 1/ℓ and its rounding error.
 pub(crate) struct Laplacian(pub (f64, f64));
 
 impl Exponential for Laplacian {
@@ -80,7 +80,7 @@ impl Exponential for Chi2 {
     }
 
     /// (u − y)²/(u + y) is u − 3y + 4y²/(u + y). So the change is (x − z)(1 − (1 − p)(1 − q)) with
-    /// p = (x − y)/(x + y), 1 − p = 2y/(x + y), and q the same of z.
+    /// p = (x − y)/(x + y), 1 − p = 2y/(x + y), and q = (z − y)/(z + y).
     #[inline(always)]
     fn change<A: Arithmetic, const W: usize>(&self, at: &Entries<W>) -> Double<W> {
         let Entries { x, z, y } = at;
@@ -94,7 +94,7 @@ impl Exponential for Chi2 {
 #[inline(always)]
 fn ratio<const W: usize>(x: &[f64; W], y: &[f64; W]) -> [f64; W] {
     zip_lanes(x, y, |x, y| {
-        // Halves, whose sum does not overflow.
+        // The sum of halves does not overflow.
         let half = 0.5 * x + 0.5 * y;
         if half > 0.0 { 0.5 * (x - y) / half } else { 0.0 }
     })

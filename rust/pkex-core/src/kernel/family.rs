@@ -1,7 +1,6 @@
-//! Families of one-dimensional kernels, and all that the engine knows of each: its parameters, the
-//! factor a = k(x, y) of a column, c = a − 1 without cancellation, and its part in differences of
-//! factors at two places. A new family is an entry of [`Family`] and a branch in each of
-//! [`Profile`]'s functions.
+//! Families of one-dimensional kernels: their parameters, the factor a = k(x, y) of a column, c = a
+//! − 1 without cancellation, and differences of factors at two places. A new family is a variant of
+//! [`Family`] and a branch in each of [`Profile`]'s functions.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
@@ -21,7 +20,7 @@ use crate::simd::lanes::{map_lanes, zip_lanes};
 use crate::simd::sin::Period;
 
 /// A family of one-dimensional kernels k(x, y) with a parameter; most are functions of r = x − y.
-/// Those that are not centered have values in [0, 1].
+/// Families that are not centered have values in [0, 1].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Family {
     /// exp(−(r/ℓ)²/2) with the length-scale ℓ.
@@ -43,7 +42,8 @@ pub enum Family {
         /// p, from 1e-290 to 1e290.
         period: f64,
     },
-    /// exp(−σ (x² + y² − xy)) with the rate σ: a part of Tanimoto's kernel, beside a power series.
+    /// exp(−σ (x² + y² − xy)) with the rate σ: a factor of Tanimoto's kernel, used with a power
+    /// series.
     Overlap,
     /// 1 + w exp(−(r/ℓ)²/2) − s(x) − s(y) with the length-scale ℓ: a Gaussian centered on a sample
     /// (Durrande et al. 2013). The next column of the rows holds s.
@@ -57,7 +57,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// All families; those with a second parameter have it as 1.
+    /// All families. A second parameter is 1.
     pub const ALL: &'static [Self] = &[
         Self::Rbf,
         Self::Laplacian,
@@ -96,8 +96,8 @@ impl Family {
         matches!(self, Self::CenteredRbf { .. } | Self::CenteredCategorical)
     }
 
-    /// A factor on a column with these parameters, which are the family's own and perhaps a second
-    /// one; `None` if their number is another.
+    /// A factor on a column with these parameters: that of the family, and its second one if it has
+    /// one. `None` if the number of parameters is wrong.
     #[must_use]
     pub fn factor(self, column: usize, parameters: &[f64]) -> Option<Factor> {
         let (family, parameter) = match (self, parameters) {
@@ -124,10 +124,11 @@ pub struct Factor {
     pub parameter: f64,
 }
 
-/// A factor that is multiplied with the others of its column, and has no part in their exponent.
+/// A factor that is multiplied with the others of its column, and has no part in their common
+/// exponent.
 #[derive(Clone, Copy, Debug)]
 enum Single {
-    /// From 1/ℓ, and what rounding took away from it.
+    /// 1/ℓ, and its rounding error.
     Cauchy((f64, f64)),
     Matern(Matern),
     Periodic(Periodic),
@@ -137,20 +138,20 @@ enum Single {
 /// The product of all factors on one column.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Profile {
-    /// 1/(ℓ√2) of the product of all RBF factors (0: none).
+    /// 1/(ℓ√2) of the product of all RBF factors (0 if there is none).
     rbf: f64,
-    /// 1/ℓ of the product of all Laplacian factors (0: none).
+    /// 1/ℓ of the product of all Laplacian factors (0 if there is none).
     laplacian: f64,
-    /// γ of the product of all χ² factors (0: none).
+    /// γ of the product of all χ² factors (0 if there is none).
     chi2: f64,
-    /// What rounding took away from the first two.
+    /// The rounding errors of `rbf` and `laplacian`.
     rbf_low: f64,
     laplacian_low: f64,
-    /// The factors that stay apart.
+    /// The factors without a common exponent.
     singles: Vec<Single>,
-    /// The similarity of different categories, the product of all such factors.
+    /// The similarity of different categories: the product over all categorical factors.
     categorical: Option<f64>,
-    /// How the column's kernel, then its only one, is centered on a sample.
+    /// The centered kernel, if the column has one; it is then the only factor.
     centering: Option<Centering>,
 }
 
@@ -211,7 +212,7 @@ impl Profile {
         Ok(())
     }
 
-    /// Refuses a second factor beside one that is centered.
+    /// Returns an error for a second factor on a column with a centered kernel.
     fn check_alone(&self, family: Family) -> Result<(), Error> {
         let is_first = self.rbf == 0.0
             && self.laplacian == 0.0
@@ -225,7 +226,7 @@ impl Profile {
         Err(Error::Unsupported(message.to_owned()))
     }
 
-    /// How the column's kernel is centered, if it is.
+    /// The centered kernel, if the column has one.
     pub fn centering(&self) -> Option<Centering> {
         self.centering
     }
@@ -252,7 +253,7 @@ impl Profile {
         self.rbf_low = if is_moderate { missing / (2.0 * self.rbf) } else { 0.0 };
     }
 
-    /// The rate p of exp(−(r p)²) if it is that and no more.
+    /// The rate p of exp(−(r p)²), if the profile has no other factor.
     pub fn gaussian_rate(&self) -> Option<f64> {
         let has_others = self.laplacian > 0.0
             || self.chi2 > 0.0
@@ -301,7 +302,7 @@ impl Profile {
 }
 
 impl Profile {
-    /// Multiplies the two products that are compared by the profile at x and at z.
+    /// Multiplies the products at x and at z by the profile.
     #[inline(always)]
     pub fn join<A: Arithmetic, const W: usize>(&self, joint: &mut Joint<W>, at: &Entries<W>) {
         if self.rbf > 0.0 {
@@ -329,7 +330,7 @@ impl Profile {
     }
 }
 
-/// exp(−(r p)²) from the rate p, and that less 1.
+/// exp(−(r p)²) and exp(−(r p)²) − 1, from the rate p.
 #[inline(always)]
 pub(crate) fn gaussian<A: Arithmetic, const W: usize>(
     rate: f64,
@@ -366,7 +367,7 @@ fn join_cauchy<A: Arithmetic, const W: usize>(
     joint.include_denominators::<A>((&at_x, &at_z), &change);
 }
 
-/// 1/ℓ, and what rounding took away from it.
+/// 1/ℓ, and its rounding error.
 fn checked_inverse(length_scale: f64) -> Result<(f64, f64), Error> {
     let (inverse, low) = double::inverse(length_scale);
     if inverse > 0.0 && inverse.is_finite() && length_scale.is_finite() {
@@ -374,7 +375,7 @@ fn checked_inverse(length_scale: f64) -> Result<(f64, f64), Error> {
     }
     Err(Error::Domain {
         argument: "length_scale",
-        requirement: "positive and finite, and so its reciprocal",
+        requirement: "positive and finite, with a finite reciprocal",
         got: length_scale.to_string(),
     })
 }

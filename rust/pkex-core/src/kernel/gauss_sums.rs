@@ -1,13 +1,13 @@
 //! Means of a Gaussian kernel of one column over a sample, r(x) = mean_u exp(−((x − u) p)²), in a
-//! form that is evaluated anywhere: the fast Gauss transform (Greengard and Strain 1991).
+//! form that can be evaluated at any x: the fast Gauss transform (Greengard and Strain 1991).
 //!
 //! The entries u are cut into boxes of width 2/p. With t = (x − z) p for the center z of a box,
 //!
 //!   exp(−(t − t′)²) = Σ_k h_k(t) h_k(t′),    h_k(t) = e^{−t²} (√2 t)^k / √k!,
 //!
-//! so that a box contributes e^{−t²} Σ_k M_k t^k with the moments M_k = 2^k/k! Σ e^{−t′²} t′^k / n over
-//! its entries. As h_k² is a Poisson probability and |t′| ≤ 1, the terms from [`TERMS`] on add up to
-//! less than 10⁻¹⁸ (Cauchy–Schwarz).
+//! so that a box contributes e^{−t²} Σ_k M_k t^k with the moments M_k = 2^k/k! Σ e^{−t′²} t′^k / n
+//! over its entries. Because h_k² is a Poisson probability and |t′| ≤ 1, the terms from [`TERMS`]
+//! on add up to less than 10⁻¹⁸ (Cauchy–Schwarz).
 
 use crate::error::Error;
 use crate::memory::{INPUT, Memory, saturating_product};
@@ -30,7 +30,7 @@ pub struct GaussMean {
 }
 
 impl GaussMean {
-    /// That over some entries, with the length-scale ℓ of exp(−(r/ℓ)²/2).
+    /// The mean over some entries, with the length-scale ℓ of exp(−(r/ℓ)²/2).
     ///
     /// # Errors
     /// If there are no entries, one is not finite, the length-scale is not positive and finite, or
@@ -53,7 +53,7 @@ impl GaussMean {
         Ok(mean)
     }
 
-    /// That with the centers and moments of another one, as [`Self::into_parts`] has them.
+    /// The mean with the centers and moments of another mean, as [`Self::into_parts`] returns them.
     ///
     /// # Errors
     /// If they are not finite, or do not fit together.
@@ -141,7 +141,7 @@ fn checked_rate(length_scale: f64) -> Result<f64, Error> {
     }
     Err(Error::Domain {
         argument: "length_scale",
-        requirement: "positive and finite, and so its reciprocal",
+        requirement: "positive and finite, with a finite reciprocal",
         got: length_scale.to_string(),
     })
 }

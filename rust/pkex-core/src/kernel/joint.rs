@@ -2,12 +2,12 @@
 //! without cancellation.
 //!
 //! Some columns may rise and others fall, so that the products nearly agree though no column does.
-//! Exponentials have a joint exponent: its change is a sum of differences of squares or of
+//! Exponentials have a joint exponent. Its change is a sum of differences of squares or of
 //! distances, added to twice the working precision, and a − b = ± max(a, b) (1 − exp(−|change|)).
-//! Cauchy's factors have a joint denominator, whose change is found likewise. With each other, and
-//! with others, of which each brings its own difference (categories, Matérn's kernels), a
-//! difference is (a − b) a′ + b (a′ − b′), or with the smaller one of a′ and b′ and of a and b where
-//! the two terms have opposite signs: then an error is small beside the products themselves.
+//! Cauchy factors have a joint denominator, whose change is computed similarly. Other factors
+//! (categories, Matérn kernels) have differences of their own. The difference of a product of these
+//! is (a − b) a′ + b (a′ − b′). If the two terms have opposite signs, the smaller one of a′ and b′
+//! and of a and b is used, so that the error is small compared with the products.
 
 use crate::matrix::Matrix;
 use crate::simd::arithmetic::Arithmetic;
@@ -15,7 +15,7 @@ use crate::simd::double::Double;
 use crate::simd::exp::{NEAR, exp_and_expm1, reduced_tail};
 use crate::simd::lanes::{Lanes, each_lane, map_lanes, zip_lanes};
 
-/// Columns in which x and z are compared with y.
+/// The entries of x, z and y in a column.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entries<const W: usize> {
     pub x: [f64; W],
@@ -23,12 +23,12 @@ pub(crate) struct Entries<const W: usize> {
     pub y: [f64; W],
 }
 
-/// The rows that are compared: x and z with some points, or x and sixteen z with a point.
+/// The rows that are compared: x and z with a block of points, or x and sixteen z with one point.
 #[derive(Clone, Copy)]
 pub(crate) enum Compared<'a> {
     /// A block of points, column by column.
     Points { x: &'a [f64], z: &'a [f64], points: &'a [Lanes] },
-    /// The rows from number `first`, beyond the last that one, and the point in a lane.
+    /// The rows from number `first` on, repeating the last one, and the point in a lane.
     Rows { x: &'a [f64], z: (Matrix<'a>, usize), point: (&'a [Lanes], usize) },
 }
 
@@ -50,13 +50,13 @@ impl Compared<'_> {
 
 /// A factor at x and at z, and their difference.
 #[derive(Clone, Copy, Debug)]
-struct FactorPair<const W: usize> {
+struct ComparedFactor<const W: usize> {
     a: [f64; W],
     b: [f64; W],
     c: Double<W>,
 }
 
-impl<const W: usize> FactorPair<W> {
+impl<const W: usize> ComparedFactor<W> {
     const ONE: Self = Self { a: [1.0; W], b: [1.0; W], c: Double::of(0.0, 0.0) };
 
     /// The factors' products, and their difference.
@@ -103,32 +103,32 @@ impl<const W: usize> Distances<W> {
     }
 }
 
-/// The factors that have been multiplied so far.
+/// The product of some factors at x and at z.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Joint<const W: usize> {
-    /// The exponents at x and at z, and how much the first is larger.
+    /// The exponents at x and at z, and the first minus the second.
     exponents: ([f64; W], [f64; W]),
     exponent_change: Double<W>,
-    /// The denominators at x and at z, and how much the second is larger.
+    /// The denominators at x and at z, and the second minus the first.
     denominators: (Double<W>, Double<W>),
     denominator_change: Double<W>,
-    others: FactorPair<W>,
-    /// Which of the three there are.
+    others: ComparedFactor<W>,
+    /// Whether there are exponents, denominators and other factors.
     has: [bool; 3],
 }
 
 impl<const W: usize> Joint<W> {
-    /// Of no factors.
+    /// The product of no factors.
     pub const ONE: Self = Self {
         exponents: ([0.0; W], [0.0; W]),
         exponent_change: Double::of(0.0, 0.0),
         denominators: (Double::of(1.0, 0.0), Double::of(1.0, 0.0)),
         denominator_change: Double::of(0.0, 0.0),
-        others: FactorPair::ONE,
+        others: ComparedFactor::ONE,
         has: [false; 3],
     };
 
-    /// Multiplies by exp(−E), from E at x and at z and how much the first is larger.
+    /// Multiplies by exp(−E), from E at x and at z and the first minus the second.
     #[inline(always)]
     pub fn include_exponents(&mut self, (at_x, at_z): (&[f64; W], &[f64; W]), change: &Double<W>) {
         self.has[0] = true;
@@ -137,7 +137,7 @@ impl<const W: usize> Joint<W> {
         self.exponent_change = self.exponent_change.plus(change);
     }
 
-    /// Multiplies by 1/D, from D at x and at z and how much the second is larger.
+    /// Multiplies by 1/D, from D at x and at z and the second minus the first.
     #[inline(always)]
     pub fn include_denominators<A: Arithmetic>(
         &mut self,
@@ -152,18 +152,19 @@ impl<const W: usize> Joint<W> {
         self.denominators.1 = self.denominators.1.times::<A>(at_z);
     }
 
-    /// Multiplies by a factor that is given at x and at z, with the difference of the two.
+    /// Multiplies by a factor, from its values at x and at z and their difference.
     #[inline(always)]
     pub fn include_factors(&mut self, a: [f64; W], b: [f64; W], c: [f64; W]) {
         self.has[2] = true;
-        self.others = self.others.times(&FactorPair { a, b, c: Double { high: c, low: [0.0; W] } });
+        self.others =
+            self.others.times(&ComparedFactor { a, b, c: Double { high: c, low: [0.0; W] } });
     }
 
-    /// The difference of the products. Small ones of several z have, in one family, the product at
-    /// x as a common factor of more digits, so that they may cancel in a sum.
+    /// The difference of the products. For one family, small differences for several z contain the
+    /// product at x as a common factor with more digits, so that they may cancel in a sum.
     #[inline(always)]
     pub fn difference<A: Arithmetic>(&self) -> Double<W> {
-        let mut product = FactorPair::ONE;
+        let mut product = ComparedFactor::ONE;
         if self.has[0] {
             product = self.exponential::<A>();
         }
@@ -177,7 +178,7 @@ impl<const W: usize> Joint<W> {
     }
 
     #[inline(always)]
-    fn exponential<A: Arithmetic>(&self) -> FactorPair<W> {
+    fn exponential<A: Arithmetic>(&self) -> ComparedFactor<W> {
         let change = self.exponent_change.high;
         let (a, _) = exp_and_expm1::<A, W>(&map_lanes(&self.exponents.0, |exponent| -exponent));
         let (b, _) = exp_and_expm1::<A, W>(&map_lanes(&self.exponents.1, |exponent| -exponent));
@@ -194,27 +195,27 @@ impl<const W: usize> Joint<W> {
                 (-(a[i] * less_one[i]), 0.0)
             }
         });
-        where_finite(&change, FactorPair { a, b, c })
+        where_finite(&change, ComparedFactor { a, b, c })
     }
 
     /// 1/m, 1/n and 1/m − 1/n = (n − m)/n/m of the denominators m and n.
     #[inline(always)]
-    fn cauchy<A: Arithmetic>(&self) -> FactorPair<W> {
+    fn cauchy<A: Arithmetic>(&self) -> ComparedFactor<W> {
         let inverse = |numbers: &Double<W>| map_lanes(&numbers.high, |number| 1.0 / number);
         let (a, b) = (inverse(&self.denominators.0), inverse(&self.denominators.1));
         let change = self.denominator_change.quotient::<A>(&self.denominators.1);
         let of_x = Double { high: a, low: [0.0; W] };
-        where_finite(&change.high, FactorPair { a, b, c: change.times::<A>(&of_x) })
+        where_finite(&change.high, ComparedFactor { a, b, c: change.times::<A>(&of_x) })
     }
 }
 
-/// c where the change it comes from is finite, else a − b: of exponents, or squares, that differ by
-/// more than the range one factor at least is 0, and nothing cancels.
+/// c if its change is finite, else a − b: if exponents or squares differ by more than the range, at
+/// least one factor is 0 and nothing cancels.
 #[inline(always)]
-fn where_finite<const W: usize>(change: &[f64; W], pair: FactorPair<W>) -> FactorPair<W> {
-    let FactorPair { a, b, c } = pair;
+fn where_finite<const W: usize>(change: &[f64; W], pair: ComparedFactor<W>) -> ComparedFactor<W> {
+    let ComparedFactor { a, b, c } = pair;
     let c = Double::from_lanes(|i| {
         if change[i].is_finite() { (c.high[i], c.low[i]) } else { (a[i] - b[i], 0.0) }
     });
-    FactorPair { c, ..pair }
+    ComparedFactor { c, ..pair }
 }

@@ -9,17 +9,18 @@ use crate::simd::exp::{NEAR, exp_and_expm1, reduced_tail};
 use crate::simd::lanes::{each_lane, map_lanes, zip_lanes};
 use crate::simd::numbers::smaller;
 
-/// √3 and √5, and what rounding took away from them.
+/// √3 and √5, and their rounding errors.
 const SQRT_3: (f64, f64) = (1.732_050_807_568_877_2, 1.003_508_422_180_690_3e-16);
 const SQRT_5: (f64, f64) = (2.236_067_977_499_79, -1.086_423_040_736_501_2e-16);
 
-/// From here on f is 0. Squares of larger numbers might overflow, and their product with 0 is NaN.
+/// From this number on, f is 0. Squares of larger numbers might overflow, and their product with 0
+/// is NaN.
 const FARTHEST: f64 = 1000.0;
 
-/// One such kernel, made ready.
+/// A Matérn kernel with a length-scale.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Matern {
-    /// √(2ν)/ℓ, and what rounding took away from it.
+    /// √(2ν)/ℓ, and its rounding error.
     rate: (f64, f64),
     /// κ.
     curvature: f64,
@@ -51,8 +52,8 @@ impl Matern {
         1.0 + z * (1.0 + self.curvature * z)
     }
 
-    /// f − 1, from e^(−z) and e^(−z) − 1. With e^(−z) = 1 − z + z² q it is
-    /// z² (q (1 + z + κ z²) − 1 + κ (1 − z)).
+    /// f − 1, from e^(−z) and e^(−z) − 1. With e^(−z) = 1 − z + z² q, it is z² (q (1 + z + κ z²) −
+    /// 1 + κ (1 − z)).
     #[inline(always)]
     fn less_one<A: Arithmetic, const W: usize>(
         &self,
@@ -72,10 +73,10 @@ impl Matern {
         })
     }
 
-    /// Multiplies the two products that are compared by the kernel at x and at z.
+    /// Multiplies the products at x and at z by the kernel.
     ///
-    /// f(m) − f(m + δ) = e^(−m) ((1 − f(δ)) + m (1 − e^(−δ) (1 + 2κδ)) + κ m² (1 − e^(−δ))), in
-    /// which no term is negative.
+    /// f(m) − f(m + δ) = e^(−m) ((1 − f(δ)) + m (1 − e^(−δ) (1 + 2κδ)) + κ m² (1 − e^(−δ))), where
+    /// no term is negative.
     #[inline(always)]
     pub fn join<A: Arithmetic, const W: usize>(&self, joint: &mut Joint<W>, at: &Entries<W>) {
         let Distances { from_x, from_z, .. } = Distances::new(at);
@@ -107,7 +108,7 @@ impl Matern {
     }
 }
 
-/// The product of two numbers, and what rounding took away from it; not above the range.
+/// The product of two numbers, and its rounding error; at most the largest finite number.
 fn product(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
     let Double { high: [high], low: [low] } =
         Double::<1>::of(a.0, a.1).times::<Separate>(&Double::of(b.0, b.1));

@@ -3,11 +3,12 @@
 use crate::error::Error;
 use crate::memory::{INPUT, Memory};
 
-/// The median of |x − y| over all pairs of entries, or over the pairs that differ if that is 0: the
-/// mean of the two in the middle where their number is even. 0 if no two differ.
+/// The median of |x − y| over all pairs of entries, or over the pairs that differ if that is 0. If
+/// the number of pairs is even, it is the mean of the two distances in the middle. It is 0 if no
+/// two entries differ.
 ///
-/// It is found by bisection over the numbers of double precision, from how many pairs are at most so
-/// far apart: O(n log n) steps, without a list of pairs.
+/// The median is found by bisection over the numbers of double precision, counting the pairs within
+/// a distance: O(n log n) steps, without a list of pairs.
 ///
 /// # Errors
 /// If entries are not finite, or memory is missing.
@@ -35,9 +36,9 @@ fn median_beyond(sorted: &[f64], first: usize, end: usize) -> f64 {
     low / 2.0 + high / 2.0
 }
 
-/// The distance that as many others are at most as large as.
+/// The distance of that rank among all distances.
 fn distance_of_rank(sorted: &[f64], rank: usize) -> f64 {
-    // Numbers that are not negative are ordered as their bits are.
+    // Numbers that are not negative have the order of their bits.
     let (mut below, mut at_least) = (0, f64::INFINITY.to_bits());
     while below < at_least {
         let middle = below.midpoint(at_least);
@@ -50,7 +51,7 @@ fn distance_of_rank(sorted: &[f64], rank: usize) -> f64 {
     f64::from_bits(at_least)
 }
 
-/// How many pairs of ascending entries are at most so far apart.
+/// The number of pairs of ascending entries within a distance.
 fn pairs_within(sorted: &[f64], distance: f64) -> usize {
     let (mut count, mut end) = (0, 0);
     for (place, entry) in sorted.iter().enumerate() {
@@ -66,7 +67,7 @@ fn pairs_within(sorted: &[f64], distance: f64) -> usize {
 mod tests {
     use super::*;
 
-    /// The median by the list of all distances, of which some are left out.
+    /// The median from the list of all distances, with or without zeros.
     fn expected(entries: &[f64], with_ties: bool) -> f64 {
         let pairs = entries.iter().enumerate();
         let all = pairs.flat_map(|(i, x)| entries[..i].iter().map(move |y| (x - y).abs()));

@@ -1,18 +1,18 @@
-//! Kernels as sums of products, and the factors that they give.
+//! Kernels as sums of products, and their factors.
 //!
-//! `family`: all about the kernels of one column, of which `matern`, `overlap` and `periodic` have
-//! files of their own; `exponential`: those that are exp(−E); `centering`: those that are centered on a sample, `gauss_sums`: on which
-//! means; `median`: distances that make length-scales; `product` and `joint`: products of factors and their
-//! differences without cancellation; `players`: whom columns belong to;
-//! `series`: truncated power series of them; `term`: a product; `doubling`: Gaussian terms from
-//! others; `packed`: a sum of them.
+//! `family`: the kernels of one column, of which `matern`, `overlap` and `periodic` have files of
+//! their own; `exponential`: kernels exp(−E); `centering`: kernels centered on a sample;
+//! `gauss_sums`: the means for centering; `median`: median distances for length-scales; `product`
+//! and `joint`: products of factors and their differences without cancellation; `players`: the
+//! players of columns; `series`: truncated power series; `term`: a product; `linked_terms`:
+//! Gaussian terms computed from other terms; `packed`: a sum of terms.
 
 pub(crate) mod centering;
-pub(crate) mod doubling;
 pub(crate) mod exponential;
 pub(crate) mod family;
 pub(crate) mod gauss_sums;
 pub(crate) mod joint;
+pub(crate) mod linked_terms;
 pub(crate) mod matern;
 pub(crate) mod median;
 mod overlap;

@@ -1,6 +1,6 @@
-//! The factor exp(−σ (x² + y² − xy)) of one column, of whose products Tanimoto's kernel is made.
+//! The factor exp(−σ (x² + y² − xy)) of one column, of which Tanimoto's kernel is a product.
 //!
-//! It is not 1 where x = y: it comes beside a power series only.
+//! It is not 1 where x = y, and is used only together with a power series.
 
 use crate::kernel::exponential::Exponential;
 use crate::kernel::joint::Entries;
@@ -8,7 +8,7 @@ use crate::simd::arithmetic::Arithmetic;
 use crate::simd::double::Double;
 use crate::simd::lanes::{each_lane, zip_lanes};
 
-/// One such factor, made ready.
+/// The factor with a rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Overlap {
     /// σ.

@@ -1,16 +1,16 @@
-//! A kernel made ready for the engine: its terms, and the players that they compare.
+//! A kernel, packed for the engine: its terms, and the players that they compare.
 
 use crate::error::Error;
-use crate::kernel::doubling::Links;
+use crate::kernel::linked_terms::Links;
 use crate::kernel::players::Players;
 use crate::kernel::term::{PackedTerm, Term};
 
-/// A sum of product kernels, packed. Expansions and sums over pairs share it.
+/// A sum of product kernels, packed. Expansions and sums over pairs use it.
 #[derive(Clone, Debug)]
 pub(crate) struct PackedKernel {
     pub players: Players,
     pub terms: Vec<PackedTerm>,
-    /// Which terms' factors follow from each other.
+    /// The terms whose factors are computed from those of other terms.
     pub links: Links,
 }
 
@@ -22,12 +22,12 @@ impl PackedKernel {
         Ok(Self { links: Links::among(&terms), terms, players })
     }
 
-    /// The number of players of the term that compares most of them.
+    /// The largest number of players that a term compares.
     pub fn most_players(&self) -> usize {
         self.terms.iter().map(|term| term.players.len()).max().unwrap_or(0)
     }
 
-    /// Whether a player is compared by two terms at least, on average.
+    /// Whether a player is compared by at least two terms on average.
     pub fn shares_players(&self) -> bool {
         let compared: usize = self.terms.iter().map(|term| term.players.len()).sum();
         compared >= 2 * self.players.count()
@@ -38,7 +38,7 @@ impl PackedKernel {
         self.terms.iter().map(PackedTerm::orders).max().unwrap_or(0)
     }
 
-    /// Whether k(x, x) may differ from row to row: that of power series and of centered kernels.
+    /// Whether k(x, x) may differ from row to row, as for power series and centered kernels.
     pub fn diagonal_varies(&self) -> bool {
         self.terms.iter().any(PackedTerm::diagonal_varies)
     }

@@ -10,7 +10,7 @@ use crate::simd::double::Double;
 use crate::simd::lanes::{map_lanes, zip_lanes};
 use crate::simd::sin::Period;
 
-/// One such kernel, made ready.
+/// A periodic kernel with a length-scale.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Periodic {
     /// √2/ℓ.
@@ -19,7 +19,7 @@ pub(crate) struct Periodic {
 }
 
 impl Periodic {
-    /// From 1/ℓ and the period.
+    /// A kernel, from 1/ℓ and the period.
     pub fn new(inverse: f64, period: Period) -> Self {
         let rate = SQRT_2 * inverse;
         Self { rate: if rate.is_finite() { rate } else { f64::MAX }, period }

@@ -1,6 +1,6 @@
-//! Whom the columns of a kernel belong to.
+//! The players of a kernel's columns.
 
-/// Which player each column belongs to: columns of one player are present or absent together.
+/// The player of each column: columns of one player are present or absent together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Players {
     of_column: Vec<usize>,

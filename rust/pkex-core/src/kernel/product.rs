@@ -4,8 +4,8 @@ use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{each_lane, zip_lanes};
 use crate::simd::numbers::larger;
 
-/// (a a′, a a′ − 1) from (a, a − 1) and (a′, a′ − 1): a a′ − 1 = (a − 1) + a (a′ − 1), and for
-/// factors in [0, 1] both terms have one sign.
+/// (a a′, a a′ − 1) from (a, a − 1) and (a′, a′ − 1): a a′ − 1 = (a − 1) + a (a′ − 1). For factors
+/// in [0, 1] both terms have the same sign.
 #[inline(always)]
 pub(crate) fn multiplied<A: Arithmetic, const W: usize>(
     (a, c): (&[f64; W], &[f64; W]),
@@ -14,10 +14,11 @@ pub(crate) fn multiplied<A: Arithmetic, const W: usize>(
     (zip_lanes(a, other_a, |a, other| a * other), each_lane(|i| A::mul_add(a[i], other_c[i], c[i])))
 }
 
-/// a a′, b b′ and their difference, from a, b and c = a − b and those of another factor.
+/// a a′, b b′ and their difference, from a, b and c = a − b of each factor.
 ///
-/// a a′ − b b′ = c a′ + b c′, of which both terms are small where a ≈ b and a′ ≈ b′: errors are those
-/// of c and c′, relative to |c| a′ + b |c′|. Else a term may be far larger than the products.
+/// a a′ − b b′ = c a′ + b c′, where both terms are small if a ≈ b and a′ ≈ b′: the errors are those
+/// of c and c′, relative to |c| a′ + b |c′|. If a term is larger than the products, they are
+/// subtracted.
 #[inline(always)]
 pub(crate) fn multiplied_contrast<A: Arithmetic, const W: usize>(
     [a, b, c]: [&[f64; W]; 3],

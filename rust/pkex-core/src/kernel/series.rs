@@ -1,18 +1,20 @@
 //! Terms that are truncated power series: polynomial and additive kernels.
 //!
 //! Such a term is Σ_q w_q [s^q] ∏ⱼ Fⱼ(s), where [s^q] takes the coefficient of s^q. A column's
-//! factor Fⱼ is made of a number gⱼ(xⱼ, yⱼ), its argument:
+//! factor Fⱼ is a function of a number gⱼ(xⱼ, yⱼ), its argument:
 //!
 //! - (γ x·y + c₀)^p has Fⱼ = exp(s gⱼ) with gⱼ = γ xⱼ yⱼ, as ∏ⱼ exp(s gⱼ) = exp(s γ x·y), and
 //!   w_q = p!/(p−q)! c₀^{p−q}; other polynomials in the dot product have other weights;
 //! - sums over all sets of q columns, Σ ∏ gⱼ (Duvenaud et al. 2011), have Fⱼ = 1 + s gⱼ, the
 //!   generating function of elementary symmetric polynomials.
 //!
-//! The term's other factors multiply every coefficient. Without a column Fⱼ is 1.
+//! The term's other factors multiply every coefficient. Fⱼ is 1 if player j has no column in the
+//! series.
 
 use std::collections::BTreeMap;
 
 use crate::error::Error;
+use crate::game::block::PlayerPart;
 use crate::kernel::family::{Factor, Profile};
 use crate::kernel::joint::{Entries, Joint};
 use crate::kernel::players::Players;
@@ -22,7 +24,7 @@ use crate::simd::lanes::{Lanes, each_lane, map_lanes, multiply_lanes, zip_lanes}
 /// The highest power of s of a series.
 const MOST_ORDERS: usize = 128;
 
-/// How a column's factor depends on its argument g.
+/// The dependence of a column's factor on its argument g.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// exp(s g).
@@ -31,13 +33,13 @@ pub enum Form {
     Linear,
 }
 
-/// A truncated power series: Σ_q w_q [s^q] ∏ⱼ Fⱼ(s), where Fⱼ is made of the column's argument: the
-/// product of all that `dots` and `factors` have on the column.
+/// A truncated power series Σ_q w_q [s^q] ∏ⱼ Fⱼ(s). The argument of a column is the product of its
+/// entries in `dots` and `factors`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// The weights w of s⁰, s¹, ….
     pub weights: Vec<f64>,
-    /// What the arguments become.
+    /// The dependence of factors on arguments.
     pub form: Form,
     /// Columns, and rates γ of their products γ x y.
     pub dots: Vec<(usize, f64)>,
@@ -76,9 +78,9 @@ impl Series {
 #[derive(Clone, Debug, Default)]
 struct Argument {
     column: usize,
-    /// γ of γ x y, if that is a part of it.
+    /// γ of γ x y, if the argument contains this product.
     rate: Option<f64>,
-    /// The product of one-dimensional kernels, if that is.
+    /// The product of one-dimensional kernels, if the argument contains kernels.
     profile: Option<Profile>,
 }
 
@@ -120,18 +122,19 @@ impl Argument {
     }
 }
 
-/// A series made ready: its players' arguments.
+/// A packed series: the arguments of its players.
 #[derive(Clone, Debug)]
 pub(crate) struct PackedSeries {
     pub weights: Vec<f64>,
     form: Form,
-    /// The arguments, player by player, and where those of each end.
+    /// The arguments, player by player, and the end of each player's.
     arguments: Vec<Argument>,
     ends: Vec<usize>,
 }
 
 impl PackedSeries {
-    /// Sorts the arguments by the players of a term (ascending), which have them all.
+    /// Sorts the arguments by the players of a term (ascending), which include all players of the
+    /// series.
     pub fn new(series: &Series, of_term: &[usize], players: &Players) -> Result<Self, Error> {
         series.check()?;
         let mut arguments: BTreeMap<(Option<usize>, usize), Argument> = BTreeMap::new();
@@ -166,11 +169,11 @@ impl PackedSeries {
         self.weights.len() - 1
     }
 
-    /// The coefficients of s, s², … of a player, times `number`, into as many lanes.
+    /// Computes the coefficients of s, s², … of a player, times `number`, into `higher`.
     #[inline(always)]
     pub fn expand<A: Arithmetic, const W: usize>(
         &self,
-        (player, part): (usize, usize),
+        PlayerPart { player, part }: PlayerPart,
         number: &[f64; W],
         entries: impl Fn(usize) -> ([f64; W], [f64; W]),
         higher: &mut [Lanes],
@@ -204,12 +207,13 @@ impl PackedSeries {
         }
     }
 
-    /// The differences of coefficients of s, s², … at x and at z, without cancellation, into
-    /// `higher`; those at z become `at_z`. Other factors of the player are 1.
+    /// Computes the differences of the coefficients of s, s², … at x and at z, without
+    /// cancellation, into `higher`, and the coefficients at z into `at_z`. Other factors of the
+    /// player are 1.
     #[inline(always)]
     pub fn contrast<A: Arithmetic, const W: usize>(
         &self,
-        (player, part): (usize, usize),
+        PlayerPart { player, part }: PlayerPart,
         entries: impl Fn(usize) -> Entries<W>,
         higher: &mut [Lanes],
         at_z: &mut [Lanes],

@@ -1,7 +1,7 @@
 //! Kernels as sums of product kernels, and the factors they give a block of evaluations.
 
 use crate::error::Error;
-use crate::game::block::{AbsentFactor, Block};
+use crate::game::block::{AbsentFactor, Block, FactorCount, PlayerPart};
 use crate::game::spread::Spread;
 use crate::kernel::family::{Factor, Profile, gaussian};
 use crate::kernel::joint::{Compared, Entries, Joint};
@@ -15,19 +15,19 @@ use crate::simd::lanes::{LANES, Lanes, each_lane, map_lanes, zip_lanes};
 use crate::simd::level::Body;
 
 /// A product kernel: a coefficient times a product of one-dimensional kernels. Several factors on a
-/// column multiply; a column without any has no part in the term.
+/// column are multiplied; a column without factors has no part in the term.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Term {
-    /// The constant in front.
+    /// The factor of the term.
     pub coefficient: f64,
     /// The one-dimensional kernels.
     pub factors: Vec<Factor>,
-    /// A truncated power series that they are multiplied with.
+    /// A truncated power series by which the factors are multiplied.
     pub series: Option<Series>,
 }
 
 impl Term {
-    /// The columns of its factors, and of its series; some may occur several times.
+    /// The columns of the factors and of the series; some may occur several times.
     fn columns(&self) -> impl Iterator<Item = usize> {
         let of_series = self.series.iter().flat_map(Series::columns);
         self.factors.iter().map(|factor| factor.column).chain(of_series)
@@ -40,7 +40,7 @@ pub(crate) fn most_orders(terms: &[Term]) -> usize {
     terms.iter().map(orders).max().unwrap_or(0)
 }
 
-/// A term made ready: its players' factors.
+/// A packed term: the factors of its players.
 #[derive(Clone, Debug)]
 pub(crate) struct PackedTerm {
     pub coefficient: f64,
@@ -48,27 +48,28 @@ pub(crate) struct PackedTerm {
     pub players: Vec<usize>,
     /// The compared columns, player by player.
     members: Vec<Member>,
-    /// For each player, where its members end.
+    /// The end of each player's members.
     ends: Vec<usize>,
     pub series: Option<PackedSeries>,
-    /// Whether there are no factors but those of the series.
+    /// Whether the term has no factors except those of the series.
     is_pure: bool,
-    /// The columns and rates of its players if each is a Gaussian kernel of one column; else none.
+    /// The columns and rates of the players, if each is a Gaussian kernel of one column; else
+    /// empty.
     pub gaussians: Vec<(usize, f64)>,
-    /// Whether factors may be negative, or above 1: those of centered kernels.
+    /// Whether factors may be negative or above 1, because kernels are centered.
     pub is_signed: bool,
 }
 
-/// What takes a term's factors, player by player, part by part.
+/// A sink for the factors of a term, player by player and part by part.
 pub(crate) trait Sink {
-    /// Whether factors are wanted beside what they exceed 1 by.
+    /// Whether the sink needs a in addition to a − 1.
     const PRESENT: bool;
 
-    /// The factor a of a player, and a − 1.
-    fn take<const W: usize>(&mut self, at: (usize, usize), present: &[f64; W], less_one: &[f64; W]);
+    /// Takes the factor a of a player, and a − 1.
+    fn take<const W: usize>(&mut self, at: PlayerPart, present: &[f64; W], less_one: &[f64; W]);
 }
 
-/// The factors of games with b = 1, and Σ |c|; those of present players only if they are wanted.
+/// Collects the factors of games with b = 1, and Σ |c|; present factors only if they are needed.
 pub(crate) struct UnitFactors<'a, const PRESENT: bool> {
     present: &'a mut [Lanes],
     difference: &'a mut [Lanes],
@@ -76,14 +77,14 @@ pub(crate) struct UnitFactors<'a, const PRESENT: bool> {
 }
 
 impl<'a, const PRESENT: bool> UnitFactors<'a, PRESENT> {
-    /// Those of a block, which has room for its players.
+    /// A sink for the factors of a block, whose players are set.
     #[inline(always)]
     pub fn of(block: &'a mut Block) -> Self {
         let Block { present, difference, .. } = block;
         Self { present, difference, sums: Lanes::ZERO }
     }
 
-    /// The spread of the factors taken.
+    /// The spread of the collected factors.
     #[inline(always)]
     pub fn spread(&self) -> Spread {
         Spread::of_unit_factors(&self.sums)
@@ -96,7 +97,7 @@ impl<const PRESENT: bool> Sink for UnitFactors<'_, PRESENT> {
     #[inline(always)]
     fn take<const W: usize>(
         &mut self,
-        (player, part): (usize, usize),
+        PlayerPart { player, part }: PlayerPart,
         present: &[f64; W],
         less_one: &[f64; W],
     ) {
@@ -109,8 +110,8 @@ impl<const PRESENT: bool> Sink for UnitFactors<'_, PRESENT> {
     }
 }
 
-/// The player, the column and the number of each of a term's factors, in this order; without a
-/// number those of its series.
+/// The player, the column and the number of each of a term's factors, sorted in this order; factors
+/// of the series have no number.
 fn sorted(term: &Term, players: &Players) -> Result<Vec<(usize, usize, Option<usize>)>, Error> {
     let mut factors = Vec::new();
     Memory::default().reserve(&mut factors, term.columns().count(), INPUT)?;
@@ -129,7 +130,7 @@ fn sorted(term: &Term, players: &Players) -> Result<Vec<(usize, usize, Option<us
     Ok(factors)
 }
 
-/// A column's part in its player's factor.
+/// A column of a player, and its kernel.
 #[derive(Clone, Debug)]
 struct Member {
     column: usize,
@@ -137,7 +138,7 @@ struct Member {
 }
 
 impl Member {
-    /// a − 1, where factors may be centered.
+    /// a − 1, for kernels that may be centered.
     #[inline(always)]
     fn less_one<A: Arithmetic, const W: usize>(
         &self,
@@ -156,8 +157,9 @@ impl Member {
     }
 }
 
-/// Fills a block with the factors between a row and a block of points, given column by column: b is
-/// 1. Compiled once for each instruction set, as it holds the loops of all families.
+/// Fills a block with the factors between a row and a block of points, column by column; absent
+/// factors are 1. Compiled once for each instruction set, because it contains the loops of all
+/// families.
 pub(crate) struct FillTerm<'a> {
     pub term: &'a PackedTerm,
     pub row: &'a [f64],
@@ -220,7 +222,8 @@ impl PackedTerm {
         Ok(compiled)
     }
 
-    /// Whether the columns behind those of centered kernels are there, and no series is.
+    /// Checks that the columns after those of centered kernels belong to the same player, and that
+    /// centered kernels have no series.
     fn check_centering(&mut self, players: &Players) -> Result<(), Error> {
         for (place, &player) in self.players.iter().enumerate() {
             for member in self.members_of(place) {
@@ -229,8 +232,8 @@ impl PackedTerm {
                 if (member.column..=last).any(|column| players.of(column) != Some(player)) {
                     return Err(Error::Shape {
                         argument: "players",
-                        expected: format!("columns {} to {last} of one player", member.column),
-                        got: "others".to_owned(),
+                        expected: format!("one player for columns {} to {last}", member.column),
+                        got: "several players".to_owned(),
                     });
                 }
             }
@@ -243,7 +246,7 @@ impl PackedTerm {
         Ok(())
     }
 
-    /// No factors yet, with room for those of a term.
+    /// A term without factors, with memory for the factors of `term`.
     fn with_room(term: &Term) -> Result<Self, Error> {
         let (memory, count) = (Memory::default(), term.columns().count());
         let (mut players, mut members, mut ends) = (Vec::new(), Vec::new(), Vec::new());
@@ -263,29 +266,36 @@ impl PackedTerm {
         })
     }
 
-    /// Whether its value for a row with itself may differ from row to row.
+    /// Whether k(x, x) may differ from row to row.
     pub fn diagonal_varies(&self) -> bool {
         self.is_signed || self.series.is_some()
     }
 
-    /// The highest power of s of the series, 0 where factors are numbers.
+    /// The highest power of s of the series; 0 if factors are numbers.
     pub fn orders(&self) -> usize {
         self.series.as_ref().map_or(0, PackedSeries::orders)
     }
 
-    /// How many coefficients its players have together.
+    /// The factors of a block.
+    pub fn factor_count(&self) -> FactorCount {
+        FactorCount { players: self.players.len(), orders: self.orders() }
+    }
+
+    /// The number of coefficients of all players.
     pub fn coefficients(&self) -> usize {
         self.players.len() * (1 + self.orders())
     }
 
-    /// The coefficients that it has filled a block with, less those of 1: of s⁰, then the others.
+    /// The coefficients of a filled block, minus the coefficients of 1: those of s⁰, then the
+    /// others.
     pub fn less_one<'a>(&self, block: &'a Block) -> [&'a [Lanes]; 2] {
         let higher = self.players.len() * self.orders();
         debug_assert_eq!(block.difference.len(), self.players.len());
         [&block.difference, &block.series.present[..higher]]
     }
 
-    /// Factors between the row `x` and a block of points, given column by column: b is 1.
+    /// Fills a block with factors between the row `x` and a block of points, column by column;
+    /// absent factors are 1.
     #[inline(always)]
     fn fill<A: Arithmetic, const W: usize>(
         &self,
@@ -303,7 +313,7 @@ impl PackedTerm {
         spread
     }
 
-    /// The same of Gaussian factors, without those of present players.
+    /// Fills a block with differences of Gaussian factors, without present factors.
     #[inline(always)]
     fn fill_differences<A: Arithmetic, const W: usize>(
         &self,
@@ -317,8 +327,8 @@ impl PackedTerm {
         factors.spread()
     }
 
-    /// The same of factors some of which are centered; those of present players if they are needed,
-    /// and those of absent ones where a rule with a free end would err.
+    /// Fills a block with factors some of which are centered. Present factors are filled if they
+    /// are needed, and absent ones if a rule with a free end would lose digits.
     #[inline(always)]
     fn fill_signed<A: Arithmetic, const W: usize>(
         &self,
@@ -352,7 +362,7 @@ impl PackedTerm {
         })
     }
 
-    /// Gaussian factors between the row `x` and a block of points, given column by column.
+    /// Passes Gaussian factors between the row `x` and a block of points to a sink.
     #[inline(always)]
     fn gaussians_into<A: Arithmetic, S: Sink, const W: usize>(
         &self,
@@ -363,14 +373,14 @@ impl PackedTerm {
         for (player, &(column, rate)) in self.gaussians.iter().enumerate() {
             for part in 0..LANES / W {
                 let (a, c) = gaussian::<A, W>(rate, x[column], points[column].part(part));
-                sink.take((player, part), &a, &c);
+                sink.take(PlayerPart { player, part }, &a, &c);
             }
         }
     }
 
-    /// The factors between the row `x` and a block of points, given column by column, without those
-    /// of higher orders. They are in [0, 1], which all that takes them relies on: sums of |c| are
-    /// sums of −c, and differences of products keep their digits.
+    /// Passes the factors between the row `x` and a block of points to a sink, without higher
+    /// orders. They are in [0, 1], on which all sinks rely: sums of |c| are sums of −c, and
+    /// differences of products keep their digits.
     #[inline(always)]
     pub fn factors_into<A: Arithmetic, S: Sink, const W: usize>(
         &self,
@@ -398,12 +408,13 @@ impl PackedTerm {
                     a.iter().all(|a| a.is_nan() || (0.0..=1.0 + 1e-14).contains(a)),
                     "factors are in [0, 1] unless a family is centered, got {a:?}"
                 );
-                sink.take((player, part), &a, &c);
+                sink.take(PlayerPart { player, part }, &a, &c);
             }
         }
     }
 
-    /// The higher orders of the factors, of which those of s⁰ are there: b is 1.
+    /// Fills the higher orders of a block whose coefficients of s⁰ are filled; absent factors are
+    /// 1.
     #[inline(always)]
     fn fill_series<A: Arithmetic, const W: usize>(
         &self,
@@ -423,7 +434,7 @@ impl PackedTerm {
         for (player, (higher, zeroth)) in factors.enumerate() {
             for part in 0..LANES / W {
                 let at = |column: usize| ([x[column]; W], *points[column].part(part));
-                series.expand::<A, W>((player, part), zeroth.part(part), at, higher);
+                series.expand::<A, W>(PlayerPart { player, part }, zeroth.part(part), at, higher);
             }
         }
     }
@@ -442,18 +453,20 @@ impl PackedTerm {
         joint.difference::<A>()
     }
 
-    /// The higher orders of a player's a − b without cancellation: a between x and y, b between z
-    /// and y; into `higher`, of which the second half is left with others.
+    /// Computes the higher orders of a player's a − b without cancellation, a between x and y, b
+    /// between z and y. They are in the first half of `higher`; the second half holds other
+    /// numbers.
     #[inline(always)]
     fn contrast_of_series<A: Arithmetic, const W: usize>(
         &self,
         series: &PackedSeries,
-        (player, part): (usize, usize),
+        at: PlayerPart,
         entries: impl Fn(usize) -> Entries<W>,
         higher: &mut [Lanes],
     ) {
         let (higher, at_z) = higher.split_at_mut(series.orders());
-        series.contrast::<A, W>((player, part), &entries, higher, at_z);
+        series.contrast::<A, W>(at, &entries, higher, at_z);
+        let PlayerPart { player, part } = at;
         if self.is_pure {
             return;
         }
@@ -491,8 +504,8 @@ impl PackedTerm {
     }
 }
 
-/// A player's a − b without cancellation, of the rows that are compared: rounded, and what rounding
-/// left over.
+/// A player's a − b without cancellation, for the rows that are compared: the rounded number and
+/// its rounding error.
 pub(crate) struct ContrastOfPlayer<'a> {
     pub term: &'a PackedTerm,
     pub player: usize,
@@ -515,8 +528,8 @@ impl Body for ContrastOfPlayer<'_> {
     }
 }
 
-/// The contrasts of the higher orders of a player, if its factor is a power series; into the first
-/// half of `higher`.
+/// Computes the contrasts of the higher orders of a player into the first half of `higher`, if its
+/// factor is a power series.
 pub(crate) struct ContrastOfSeries<'a> {
     pub term: &'a PackedTerm,
     pub player: usize,
@@ -533,7 +546,8 @@ impl Body for ContrastOfSeries<'_> {
         let Some(series) = &term.series else { return };
         for part in 0..LANES / W {
             let entries = |column: usize| compared.entries(column, part);
-            term.contrast_of_series::<A, W>(series, (player, part), entries, higher);
+            let at = PlayerPart { player, part };
+            term.contrast_of_series::<A, W>(series, at, entries, higher);
         }
     }
 }

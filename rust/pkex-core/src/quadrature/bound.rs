@@ -1,17 +1,18 @@
-//! How far a rule may err, as a function of Λ, and up to which Λ it may be used.
+//! Error bounds of rules as functions of Λ, and the largest Λ for which a rule is used.
 //!
-//! For f = ∏ₗ Fₗ of n linear factors, the k-th derivative is a sum over ordered choices of k of
-//! them, of their c and the F of all others: at most n!/((n−k)! nᵏ) Λᵏ ∏M (Maclaurin's inequality:
-//! the elementary symmetric polynomial of |cₗ|/Mₗ is largest where these are equal).
+//! For f = ∏ₗ Fₗ of n linear factors, the k-th derivative is a sum over ordered choices of k
+//! factors, of the c of these and the F of all others. It is at most n!/((n−k)! nᵏ) Λᵏ ∏M
+//! (Maclaurin's inequality: the elementary symmetric polynomial of |cₗ|/Mₗ is largest where all are
+//! equal).
 
 use libm::{asinh, exp, expm1, log, log1p, sinh};
 
 /// An upper bound of the error of Gauss–Legendre with `count` nodes for n `factors`, relative to ∏M,
 /// as a function of Λ.
 ///
-/// The smaller of Λ^{2m} n!/((n−2m)! n^{2m}) (m!)⁴ / ((2m+1) ((2m)!)³) (the rule's remainder) and
-/// (32/15) e^{Λ sinh²(s/2) − 2ms} / (1 − e^{−2s}), m ≥ 2 (the integrand's size on a Bernstein
-/// ellipse e^s), which holds for every s > 0: here for the near-optimal one.
+/// The smaller of Λ^{2m} n!/((n−2m)! n^{2m}) (m!)⁴ / ((2m+1) ((2m)!)³) (the remainder of the rule)
+/// and (32/15) e^{Λ sinh²(s/2) − 2ms} / (1 − e^{−2s}), m ≥ 2 (the size of the integrand on a
+/// Bernstein ellipse e^s), which holds for every s > 0. A near-optimal s is used.
 pub(crate) fn gauss_legendre(count: usize, factors: usize) -> impl Fn(f64) -> f64 {
     let m = count as f64;
     let constant = 4.0 * ln_factorial(count) - 3.0 * ln_factorial(2 * count) - log(2.0 * m + 1.0)
@@ -29,8 +30,8 @@ pub(crate) fn gauss_legendre(count: usize, factors: usize) -> impl Fn(f64) -> f6
     }
 }
 
-/// The same of the rule with `count` nodes and the end t = 0: Λ^k n!/((n−k)! n^k)
-/// (m! (m+2)!)² / ((2m+3) ((2m+2)!)³), k = 2m + 2.
+/// An upper bound of the error of the rule with `count` nodes and the end t = 0: Λ^k n!/((n−k)!
+/// n^k) (m! (m+2)!)² / ((2m+3) ((2m+2)!)³), k = 2m + 2.
 pub(crate) fn free_end(count: usize, factors: usize) -> impl Fn(f64) -> f64 {
     let order = 2 * count + 2;
     let constant = 2.0 * (ln_factorial(count) + ln_factorial(count + 2))

@@ -1,19 +1,19 @@
-//! Rules on [0, 1] that have the end t = 0 for nothing, where every factor is 1.
+//! Rules on [0, 1] that use the end t = 0 at no cost: every factor is 1 there.
 //!
 //! For f(t) = ∏ (1 + t cₗ) both f(0) = 1 and f′(0) = Σ cₗ are known without a node. The rule
 //!
 //!   ∫₀¹ f ≈ w₀ f(0) + w₁ f′(0) + Σₙ λₙ f(tₙ)
 //!
-//! whose m nodes are the zeros of the polynomial orthogonal to t² integrates polynomials of degree
-//! 2m + 1 exactly (Gautschi 2004, section 3.1.4: a Gauss–Radau rule with an end of multiplicity
-//! two), as Gauss–Legendre with m + 1 nodes does.
+//! whose m nodes are the zeros of the polynomial orthogonal to t², integrates polynomials of degree
+//! 2m + 1 exactly, as Gauss–Legendre with m + 1 nodes does (Gautschi 2004, section 3.1.4: a
+//! Gauss–Radau rule with an end of multiplicity two).
 
 use std::f64::consts::PI;
 
 use crate::quadrature::measure::jacobi;
 use crate::quadrature::rule::{Node, Rule};
 
-/// A rule seen from the end t = 0 alone.
+/// A rule all of whose nodes are seen from the end t = 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FreeEnd {
     /// The weights w₀ of f(0) and w₁ of f′(0).
@@ -26,10 +26,10 @@ pub struct FreeEnd {
 impl FreeEnd {
     /// The rule of `count` nodes and the end.
     ///
-    /// With π the polynomial of the nodes, the rule is exact for t π and π, whose integrals are those
-    /// of Jacobi's polynomials: w₁ = ∫ t π dt/π(0) = 2/((m+1)² (m+2)²), and as π′(0)/π(0) is
+    /// With the polynomial π of the nodes, the rule is exact for t π and π, whose integrals are
+    /// those of Jacobi's polynomials: w₁ = ∫ t π dt/π(0) = 2/((m+1)² (m+2)²). Because π′(0)/π(0) is
     /// −m (m+3)/3, w₀ = ∫ π dt/π(0) + w₁ m (m+3)/3 with ∫ π dt/π(0) = 2/((m+1) (m+2)). Sums of the
-    /// other weights would leave errors that are large beside w₁.
+    /// other weights would leave errors that are large compared with w₁.
     pub fn new(count: usize) -> Self {
         let m = count as f64;
         let product = (m + 1.0) * (m + 2.0);
@@ -40,7 +40,7 @@ impl FreeEnd {
 }
 
 impl From<&Rule> for FreeEnd {
-    /// The same nodes, without the end.
+    /// A rule without the end t = 0.
     fn from(rule: &Rule) -> Self {
         let from_present =
             rule.from_present.iter().map(|node| Node { step: 1.0 + node.step, ..*node });
@@ -51,13 +51,13 @@ impl From<&Rule> for FreeEnd {
 
 /// Node number `k` < `count`, counted from t = 1.
 ///
-/// The weight is 1/(t² Σₙ (2n + 3) Pₙ²), n < `count`, with Jacobi's polynomials P of parameters 0 and
-/// 2 at 2t − 1, whose squares times t² have the integrals 1/(2n + 3) (Szegő 1939, equations 3.4.8 and
-/// 4.3.3). No term is negative, and none is wrong near t = 0, where f is largest.
+/// The weight is 1/(t² Σₙ (2n + 3) Pₙ²), n < `count`, with Jacobi's polynomials P of parameters 0
+/// and 2 at 2t − 1, whose squares times t² have the integrals 1/(2n + 3) (Szegő 1939, equations
+/// 3.4.8 and 4.3.3). All terms are positive and accurate near t = 0, where f is largest.
 fn node(count: usize, k: usize) -> Node {
     let degree = u32::try_from(count).unwrap_or(u32::MAX);
     let slope = |t: f64| (count as f64 + 3.0) * jacobi(degree - 1, (1.0, 3.0), 2.0 * t - 1.0);
-    // Near the zero (Szegő 1939, equation 8.9.1); then Newton's iteration.
+    // An approximation of the zero (Szegő 1939, equation 8.9.1), then Newton's iteration.
     let theta = PI * (k as f64 + 0.75) / (count as f64 + 1.5);
     let mut t = f64::midpoint(1.0, libm::cos(theta));
     for _ in 0..20 {

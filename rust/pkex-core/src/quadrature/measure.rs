@@ -1,4 +1,4 @@
-//! Measures on [0, 1]: each interaction index integrates over one of its own.
+//! Measures on [0, 1]: each interaction index integrates over a measure.
 
 use libm::pow;
 
@@ -17,7 +17,7 @@ pub enum Measure {
 /// of degree m and parameters j + 1 and i (1 for degree 0); the uniform one is 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Density {
-    /// A factor in front.
+    /// The factor of the density.
     pub scale: f64,
     /// The powers of t and of 1 − t.
     pub powers: (u32, u32),
@@ -26,7 +26,7 @@ pub struct Density {
 }
 
 impl Density {
-    /// 1.
+    /// The uniform density, 1.
     pub const UNIFORM: Self = Self { scale: 1.0, powers: (0, 0), degree: 0 };
 
     pub(crate) fn total_degree(self) -> usize {

@@ -1,7 +1,7 @@
-//! Quadrature rules, and how many nodes an integral over t takes.
+//! Quadrature rules, and the number of nodes of an integral over t.
 //!
-//! `rule`: nodes and weights; `bound`: how far a rule may err; `measure`: what is integrated over;
-//! `free_end`: rules that know their integrand at 0; `table`: the shortest rule for each Λ.
+//! `rule`: nodes and weights; `bound`: error bounds; `measure`: measures to integrate over;
+//! `free_end`: rules with known values at t = 0; `table`: the shortest rule for each Λ.
 
 pub(crate) mod bound;
 pub(crate) mod free_end;

@@ -14,7 +14,7 @@ pub struct Node {
     pub weight: f64,
 }
 
-/// A quadrature rule on [0, 1], its nodes split by the end they are seen from.
+/// A quadrature rule on [0, 1], with its nodes split by the end from which they are seen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
     /// Nodes with t ≤ ½.

@@ -1,8 +1,9 @@
-//! How many nodes full double precision takes: rules, and limits of Λ up to which each is used.
+//! The number of nodes for full double precision: rules, and limits of Λ up to which each is used.
 //!
 //! The integrand ∏ₗ Fₗ(t), Fₗ = bₗ + t cₗ, of d − 1 linear factors is integrated exactly by ⌈d/2⌉
-//! nodes. With Mₗ = max(|aₗ|, |bₗ|) and Λ = Σₗ |cₗ|/Mₗ far fewer err by less than rounding does: see
-//! [`bound`]. Where every b is 1, rules with a free end ([`FreeEnd`]) take one node less. Tables are made once per number of players ([`NodeTable::new`]).
+//! nodes. With Mₗ = max(|aₗ|, |bₗ|) and Λ = Σₗ |cₗ|/Mₗ, the error of far fewer nodes is below
+//! rounding errors: see [`bound`]. Where every b is 1, rules with a free end ([`FreeEnd`]) need one
+//! node less. A table is made once per number of players ([`NodeTable::new`]).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -15,20 +16,21 @@ use crate::quadrature::rule::Rule;
 /// Half an ulp of 1.
 const UNIT_ROUNDOFF: f64 = f64::EPSILON / 2.0;
 
-/// Rules with a free end are made up to this number of nodes: beyond, one less is little.
+/// Most nodes of rules with a free end: beyond, one node less saves little.
 const MOST_WITH_FREE_END: usize = 12;
 
 /// The largest Λ up to which a rule reaches full double precision.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
-    /// For differences c of one sign, relative to ∏M (and so to Ω ≥ ∏M/(Λ+1)).
+    /// The limit for differences c of one sign; errors are relative to ∏M (and so to Ω ≥ ∏M/(Λ+1)).
     one_sign: f64,
-    /// For differences of mixed signs, relative to Ω of factors that are not negative.
+    /// The limit for differences of mixed signs; errors are relative to Ω of factors that are not
+    /// negative.
     mixed: f64,
 }
 
 impl Limits {
-    /// Of a rule with this error relative to ∏M, a function of Λ.
+    /// The limits of a rule with this error relative to ∏M, a function of Λ.
     fn new(error: impl Fn(f64) -> f64) -> Self {
         let limit = |scale: f64, share: fn(f64) -> f64| {
             largest_lambda(|lambda| error(scale * lambda), |lambda| UNIT_ROUNDOFF * share(lambda))
@@ -44,7 +46,7 @@ impl Limits {
     }
 }
 
-/// A rule, and up to where it serves.
+/// A rule, and its limits.
 #[derive(Debug)]
 struct Entry {
     rule: Arc<Rule>,
@@ -52,7 +54,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// The Gauss–Legendre rule of `count` nodes, for a product of so many factors.
+    /// The Gauss–Legendre rule of `count` nodes, with limits for a product of a number of factors.
     fn new(count: usize, factors: usize) -> Self {
         static RULES: Made<Rule> = Made::new();
         Self {
@@ -64,14 +66,14 @@ impl Entry {
 
 /// A lower bound of B(Λ/2 + 1, Λ/2 + 1), the least Ω/∏M of factors that are not negative.
 ///
-/// With δ = |c|/M they are M (1 − t δ) ≥ M (1 − t)^δ where they fall, M t^δ where they rise, and
-/// ∫ (1 − t)^x t^{Λ−x} dt is smallest at x = Λ/2. There it is more than 4^{−Λ/2}/(Λ + 1): binomial
-/// coefficients are at most 4^{Λ/2}.
+/// With δ = |c|/M, factors that fall are M (1 − t δ) ≥ M (1 − t)^δ, and factors that rise M t^δ or
+/// more. ∫ (1 − t)^x t^{Λ−x} dt is smallest at x = Λ/2. There it is more than 4^{−Λ/2}/(Λ + 1),
+/// because binomial coefficients are at most 4^{Λ/2}.
 fn least_share(lambda: f64) -> f64 {
     libm::exp(-lambda * std::f64::consts::LN_2) / (lambda + 1.0)
 }
 
-/// What takes long to make, made once per process and kept by its size.
+/// Values that take long to compute: computed once per process and kept by size.
 struct Made<T>(Mutex<BTreeMap<usize, Arc<T>>>);
 
 impl<T> Made<T> {
@@ -80,7 +82,7 @@ impl<T> Made<T> {
     }
 
     fn get(&self, size: usize, make: impl FnOnce() -> T) -> Arc<T> {
-        // Without waiting: a fork may have taken the thread away that holds the lock.
+        // Without waiting: the thread that holds the lock may not exist in a forked process.
         let Ok(mut made) = self.0.try_lock() else { return Arc::new(make()) };
         Arc::clone(made.entry(size).or_insert_with(|| Arc::new(make())))
     }
@@ -93,13 +95,14 @@ pub struct NodeTable(Arc<Rules>);
 #[derive(Debug)]
 struct Rules {
     entries: Vec<Entry>,
-    /// Where every b is 1; none for another density. Where an a is negative, errors are relative to
-    /// ∏M, not to Ω.
+    /// Rules for games with every b = 1; empty for other densities. If an a is negative, errors are
+    /// relative to ∏M, not to Ω.
     of_unit: Vec<(Limits, FreeEnd)>,
 }
 
 impl Rules {
-    /// The Gauss–Legendre rules for games of at most `players` players (Λ ≤ 2·`players`, as
+    /// The Gauss–Legendre rules for games of at most `players` players (Λ ≤ 2·`players`, because
+    /// |c| ≤ 2M), with limits for products of a number of factors.
     /// |c| ≤ 2M), with limits for products of so many factors.
     fn gauss_legendre(players: usize, factors: usize) -> Vec<Entry> {
         let exact = players.div_ceil(2).max(1);
@@ -110,7 +113,8 @@ impl Rules {
         let mut count = 1;
         while !entries.last().is_some_and(is_last) {
             entries.push(Entry::new(count.min(exact), factors));
-            // Every size up to 32, then steps of an eighth: few rules, at most that much longer.
+            // Every size up to 32, then steps of an eighth: few rules, which are at most that much
+            // longer.
             count += if count < 32 { 1 } else { 1 << (count.ilog2() - 3) };
         }
         entries
@@ -144,9 +148,9 @@ impl NodeTable {
 
     /// The rules for the integral of games of at most `players` players over a density of degree g.
     ///
-    /// On an ellipse e^s the density grows by e^{gs} at most (Bernstein), as much as ⌈g/2⌉ nodes
-    /// more make up for. It may leave little of the game's own size: limits are those of mixed
-    /// signs.
+    /// On an ellipse e^s the density grows by at most e^{gs} (Bernstein), for which ⌈g/2⌉ more
+    /// nodes compensate. The integral may be small compared with the game: limits are those of
+    /// mixed signs.
     #[must_use]
     pub fn weighted(players: usize, density: &Density) -> Self {
         if *density == Density::UNIFORM {
@@ -174,7 +178,8 @@ impl NodeTable {
         &entries[index.min(entries.len() - 1)].rule
     }
 
-    /// The same for games with b = 1, unless this is the table of a density.
+    /// The shortest rule that reaches full double precision for games with b = 1; `None` for the
+    /// table of a density.
     #[must_use]
     pub fn rule_of_unit(&self, lambda: f64, mixed_signs: bool) -> Option<&FreeEnd> {
         let of_unit = &self.0.of_unit;
@@ -183,17 +188,18 @@ impl NodeTable {
     }
 
     /// The shortest rule for games whose factors are power series: for a polynomial of t below
-    /// `degree`, or, given the Λ of the coefficients of s⁰, for products of it with their factors.
+    /// `degree`; or, from the Λ of the coefficients of s⁰, for products of such a polynomial with
+    /// these factors.
     ///
-    /// A coefficient of s^p is a sum of products in each of which at most p factors are of higher
-    /// orders. Let h be their part of a product, a polynomial of degree p in t that is at most
-    /// their ∏M, and g the rest, whose Λ is no larger. m + ⌈p/2⌉ nodes integrate h times any
-    /// polynomial of degree 2m − 1 exactly, and so err by at most 2 ∏M times the distance of g to
-    /// these polynomials, which is within a small factor of the bound of m nodes for g
-    /// ([`bound`]). The last rule, if it is not exact, serves 2Λ and more.
+    /// A coefficient of s^p is a sum of products, each with at most p factors of higher orders. Let
+    /// h be their part of a product, a polynomial of degree p in t that is at most their ∏M. Let g
+    /// be the other factors, whose Λ is not larger. m + ⌈p/2⌉ nodes integrate h times any
+    /// polynomial of degree 2m − 1 exactly. So their error is at most 2 ∏M times the distance of g
+    /// to these polynomials, which is within a small factor of the bound of m nodes for g
+    /// ([`bound`]). The last rule, if it is not exact, is valid up to 2Λ and more.
     #[must_use]
     pub fn rule_of_series(&self, lambda: Option<f64>, degree: usize) -> &Rule {
-        // Rules for a density have more nodes than they count for.
+        // Rules for a density have more nodes than their order.
         let entries = &self.0.entries;
         let of_density = entries[0].rule.count() - 1;
         let of_zeroth = lambda.map_or(0, |lambda| self.rule(lambda, true).count() - of_density);
@@ -218,7 +224,7 @@ mod tests {
         for (lambda, expected) in [(1.0, 7), (4.0, 10), (16.0, 19), (64.0, 40)] {
             assert_eq!(table.rule(lambda, true).count(), expected, "mixed, Λ = {lambda}");
         }
-        // Beyond 32 nodes sizes grow in steps of an eighth.
+        // Beyond 32 nodes, sizes grow in steps of an eighth.
         for (lambda, at_least) in [(128.0, 37), (256.0, 51), (512.0, 71), (1024.0, 100)] {
             let count = table.rule(lambda, false).count();
             assert!((at_least..=at_least + at_least / 8 + 1).contains(&count), "{lambda}: {count}");

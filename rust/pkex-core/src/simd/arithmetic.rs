@@ -10,11 +10,12 @@ pub trait Arithmetic: Copy + Send + Sync + 'static {
     /// `a·b + c`.
     fn mul_add(a: f64, b: f64, c: f64) -> f64;
 
-    /// The rounded product of `a` and `b`, and what rounding took away from it.
+    /// The rounded product of `a` and `b`, and its rounding error.
     fn two_product(a: f64, b: f64) -> (f64, f64);
 }
 
-/// One rounding; only for targets with the instruction, as it is a slow library call elsewhere.
+/// One rounding; only for targets with the instruction, because elsewhere it is a slow library
+/// call.
 #[derive(Clone, Copy, Debug)]
 pub struct Fused;
 
@@ -62,7 +63,7 @@ fn split(x: f64) -> (f64, f64) {
     (high, x - high)
 }
 
-/// The rounded sum of `a` and `b`, and what rounding took away from it (Knuth 1969).
+/// The rounded sum of `a` and `b`, and its rounding error (Knuth 1969).
 #[inline(always)]
 pub fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;

@@ -3,7 +3,7 @@
 use crate::simd::arithmetic::{Arithmetic, two_sum};
 use crate::simd::lanes::each_lane;
 
-/// In each lane the sum of a number and of what is left beyond its digits.
+/// In each lane, the sum of a number and of a correction below its last digit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Double<const W: usize> {
     pub high: [f64; W],
@@ -11,12 +11,12 @@ pub(crate) struct Double<const W: usize> {
 }
 
 impl<const W: usize> Double<W> {
-    /// The same in all lanes.
+    /// The same number in all lanes.
     pub const fn of(high: f64, low: f64) -> Self {
         Self { high: [high; W], low: [low; W] }
     }
 
-    /// As many numbers as there are lanes.
+    /// The numbers that `lane` returns for each lane.
     #[inline(always)]
     pub fn from_lanes(lane: impl Fn(usize) -> (f64, f64)) -> Self {
         let mut numbers = Self::of(0.0, 0.0);
@@ -32,7 +32,7 @@ impl<const W: usize> Double<W> {
         Self::from_lanes(|i| two_sum(a[i], -b[i]))
     }
 
-    /// The sum of both, to 106 bits (Joldes, Muller, Popescu 2017, algorithm 6).
+    /// The sum, to 106 bits (Joldes, Muller and Popescu 2017, algorithm 6).
     #[inline(always)]
     pub fn plus(&self, other: &Self) -> Self {
         Self::from_lanes(|i| {
@@ -58,7 +58,7 @@ impl<const W: usize> Double<W> {
         }
     }
 
-    /// The product of both, to about 104 bits (algorithm 11 of the same).
+    /// The product, to about 104 bits (Joldes, Muller and Popescu 2017, algorithm 11).
     #[inline(always)]
     pub fn times<A: Arithmetic>(&self, other: &Self) -> Self {
         Self::from_lanes(|i| {
@@ -68,7 +68,7 @@ impl<const W: usize> Double<W> {
         })
     }
 
-    /// The quotient of both, to about 100 bits (algorithm 17 of the same).
+    /// The quotient, to about 100 bits (Joldes, Muller and Popescu 2017, algorithm 17).
     #[inline(always)]
     pub fn quotient<A: Arithmetic>(&self, other: &Self) -> Self {
         let high = each_lane(|i| self.high[i] / other.high[i]);
@@ -77,14 +77,14 @@ impl<const W: usize> Double<W> {
         Self::from_lanes(|i| two_sum(high[i], rest.high[i] / other.high[i]))
     }
 
-    /// Rounded.
+    /// The numbers, rounded to working precision.
     #[inline(always)]
     pub fn values(&self) -> [f64; W] {
         each_lane(|i| self.high[i] + self.low[i])
     }
 }
 
-/// 1/x, and what rounding took away from it.
+/// 1/x, and its rounding error.
 pub(crate) fn inverse(x: f64) -> (f64, f64) {
     let inverse = x.recip();
     let low = (-inverse).mul_add(x, 1.0) * inverse;

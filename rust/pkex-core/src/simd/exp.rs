@@ -1,5 +1,5 @@
-//! eˣ and eˣ − 1 for x ≤ 0 at once, lane by lane and without branches, so that they vectorise; and
-//! 2^−v alone, to an absolute error.
+//! eˣ and eˣ − 1 for x ≤ 0 at once, lane by lane and without branches, so that they vectorize; and
+//! 2^−v with an absolute error.
 //!
 //! # Reduction
 //!
@@ -58,7 +58,7 @@ const LN2_LOW: f64 = 5.497_923_018_708_371e-14;
 /// q(r) ≈ (eʳ − 1 − r) / r² on |r| ≤ 0.3466, from the constant term up.
 ///
 /// Weighted Remez exchange (mpmath, 400 bits) on r³ and higher powers, with ½ fixed so that small r
-/// keep their relative accuracy: the error of p is minimised relative to an ulp of eˣ − 1, that is
+/// keep their relative accuracy: the error of p is minimized relative to an ulp of eˣ − 1, that is
 /// to |eʳ − 1| for r < 0 (as at k = 0) and to a constant for r > 0 (as at k = −1). Rounded to
 /// doubles, |error| ≤ 2⁻⁵⁷·⁶ and 2⁻⁵⁵·⁸ |p| for r < 0, and ≤ 2⁻⁵⁶·⁷ for r > 0.
 const Q: [f64; 10] = [
@@ -74,7 +74,7 @@ const Q: [f64; 10] = [
     2.490_887_499_170_457_8e-8,
 ];
 
-/// (eˣ, eˣ − 1) of each lane, both within 1 ulp, for x ≤ 0; of NaN both are NaN.
+/// (eˣ, eˣ − 1) of each lane, both within 1 ulp, for x ≤ 0. For NaN, both are NaN.
 ///
 /// ```text
 /// −∞ → (0, −1)    −0.1 → (0.9048…, −0.0951…)    −10⁻³⁰⁰ → (1, −10⁻³⁰⁰)    0 → (1, 0)
@@ -84,7 +84,7 @@ const Q: [f64; 10] = [
 pub fn exp_and_expm1<A: Arithmetic, const W: usize>(x: &[f64; W]) -> ([f64; W], [f64; W]) {
     let (mut exp, mut expm1) = ([0.0; W], [0.0; W]);
     if x.iter().all(|&x| x > UNREDUCED) {
-        // k = 0: the same bits with ten operations less.
+        // Here k = 0: the bits are equal, with ten operations fewer.
         for lane in 0..W {
             expm1[lane] = x[lane] - reduced_tail::<A>(x[lane], 0.0);
             exp[lane] = 1.0 + expm1[lane];
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use crate::simd::arithmetic::{Fused, Separate, two_sum};
 
-    /// An unevaluated sum of two numbers, the second below half an ulp of the first.
+    /// The sum of two numbers, of which the second is below half an ulp of the first.
     type DoubleDouble = (f64, f64);
 
     fn add(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble {
@@ -234,7 +234,7 @@ mod tests {
         (exp[0], expm1[0])
     }
 
-    /// Points over the whole range, tiny ones, and those around changes of k, of sign and of
+    /// Points over the whole range, tiny points, and points near changes of k, of sign and of
     /// binade.
     fn samples() -> Vec<f64> {
         let linear = (1..=200_000).map(|i| -745.2 / 200_000.0 * f64::from(i));

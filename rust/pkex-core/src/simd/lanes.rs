@@ -1,9 +1,10 @@
-//! Lanes: sixteen evaluations computed side by side.
+//! Lanes: sixteen evaluations that are computed together.
 
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::numbers::larger;
 
-/// Evaluations in a block. One number on every instruction set, so that all add in the same order.
+/// Evaluations in a block. The number is the same on every instruction set, so that all add in the
+/// same order.
 pub const LANES: usize = 16;
 
 /// One number for each evaluation of a block, aligned to a cache line.
@@ -23,7 +24,7 @@ impl Lanes {
         &self.0.as_chunks::<W>().0[part]
     }
 
-    /// The `part`-th group of `W` lanes, to write to.
+    /// The `part`-th group of `W` lanes, mutable.
     #[inline(always)]
     pub fn part_mut<const W: usize>(&mut self, part: usize) -> &mut [f64; W] {
         &mut self.0.as_chunks_mut::<W>().0[part]
@@ -50,7 +51,7 @@ impl Lanes {
         }
     }
 
-    /// The largest of the lanes, or 0; NaN counts for nothing.
+    /// The largest of the lanes and 0; NaN is ignored.
     #[inline(always)]
     pub fn largest(&self) -> f64 {
         let mut largest: [f64; LANES] = map_lanes(&self.0, |lane| larger(lane, 0.0));

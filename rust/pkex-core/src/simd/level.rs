@@ -1,4 +1,5 @@
-//! Which instruction set runs the numerical bodies: found at run time, entered a few times a block.
+//! The instruction set that runs the numerical bodies: found at run time, entered a few times a
+//! block.
 //!
 //! A body is ordinary code over arrays of `W` lanes, inlined as a whole into one function per
 //! instruction set, where the compiler vectorises it. This module holds the crate's only `unsafe`.
@@ -7,10 +8,11 @@ use crate::simd::arithmetic::{self, Arithmetic};
 
 /// Work that is compiled for every instruction set.
 pub trait Body {
-    /// What the work returns.
+    /// The result of the work.
     type Output;
 
-    /// Does the work `W` lanes at a time. Must be `#[inline(always)]`, and so must all it calls.
+    /// Computes `W` lanes at a time. Must be `#[inline(always)]`, as well as all functions that it
+    /// calls.
     fn run<A: Arithmetic, const W: usize>(self) -> Self::Output;
 }
 
@@ -90,7 +92,7 @@ impl Level {
     ///
     /// # Panics
     ///
-    /// If there is none: the core was compiled for another machine's instruction set alone.
+    /// If there is none, because the core was compiled only for another machine's instruction set.
     #[must_use]
     pub fn best() -> Self {
         let available = Self::ALL.iter().copied().find(|level| level.is_available());
@@ -98,8 +100,9 @@ impl Level {
             .expect("a core with PKEX_LEVELS=native runs on machines like that it was built on")
     }
 
-    /// Runs `body` on this level, or on the best one available if the machine lacks it: with the
-    /// lanes of several registers at a time, so that one waits less for the other.
+    /// Runs `body` on this level, or on the best available one if the machine does not support it.
+    /// Lanes of several registers are computed at a time, so that one register waits less for
+    /// another.
     pub fn run<B: Body>(self, body: B) -> B::Output {
         match self.or_best() {
             #[cfg(level = "portable")]
@@ -116,7 +119,8 @@ impl Level {
         }
     }
 
-    /// The same with the lanes of one register, for bodies that keep many numbers at hand.
+    /// Runs `body` with the lanes of one register at a time, for bodies that keep many numbers in
+    /// registers.
     pub fn run_in_registers<B: Body>(self, body: B) -> B::Output {
         match self.or_best() {
             #[cfg(level = "portable")]
@@ -133,14 +137,14 @@ impl Level {
         }
     }
 
-    /// This level, or the best one available if the machine lacks it.
+    /// This level, or the best available one if the machine does not support it.
     fn or_best(self) -> Self {
         if self.is_available() { self } else { Self::best() }
     }
 }
 
-/// A body's copies, as methods: the compiler puts them beside the body, so that it can compile
-/// bodies of several modules at a time.
+/// The copies of a body, as methods: the compiler places them next to the body, so that it can
+/// compile bodies of several modules in parallel.
 #[cfg(any(level = "avx2", level = "avx512"))]
 #[expect(unsafe_code, reason = "methods compiled for features are unsafe to call")]
 trait Copies: Body + Sized {

@@ -1,8 +1,8 @@
-//! Numbers side by side in lanes, and how they are computed on every instruction set.
+//! Numbers in lanes, and their arithmetic on every instruction set.
 //!
 //! `arithmetic`: multiply-add, exact products and sums; `level`: the instruction sets; `lanes`:
-//! sixteen numbers; `numbers`: operations on single ones; `exp`: eˣ and eˣ − 1; `double`: twice the
-//! working precision; `sin`: sin(π r/p); `sum`: weighted sums in a fixed order.
+//! sixteen numbers; `numbers`: operations on single numbers; `exp`: eˣ and eˣ − 1; `double`: twice
+//! the working precision; `sin`: sin(π r/p); `sum`: weighted sums in a fixed order.
 
 pub(crate) mod arithmetic;
 pub(crate) mod double;

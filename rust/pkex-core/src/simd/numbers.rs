@@ -2,8 +2,8 @@
 
 use crate::simd::arithmetic::Arithmetic;
 
-/// 1/x of a normal x from 2⁻¹⁰²² to 1, less at most 0.26 %: a division costs as much as ten
-/// multiplications. Negating the exponent and the digits comes within 5.1 %, and Newton's step
+/// 1/x of a normal x from 2⁻¹⁰²² to 1, too small by at most 0.26 %: a division costs as much as ten
+/// multiplications. Negating the exponent and the digits comes within 5.1 %, and a Newton step
 /// squares the error.
 #[inline(always)]
 pub(crate) fn nearly_inverse<A: Arithmetic>(x: f64) -> f64 {
@@ -12,10 +12,10 @@ pub(crate) fn nearly_inverse<A: Arithmetic>(x: f64) -> f64 {
     guess * A::mul_add(-x, guess, 2.0)
 }
 
-/// What makes a sum of [`nearly_inverse`] an upper bound again.
+/// The factor that turns a sum of [`nearly_inverse`] into an upper bound.
 pub(crate) const INVERSE_MARGIN: f64 = 1.0026;
 
-/// The larger of two numbers, in one instruction: `f64::max` handles NaN, too.
+/// The larger of two numbers, in one instruction: `f64::max` also handles NaN.
 #[inline(always)]
 pub(crate) fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }

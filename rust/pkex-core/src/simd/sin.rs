@@ -1,17 +1,17 @@
 //! sin(π t) for the t = r/p of a distance r and a period p, lane by lane and without branches.
 //!
-//! r − q p with q the integer nearest r/p has as few digits as r and p (the IEEE remainder), so it
-//! is found exactly; what is left is a polynomial on |t| ≤ ½. No library is called: bits are equal
-//! everywhere, for this part of the work also without a fused multiply-add.
+//! r − q p, with the integer q nearest to r/p, has as few digits as r and p (the IEEE remainder),
+//! so it is exact. The sine of the remainder is a polynomial on |t| ≤ ½. No library is called: bits
+//! are equal everywhere, for this part of the work also without a fused multiply-add.
 
 use crate::simd::arithmetic::{Arithmetic, two_sum};
 use crate::simd::double::Double;
 use crate::simd::lanes::map_lanes;
 
-/// 1.5 · 2⁵²: a sum with it has no digits after the binary point.
+/// 1.5 · 2⁵²: a sum with this number has no digits after the binary point.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
-/// Quotients up to here are found to within 2⁻¹².
+/// Quotients up to this number are exact to within 2⁻¹².
 const MOST_PERIODS: f64 = 1_099_511_627_776.0;
 
 /// sin(π t)/t in t², from the constant term up, on |t| ≤ ½ with a margin.
@@ -37,20 +37,20 @@ pub(crate) struct Period {
 }
 
 impl Period {
-    /// From p and 1/p.
+    /// A period of that length.
     pub fn new(length: f64) -> Self {
         Self { length, inverse: length.recip() }
     }
 
-    /// The entries, those that are very many periods less multiples of these: quotients keep their
-    /// digits, and differences do not overflow.
+    /// The entries. Entries of very many periods are reduced by multiples of the period, so that
+    /// quotients keep their digits and differences do not overflow.
     #[inline(always)]
     pub fn within<const W: usize>(self, entries: &[f64; W]) -> [f64; W] {
         let is_far = |entry: f64| entry.abs() * self.inverse > MOST_PERIODS;
         if !entries.iter().any(|&entry| is_far(entry)) {
             return *entries;
         }
-        // Exact in the C library, too. It is rare.
+        // The remainder is exact in the C library as well. This case is rare.
         map_lanes(entries, |entry| if is_far(entry) { entry % self.length } else { entry })
     }
 
@@ -93,7 +93,8 @@ mod tests {
     fn sines_equal_the_librarys_at_quotients_without_rounding() {
         for step in -4096..=4096 {
             let t = f64::from(step) / 1024.0;
-            // Of the remainder, whose product with π the library is given to 1e-16.
+            // The sine of the remainder, whose product with π is passed to the library with an
+            // error of 1e-16.
             let rest = t - t.round();
             let sign = if t.round() % 2.0 == 0.0 { 1.0 } else { -1.0 };
             let expected = sign * (std::f64::consts::PI * rest).sin();
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn multiples_of_the_period_have_sine_0_and_their_neighbours_nearly() {
+    fn multiples_of_the_period_have_sine_0_and_their_neighbors_nearly() {
         for (length, times) in [(3.0, 1e6), (0.1, 7.0), (1e-3, 4096.0), (7e200, 11.0)] {
             let exact = Fused::two_product(length, times);
             for found in [

@@ -1,7 +1,7 @@
-//! Weighted sums over evaluations, in an order that depends on nothing but the problem.
+//! Weighted sums over evaluations, in an order that depends only on the problem.
 //!
-//! Lane i of an accumulator adds the evaluations i, i + 16, i + 32, …; lanes are then added as a
-//! fixed tree, and the sums of tiles one after another. Compensated sums are the dot product of
+//! Lane i of an accumulator adds the evaluations i, i + 16, i + 32, …. The lanes are then added as
+//! a fixed tree, and the sums of tiles one after another. Compensated sums are the dot product of
 //! Ogita, Rump and Oishi (2005, algorithm 5.3), as accurate as in twice the working precision.
 
 use crate::simd::arithmetic::{Arithmetic, two_sum};
@@ -18,7 +18,7 @@ pub enum Summation {
     Plain,
 }
 
-/// A number as an unevaluated sum: its rounded value and what rounding left over.
+/// A number as the unevaluated sum of its rounded value and the rounding error.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sum {
     high: f64,
@@ -52,8 +52,9 @@ impl Sum {
     }
 }
 
-/// Adds values to as many sums, place by place.
+/// Adds each value to the sum in the same place.
 pub(crate) fn add_each(totals: &mut [Sum], values: &[f64], summation: Summation) {
+    debug_assert_eq!(totals.len(), values.len());
     for (total, &value) in totals.iter_mut().zip(values) {
         total.add(Sum::from(value), summation);
     }
@@ -70,7 +71,7 @@ impl Accumulator {
     /// All sums 0.
     pub const ZERO: Self = Self { high: Lanes::ZERO, low: Lanes::ZERO };
 
-    /// Adds `weights`·`values`, lane by lane, and what rounding leaves over.
+    /// Adds `weights`·`values` and the rounding errors, lane by lane.
     #[inline(always)]
     pub fn add_product<A: Arithmetic, const W: usize>(&mut self, weights: &Lanes, values: &Lanes) {
         for part in 0..LANES / W {
@@ -86,7 +87,7 @@ impl Accumulator {
         }
     }
 
-    /// Adds them without what rounding leaves over.
+    /// Adds `weights`·`values`, lane by lane, without rounding errors.
     #[inline(always)]
     pub fn add_plainly<A: Arithmetic, const W: usize>(&mut self, weights: &Lanes, values: &Lanes) {
         self.high.add_product::<A, W>(weights, values);
@@ -115,40 +116,57 @@ impl Accumulator {
     }
 }
 
-/// Adds weights times values to sums, lane by lane.
-pub(crate) struct AddWeighted<'a> {
-    pub weights: Lanes,
-    pub values: &'a [Lanes],
-    pub sums: &'a mut [Accumulator],
+/// Sums in lanes to which products are added.
+pub(crate) trait RunningSum {
+    /// Adds `weights`·`values`, lane by lane.
+    fn include<A: Arithmetic, const W: usize>(&mut self, weights: &Lanes, values: &Lanes);
 }
 
-impl Body for AddWeighted<'_> {
-    type Output = ();
-
+impl RunningSum for Accumulator {
     #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        debug_assert_eq!(self.sums.len(), self.values.len());
-        for (sum, value) in self.sums.iter_mut().zip(self.values) {
-            sum.add_product::<A, W>(&self.weights, value);
+    fn include<A: Arithmetic, const W: usize>(&mut self, weights: &Lanes, values: &Lanes) {
+        self.add_product::<A, W>(weights, values);
+    }
+}
+
+impl RunningSum for Lanes {
+    #[inline(always)]
+    fn include<A: Arithmetic, const W: usize>(&mut self, weights: &Lanes, values: &Lanes) {
+        self.add_product::<A, W>(weights, values);
+    }
+}
+
+/// Adds a value, times the weights of each output, to the sums of outputs.
+#[inline(always)]
+pub(crate) fn add_to_outputs<A: Arithmetic, const W: usize>(
+    value: &Lanes,
+    weights: &[(usize, Lanes)],
+    summation: Summation,
+    sums: &mut [Accumulator],
+) {
+    for (output, weights) in weights {
+        match summation {
+            Summation::Compensated => sums[*output].add_product::<A, W>(weights, value),
+            Summation::Plain => sums[*output].add_plainly::<A, W>(weights, value),
         }
     }
 }
 
-/// The same without what rounding leaves over.
-pub(crate) struct AddPlainly<'a> {
+/// Adds weights times values to sums, lane by lane: compensated in an [`Accumulator`], else plain.
+pub(crate) struct AddWeighted<'a, S> {
     pub weights: Lanes,
     pub values: &'a [Lanes],
-    pub sums: &'a mut [Lanes],
+    pub sums: &'a mut [S],
 }
 
-impl Body for AddPlainly<'_> {
+impl<S: RunningSum> Body for AddWeighted<'_, S> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
         debug_assert_eq!(self.sums.len(), self.values.len());
         for (sum, value) in self.sums.iter_mut().zip(self.values) {
-            sum.add_product::<A, W>(&self.weights, value);
+            sum.include::<A, W>(&self.weights, value);
         }
     }
 }

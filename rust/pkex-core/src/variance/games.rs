@@ -1,34 +1,32 @@
 //! The variance of conditional means, for functions that are sums of products: global sensitivity.
 //!
-//! For f(x) = Σ_e w_e ∏ⱼ φ_ej(xⱼ) and independent inputs X, v(S) = Var(E[f(X) | X_S]) is but for a
-//! constant, (E f)², the sum over products of evaluations e and e′ of product games, with
+//! For f(x) = Σ_e w_e ∏ⱼ φ_ej(xⱼ) and independent inputs X, v(S) = Var(E[f(X) | X_S]) is, except
+//! for the constant (E f)², the sum of product games over products of evaluations e and e′, with
 //!
 //!   aⱼ = E[φ_ej φ_e′j],  bⱼ = E φ_ej · E φ_e′j,  cⱼ = aⱼ − bⱼ = Cov(φ_ej, φ_e′j),  weight w_e w_e′.
 //!
-//! Covariances are given as products of *deviations*: vectors g_ej with g_ej · g_e′j = cⱼ, such as
-//! the roots of a quadrature rule's weights times φ_ej − E φ_ej at its nodes. So c does not cancel,
-//! and a factor takes a few multiply-adds.
+//! Covariances are computed as products of *deviations*: vectors g_ej with g_ej · g_e′j = cⱼ, such
+//! as the square roots of a quadrature rule's weights times φ_ej − E φ_ej at its nodes. So c does
+//! not cancel, and a factor takes a few multiply-adds.
 
 use crate::error::Error;
 use crate::game::block::{AbsentFactor, Block};
 use crate::game::coalitions::{Coalitions, binomial};
-use crate::game::quantity::{Nodes, Quantity};
+use crate::game::quantity::{MeasureNodes, Quantity};
 use crate::game::spread::Spread;
 use crate::kernel::players::Players;
 use crate::kernel::product::multiplied_contrast;
 use crate::matrix::Matrix;
 use crate::memory::{INPUT, Memory, RESULT, saturating_product};
 use crate::quadrature::measure::Measure;
-use crate::quadrature::rule::Rule;
-use crate::quadrature::table::NodeTable;
 use crate::settings::{Context, Settings};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane, multiply_add_lanes};
 use crate::simd::level::Body;
 use crate::threads::Monitor;
 use crate::walk::computation::{Computation, InParts, MOST_COALITIONS, Values};
-use crate::walk::source::Source;
-use crate::walk::triangle::{Partners, Triangle};
+use crate::walk::source::{Size, Source};
+use crate::walk::triangle::{EvaluationPlace, Partners, Triangle};
 
 /// The games of a sum of products, over products of two of its evaluations.
 #[derive(Debug)]
@@ -36,20 +34,20 @@ pub struct VarianceGames<'a> {
     means: Matrix<'a>,
     deviations: Matrix<'a>,
     pub(crate) weights: Matrix<'a>,
-    /// Where the deviations of each column start, then where they end.
+    /// The start of each column's deviations, then the end of all.
     starts: &'a [usize],
     pub(crate) columns_of_player: Vec<Vec<usize>>,
     players: Vec<usize>,
     pub(crate) triangle: Triangle,
-    /// Block by block, column by column: of sixteen evaluations side by side.
+    /// The means of sixteen evaluations as lanes, block by block, column by column.
     packed_means: Vec<Lanes>,
     packed_deviations: Vec<Lanes>,
 }
 
 impl<'a> VarianceGames<'a> {
-    /// From E φ (`means`, evaluations × columns), deviations (evaluations × those of all columns,
-    /// column j's from number `starts[j]` up to `starts[j + 1]`) and `weights` (evaluations ×
-    /// outputs).
+    /// The games of E φ (`means`, evaluations × columns), deviations (evaluations × deviations of
+    /// all columns; column j has those from number `starts[j]` up to `starts[j + 1]`) and `weights`
+    /// (evaluations × outputs).
     ///
     /// # Errors
     /// If the shapes do not fit, or there is too little memory.
@@ -91,23 +89,13 @@ impl<'a> VarianceGames<'a> {
         settings: &Settings,
         monitor: Monitor<'_>,
     ) -> Result<Vec<f64>, Error> {
-        let (table, point);
-        let nodes = match measure {
-            Measure::Point(t) => {
-                point = Rule::point(*t);
-                Nodes::Rule(&point)
-            }
-            Measure::Density(density) => {
-                let others = (self.players.len() + 1).saturating_sub(size);
-                table = NodeTable::weighted(others, density);
-                Nodes::Table(&table)
-            }
-        };
+        let nodes = MeasureNodes::new(measure, self.players.len(), size);
+        let nodes = nodes.nodes();
         if size == 1 {
             return Values(Quantity::Values(nodes), monitor).of(self, settings);
         }
         let count = binomial(self.players.len(), size).unwrap_or(usize::MAX);
-        let width = saturating_product([count, self.outputs()]);
+        let width = saturating_product([count, self.weights.columns()]);
         let result = Memory::default().filled(width, 0.0, RESULT)?;
         let parts = Coalitions::parts(self.players.len(), size, MOST_COALITIONS);
         let parts = parts.unwrap_or_default();
@@ -144,11 +132,11 @@ fn check_shapes(
             means.columns(),
             deviations.columns()
         ),
-        got: format!("{starts:?}, and players of {} columns", players.column_count()),
+        got: format!("{starts:?}, with players of {} columns", players.column_count()),
     })
 }
 
-/// Rows side by side, sixteen at a time.
+/// Sixteen rows at a time as lanes, column by column.
 fn packed(matrix: Matrix<'_>) -> Result<Vec<Lanes>, Error> {
     let blocks = matrix.rows().div_ceil(LANES);
     let mut lanes = Vec::new();
@@ -161,20 +149,14 @@ fn packed(matrix: Matrix<'_>) -> Result<Vec<Lanes>, Error> {
 impl Source for VarianceGames<'_> {
     type Cache = ();
 
-    fn items(&self) -> usize {
-        1
-    }
-
-    fn players(&self) -> usize {
-        self.players.len()
-    }
-
-    fn outputs(&self) -> usize {
-        self.weights.columns()
-    }
-
-    fn blocks(&self) -> usize {
-        self.triangle.blocks()
+    fn size(&self) -> Size {
+        Size {
+            items: 1,
+            players: self.players.len(),
+            outputs: self.weights.columns(),
+            blocks: self.triangle.blocks(),
+            orders: 0,
+        }
     }
 
     fn fill(
@@ -201,27 +183,38 @@ impl Source for VarianceGames<'_> {
     }
 }
 
-/// Of one evaluation and of sixteen others: deviations, and means.
-type OfColumn<'a, const W: usize> = ((&'a [f64], &'a [Lanes]), (f64, &'a [f64; W]));
+/// A column of one evaluation and of sixteen others.
+pub(crate) struct ColumnOfProducts<'a, const W: usize> {
+    /// The deviations of the one evaluation.
+    pub own: &'a [f64],
+    /// The deviations of the others.
+    pub others: &'a [Lanes],
+    /// The mean of the one evaluation.
+    pub mean: f64,
+    /// The means of some of the others.
+    pub means: &'a [f64; W],
+}
 
 impl VarianceGames<'_> {
-    /// The deviations of a column in all of the lanes, and the means in some.
+    /// The deviations of a column in all lanes, and the means in some.
     #[inline(always)]
     pub(crate) fn of_column<const W: usize>(
         &self,
         partners: Partners,
         column: usize,
         part: usize,
-    ) -> OfColumn<'_, W> {
+    ) -> ColumnOfProducts<'_, W> {
         let one = number(partners.one);
         let range = self.starts[column]..self.starts[column + 1];
         let own = &self.deviations.row(one)[range.clone()];
         let others = &self.packed_deviations[partners.others * self.deviations.columns()..][range];
         let means = &self.packed_means[partners.others * self.means.columns() + column];
-        ((own, others), (self.means.row(one)[column], means.part(part)))
+        let mean = self.means.row(one)[column];
+        ColumnOfProducts { own, others, mean, means: means.part(part) }
     }
 
-    /// The weight of the one evaluation, and those of the others times how often products count.
+    /// The weight of the one evaluation, and the weights of the others times how often each product
+    /// counts.
     #[inline(always)]
     pub(crate) fn weights_of_products(&self, partners: Partners, output: usize) -> (f64, Lanes) {
         let (rows, first) = (self.weights.rows(), partners.others * LANES);
@@ -234,8 +227,8 @@ impl VarianceGames<'_> {
     }
 }
 
-/// The number of an evaluation, from its block and lane.
-fn number((block, lane): (usize, usize)) -> usize {
+/// The number of an evaluation.
+fn number(EvaluationPlace { block, lane }: EvaluationPlace) -> usize {
     block * LANES + lane
 }
 
@@ -281,8 +274,9 @@ impl VarianceGames<'_> {
         column: usize,
         part: usize,
     ) -> [[f64; W]; 3] {
-        let ((own, others), (mean, means)) = self.of_column::<W>(partners, column, part);
-        // Two sums, of which one does not wait for the other.
+        let ColumnOfProducts { own, others, mean, means } =
+            self.of_column::<W>(partners, column, part);
+        // Two sums, so that one does not wait for the other.
         let mut sums = [[0.0; W]; 2];
         let (own_twos, own_last) = own.as_chunks::<2>();
         let (other_twos, other_last) = others.as_chunks::<2>();

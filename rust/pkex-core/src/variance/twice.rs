@@ -1,10 +1,11 @@
 //! The sums of [`VarianceGames`] in twice the working precision.
 //!
-//! Where weights are huge and cancel, rounding errors of factors are not small beside the sum, in
-//! which they are multiplied by the squares of weights. Those of means and deviations are: they
-//! change the function by their products with the weights themselves. So from these numbers on all
-//! is computed with twice the digits, and with the nodes that are exact: an error of a quadrature
-//! would be multiplied likewise (that of a node or of its weight is not).
+//! If weights are huge and cancel, rounding errors of factors are not small compared with the sum,
+//! because they are multiplied by the squares of weights. Rounding errors of means and deviations
+//! are small: they change the function by their products with the weights themselves. So all
+//! computations from these numbers on have twice the digits, and the exact number of nodes: the
+//! error of a quadrature would be multiplied as well (the rounding error of a node or of its weight
+//! is not).
 
 use std::ops::Range;
 
@@ -17,20 +18,20 @@ use crate::simd::double::Double;
 use crate::simd::lanes::LANES;
 use crate::simd::level::Body;
 use crate::threads::{Monitor, Parallelism};
-use crate::variance::games::VarianceGames;
+use crate::variance::games::{ColumnOfProducts, VarianceGames};
 use crate::walk::triangle::Partners;
-use crate::walk::waves::Waves;
+use crate::walk::waves::{Units, Waves};
 
 /// Blocks of a tile, and tiles of a wave.
 const BLOCKS_PER_TILE: usize = 32;
 const TILES_PER_WAVE: usize = 256;
-/// Steps of one node and player that the arithmetic costs.
+/// The cost of the arithmetic, in steps of one node and player.
 const COST: usize = 16;
 
 impl VarianceGames<'_> {
-    /// The Shapley values, then v({j}) − v(∅) and v(D) − v(D∖j), player by player and output by
-    /// output; then, if asked for, v({i, j}) − v({i}) − v({j}) + v(∅), coalition
-    /// by coalition of two.
+    /// Computes the Shapley values, then v({j}) − v(∅) and v(D) − v(D∖j), player by player and
+    /// output by output. With `with_interactions`, v({i, j}) − v({i}) − v({j}) + v(∅) follow,
+    /// coalition by coalition of two.
     ///
     /// # Errors
     /// As [`VarianceGames::interactions`].
@@ -59,7 +60,7 @@ impl VarianceGames<'_> {
             sums.fill(Double::of(0.0, 0.0));
             waves.compute(
                 &memory,
-                (count, 1),
+                Units { in_wave: count, per_task: 1 },
                 parallelism,
                 sums.chunks_mut(width.max(1)).enumerate(),
                 || Ok(()),
@@ -93,7 +94,7 @@ impl VarianceGames<'_> {
     }
 }
 
-/// Adds up the products of some blocks.
+/// Adds the products of some blocks.
 struct TileOfProducts<'a> {
     games: &'a VarianceGames<'a>,
     blocks: Range<usize>,
@@ -140,12 +141,12 @@ impl Body for TileOfProducts<'_> {
     }
 }
 
-/// The factors of the players of some products, and what is computed of them.
+/// The factors of the players of some products, and the quantities computed from them.
 struct Work<const W: usize> {
     present: Vec<Double<W>>,
     absent: Vec<Double<W>>,
     difference: Vec<Double<W>>,
-    /// The products of the factors of the players before each, and of all.
+    /// The products of the factors of the players before each player, and of all.
     before: Vec<Double<W>>,
     values: Vec<Double<W>>,
 }
@@ -169,7 +170,7 @@ impl<const W: usize> Work<W> {
             let (mut present, mut absent) = (one, one);
             let mut difference = Double::of(0.0, 0.0);
             for &column in columns {
-                let [a, b, c] = factors::<A, W>(games, partners, (column, part));
+                let [a, b, c] = factors::<A, W>(games, partners, column, part);
                 // a a′ − b b′ = c a′ + b c′.
                 difference = difference.times::<A>(&a).plus(&absent.times::<A>(&c));
                 present = present.times::<A>(&a);
@@ -181,7 +182,8 @@ impl<const W: usize> Work<W> {
         }
     }
 
-    /// Computes the values of each player, then of coalitions of two, without the weights of the games.
+    /// Computes the values of each player, then of coalitions of two, without the weights of the
+    /// games.
     #[inline(always)]
     fn evaluate<A: Arithmetic>(&mut self, rule: &Rule, with_interactions: bool) {
         let count = self.difference.len();
@@ -195,7 +197,7 @@ impl<const W: usize> Work<W> {
             self.add_node::<A>(node, true, 0);
         }
         self.add_node::<A>(&at_present, true, 2 * count);
-        // The last, as interactions take its products.
+        // This node is the last, because interactions use its products.
         self.add_node::<A>(&at_absent, false, count);
         for place in 0..3 * count {
             self.values[place] = self.values[place].times::<A>(&self.difference[place % count]);
@@ -248,9 +250,11 @@ impl<const W: usize> Work<W> {
 fn factors<A: Arithmetic, const W: usize>(
     games: &VarianceGames<'_>,
     partners: Partners,
-    (column, part): (usize, usize),
+    column: usize,
+    part: usize,
 ) -> [Double<W>; 3] {
-    let ((own, others), (mean, means)) = games.of_column::<W>(partners, column, part);
+    let ColumnOfProducts { own, others, mean, means } =
+        games.of_column::<W>(partners, column, part);
     let mut c = Double::<W>::of(0.0, 0.0);
     for (g, h) in own.iter().zip(others) {
         for (i, h) in h.part::<W>(part).iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The sums of one cell: of the evaluations of an item in a tile.
+//! The sums of one cell: the evaluations of an item in a tile.
 
 use std::ops::Range;
 
@@ -10,69 +10,70 @@ use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{Lanes, map_lanes, zip_lanes};
 use crate::simd::level::Body;
-use crate::simd::sum::{Accumulator, Sum, Summation};
+use crate::simd::sum::{Accumulator, Sum, Summation, add_to_outputs};
 use crate::walk::source::Source;
 use crate::walk::tiling::Tiling;
 
-/// What a thread keeps between cells.
+/// The workspace of a thread.
 #[derive(Debug, Default)]
 pub(crate) struct CellWorkspace<C> {
     block: Block,
-    /// The first block of the tile that the cache is prepared for.
+    /// The first block of the tile for which the cache is prepared.
     prepared: Option<usize>,
     cache: C,
     scratch: Scratch,
     weights: Vec<(usize, Lanes)>,
     places: Vec<usize>,
-    /// Values of a run of blocks so far, by place; empty where each block is weighed by itself.
+    /// The sums of values of a run of blocks, by place; empty if every block is weighted
+    /// separately.
     values: Vec<Lanes>,
     accumulators: Vec<Accumulator>,
 }
 
 impl<C: Default> CellWorkspace<C> {
-    /// With room for any cell: where memory is missing, the call fails before it computes.
+    /// A workspace with memory for any cell: if memory is missing, the call fails before it
+    /// computes.
     pub fn new<S: Source<Cache = C>>(
         source: &S,
         quantity: Quantity<'_>,
         tiling: &Tiling,
         memory: &Memory,
     ) -> Result<Self, Error> {
-        let (players, outputs) = (source.players(), source.outputs());
-        let count = quantity.count(players);
+        let size = source.size();
+        let (players, count) = (size.players, quantity.count(size.players));
         let mut workspace = Self::default();
         memory.reserve(&mut workspace.accumulators, tiling.width, SUMS)?;
-        memory.reserve(&mut workspace.weights, outputs, SUMS)?;
+        memory.reserve(&mut workspace.weights, size.outputs, SUMS)?;
         memory.reserve(&mut workspace.places, count, SUMS)?;
-        if source.has_runs() {
+        if source.runs().exist() {
             workspace.values = memory.filled(count, Lanes::ZERO, SUMS)?;
         }
         workspace.block.reserve(players, count, memory)?;
-        workspace.block.needs_present = source.orders() > 0 || quantity.needs_present();
+        workspace.block.needs_present = size.orders > 0 || quantity.needs_present();
         workspace.scratch.reserve(quantity, players, memory)?;
-        if source.orders() > 0 {
-            let series = (players, source.orders());
-            workspace.block.reserve_series(series, memory)?;
-            workspace.scratch.reserve_series(quantity, series, memory)?;
+        if size.orders > 0 {
+            workspace.block.reserve_series(size.factors(), memory)?;
+            workspace.scratch.reserve_series(quantity, size.factors(), memory)?;
         }
         source.reserve(tiling.blocks_per_tile, &mut workspace.cache, memory)?;
         Ok(workspace)
     }
 
-    /// Prepares a tile, unless that has just been done.
+    /// Prepares a tile, unless the cache is prepared for it.
     pub fn prepare<S: Source<Cache = C>>(
         &mut self,
         source: &S,
         blocks: &Range<usize>,
         context: Context<'_>,
     ) {
-        if source.preparation() > 0 && self.prepared != Some(blocks.start) {
+        if source.costs().preparation > 0 && self.prepared != Some(blocks.start) {
             source.prepare(blocks.clone(), context, &mut self.cache);
             self.prepared = Some(blocks.start);
         }
     }
 }
 
-/// Adds up one cell: the evaluations in `blocks` of an item.
+/// Computes the sums of one cell: the evaluations in `blocks` of an item.
 pub(crate) fn add_up_cell<S: Source>(
     source: &S,
     quantity: Quantity<'_>,
@@ -85,7 +86,8 @@ pub(crate) fn add_up_cell<S: Source>(
         workspace;
     accumulators.clear();
     accumulators.resize(sums.len(), Accumulator::ZERO);
-    let (outputs, summation) = (source.outputs(), context.settings.summation);
+    let (outputs, summation) = (source.size().outputs, context.settings.summation);
+    let runs = source.runs();
     source.start(cache);
     let end = blocks.end;
     for index in blocks {
@@ -100,7 +102,7 @@ pub(crate) fn add_up_cell<S: Source>(
         let mut scale = Lanes(map_lanes(&block.divisor.0, |divisor| coefficient * divisor));
         if !values.is_empty() {
             context.run(AddValues { scale, block, places, values });
-            if !source.ends_run(index) && index + 1 < end {
+            if !runs.ends_with(index) && index + 1 < end {
                 continue;
             }
             scale = Lanes::ONE;
@@ -115,12 +117,13 @@ pub(crate) fn add_up_cell<S: Source>(
             values.fill(Lanes::ZERO);
         }
     }
+    debug_assert_eq!(sums.len(), accumulators.len());
     for (sum, accumulator) in sums.iter_mut().zip(accumulators) {
         *sum = accumulator.total();
     }
 }
 
-/// Weighs and adds the values of a block.
+/// Adds the values of a block, times weights, to the sums of outputs.
 struct Reduce<'a> {
     block: &'a Block,
     places: &'a [usize],
@@ -136,15 +139,17 @@ impl Body for Reduce<'_> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
         let Self { block, places, weights, outputs, summation, accumulators } = self;
+        debug_assert_eq!(block.omega.len(), places.len());
+        debug_assert_eq!(block.difference.len(), places.len());
         let factors = block.omega.iter().zip(&block.difference);
         for ((omega, difference), place) in factors.zip(places) {
             let sums = &mut accumulators[place * outputs..][..outputs];
-            weigh::<A, W>(&omega.times::<W>(difference), weights, summation, sums);
+            add_to_outputs::<A, W>(&omega.times::<W>(difference), weights, summation, sums);
         }
     }
 }
 
-/// Weighs and adds values, one for each place.
+/// Adds values, one for each place, times weights, to the sums of outputs.
 struct ReduceSums<'a> {
     values: &'a [Lanes],
     weights: &'a [(usize, Lanes)],
@@ -159,24 +164,9 @@ impl Body for ReduceSums<'_> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
         let Self { values, weights, outputs, summation, accumulators } = self;
+        debug_assert_eq!(values.len() * outputs, accumulators.len());
         for (value, sums) in values.iter().zip(accumulators.chunks_exact_mut(outputs)) {
-            weigh::<A, W>(value, weights, summation, sums);
-        }
-    }
-}
-
-/// Adds values to the sums of some outputs, with the weights of each.
-#[inline(always)]
-fn weigh<A: Arithmetic, const W: usize>(
-    value: &Lanes,
-    weights: &[(usize, Lanes)],
-    summation: Summation,
-    sums: &mut [Accumulator],
-) {
-    for (output, weights) in weights {
-        match summation {
-            Summation::Compensated => sums[*output].add_product::<A, W>(weights, value),
-            Summation::Plain => sums[*output].add_plainly::<A, W>(weights, value),
+            add_to_outputs::<A, W>(value, weights, summation, sums);
         }
     }
 }

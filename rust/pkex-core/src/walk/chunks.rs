@@ -1,4 +1,4 @@
-//! A sample of rows, cut into chunks whose rows also stand side by side in lanes.
+//! A sample of rows, cut into chunks whose rows are also stored as lanes.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use crate::matrix::Matrix;
 use crate::memory::{INPUT, Memory, saturating_product};
 use crate::simd::lanes::{LANES, Lanes};
 
-/// Where a sample is cut: every pair of chunks is a tile of the walk over pairs.
+/// The chunks of a sample: every pair of chunks is a tile of the walk over pairs.
 #[derive(Clone, Debug)]
 pub(crate) struct Chunks {
     chunks: Vec<Chunk>,
@@ -23,10 +23,18 @@ pub(crate) struct Chunk {
 }
 
 impl Chunk {
-    /// Blocks of lanes.
+    /// The number of blocks of lanes.
     pub fn blocks(&self) -> usize {
         self.rows.len().div_ceil(LANES)
     }
+}
+
+/// A block of the rows of a chunk.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChunkBlock<'a> {
+    pub chunk: &'a Chunk,
+    /// The number of the block in the chunk.
+    pub index: usize,
 }
 
 impl Chunks {
@@ -51,7 +59,7 @@ impl Chunks {
     }
 }
 
-/// The rows of a matrix in the lanes of chunks, block by block, column by column.
+/// The rows of a matrix as the lanes of chunks, block by block, column by column.
 #[derive(Clone, Debug)]
 pub(crate) struct PackedRows {
     columns: usize,
@@ -59,7 +67,7 @@ pub(crate) struct PackedRows {
 }
 
 impl PackedRows {
-    /// Packs row `source(i)` of `rows` in the place of row i; a chunk's last row fills unused
+    /// Packs row `source(i)` of `rows` in the place of row i. The last row of a chunk fills unused
     /// lanes.
     pub fn new(
         rows: Matrix<'_>,
@@ -83,8 +91,8 @@ impl PackedRows {
         Ok(Self { columns: rows.columns(), lanes })
     }
 
-    /// A block of a chunk, column by column.
-    pub fn block(&self, chunk: &Chunk, block: usize) -> &[Lanes] {
-        &self.lanes[(chunk.first_block + block) * self.columns..][..self.columns]
+    /// The rows of a block, column by column.
+    pub fn block(&self, at: ChunkBlock<'_>) -> &[Lanes] {
+        &self.lanes[(at.chunk.first_block + at.index) * self.columns..][..self.columns]
     }
 }

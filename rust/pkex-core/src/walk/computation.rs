@@ -1,4 +1,4 @@
-//! What is computed of the games of rows: one quantity of all of them, or interactions in parts.
+//! The computations on the games of rows: one quantity for all of them, or interactions in parts.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,14 +10,14 @@ use crate::threads::{self, Monitor, Parallelism};
 use crate::walk::items;
 use crate::walk::source::Source;
 
-/// What is computed of the games of rows, whatever their value function.
+/// A computation on the games of rows, for any value function.
 pub(crate) trait Computation {
-    /// Who may stop it.
+    /// The monitor, which may stop the computation.
     fn monitor(&mut self) -> Monitor<'_>;
     fn of<S: Source>(self, games: &S, settings: &Settings) -> Result<Vec<f64>, Error>;
 }
 
-/// One quantity.
+/// Computes one quantity.
 pub(crate) struct Values<'a>(pub Quantity<'a>, pub Monitor<'a>);
 
 impl Computation for Values<'_> {
@@ -30,16 +30,17 @@ impl Computation for Values<'_> {
     }
 }
 
-/// Coalitions of one pass: half a kilobyte each, which together stay in the second-level cache (at
-/// 100 players twice as fast as all pairs at once, although every pass fills the factors again).
+/// Coalitions of one pass: half a kilobyte each, which together stay in the second-level cache. At
+/// 100 players this is twice as fast as all coalitions of two at once, although every pass fills
+/// the factors again.
 pub(crate) const MOST_COALITIONS: usize = 1 << 11;
 
-/// The interactions of coalitions, part by part: many parts share the threads, of a few each has
-/// all.
+/// Computes the interactions of coalitions in parts. Many parts are shared among the threads; a few
+/// parts are computed in turn, each on all threads.
 pub(crate) struct InParts<'a> {
-    /// Room for all.
+    /// The result of all parts.
     pub result: Vec<f64>,
-    /// Numbers of a row.
+    /// The number of values of a row.
     pub width: usize,
     pub parts: Vec<Coalitions>,
     pub nodes: Nodes<'a>,
@@ -54,8 +55,9 @@ impl Computation for InParts<'_> {
     fn of<S: Source>(mut self, games: &S, settings: &Settings) -> Result<Vec<f64>, Error> {
         let mut start = 0;
         let starts = self.parts.iter().map(|part| {
-            start += part.count() * games.outputs();
-            start - part.count() * games.outputs()
+            let width = part.count() * games.size().outputs;
+            start += width;
+            start - width
         });
         let starts: Vec<usize> = starts.collect();
         if self.parts.len() < 2 * settings.threads {
@@ -81,7 +83,7 @@ impl InParts<'_> {
             let values = items::run(games, quantity, settings, &mut |done, total| {
                 monitor(number * total + done, parts.len() * total)
             })?;
-            place(result, *width, start, (&values, games.items()));
+            place(result, *width, start, (&values, games.size().items));
             if monitor(number + 1, parts.len()).is_break() {
                 return Err(Error::Interrupted);
             }
@@ -97,7 +99,7 @@ impl InParts<'_> {
         settings: &Settings,
     ) -> Result<(), Error> {
         let Self { result, width, parts, nodes, monitor } = self;
-        // The values, and the error of the first part, in their order, that failed.
+        // The values, and the error of the first part that failed.
         let outcome = Mutex::new((result, None));
         threads::for_each(
             parts.iter().zip(starts),
@@ -108,7 +110,7 @@ impl InParts<'_> {
                 let values = items::run_within(games, quantity, settings, stop);
                 let mut outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
                 match values {
-                    Ok(values) => place(outcome.0, *width, start, (&values, games.items())),
+                    Ok(values) => place(outcome.0, *width, start, (&values, games.size().items)),
                     Err(error) => match &outcome.1 {
                         Some((first, _)) if *first < start => {}
                         _ => outcome.1 = Some((start, error)),
@@ -124,7 +126,8 @@ impl InParts<'_> {
     }
 }
 
-/// Puts the values of a part for so many rows in their place among those of all parts.
+/// Copies the values of a part, for a number of rows, to their places among the values of all
+/// parts.
 fn place(result: &mut [f64], width: usize, start: usize, (values, rows): (&[f64], usize)) {
     let part_width = values.len() / rows.max(1);
     for (row, values) in values.chunks(part_width.max(1)).enumerate() {

@@ -1,12 +1,11 @@
 //! The walk over items × evaluations, in tiles whose sums are added up.
 //!
-//! An item is what gets a result of its own (an explained row); its evaluations come in blocks of
-//! sixteen, and a tile is a fixed number of blocks. A batch of items is walked tile by tile, so
-//! that what the items have in common in a tile is prepared once for many of them. A cell is a tile
-//! of one item. Tiles depend on the problem alone and the sums of an item's cells are added in
-//! order, so the result's bits depend neither on the number of threads nor on which items are
-//! computed together. Memory: the results, a tile's workspace per thread, and the sums of a wave of
-//! cells.
+//! An item has a result of its own (an explained row). Its evaluations come in blocks of sixteen,
+//! and a tile is a fixed number of blocks. A batch of items is walked tile by tile, so that factors
+//! that all items share in a tile are prepared once for many items. A cell is a tile of one item.
+//! Tiles depend only on the problem, and the sums of an item's cells are added in order. So the
+//! bits of the result depend neither on the number of threads nor on which items are computed
+//! together. Memory: the results, a workspace for each thread, and the sums of a wave of cells.
 
 use std::ops::{ControlFlow, Range};
 
@@ -19,10 +18,10 @@ use crate::threads::{Monitor, Parallelism, Stop};
 use crate::walk::cell::{CellWorkspace, add_up_cell};
 use crate::walk::source::Source;
 use crate::walk::tiling::Tiling;
-use crate::walk::waves::Waves;
+use crate::walk::waves::{Units, Waves};
 
-/// For every item, player (or coalition) and output, in this order: Σ weight · quantity over the
-/// evaluations.
+/// Computes Σ weight · quantity over the evaluations for every item, player (or coalition) and
+/// output, in this order.
 pub(crate) fn run<S: Source>(
     source: &S,
     quantity: Quantity<'_>,
@@ -32,7 +31,7 @@ pub(crate) fn run<S: Source>(
     walk(source, quantity, settings, None, monitor)
 }
 
-/// The same, on a thread of another computation, until that is to stop.
+/// Computes the sums of [`run`] on a thread of another computation, until that is to stop.
 pub(crate) fn run_within<S: Source>(
     source: &S,
     quantity: Quantity<'_>,
@@ -51,9 +50,9 @@ fn walk<S: Source>(
     monitor: Monitor<'_>,
 ) -> Result<Vec<f64>, Error> {
     let tiling = Tiling::new(source, quantity, settings.threads);
-    let width = tiling.width;
+    let (width, items) = (tiling.width, source.size().items);
     let memory = Memory::default();
-    let length = saturating_product([source.items(), width]);
+    let length = saturating_product([items, width]);
     let mut result = Vec::new();
     memory.reserve(&mut result, length, RESULT)?;
     if tiling.tiles == 0 || width == 0 {
@@ -62,10 +61,11 @@ fn walk<S: Source>(
     }
     let (sums, totals) = (Vec::new(), Vec::new());
     let mut walk = ItemWalk { source, quantity, settings, within, tiling, memory, sums, totals };
-    let mut waves = Waves::new(saturating_product([source.items(), tiling.tiles]), monitor);
-    for first in (0..source.items()).step_by(tiling.items_per_batch) {
-        let items = first..(first + tiling.items_per_batch).min(source.items());
-        // Memory is touched batch by batch: all at once would take long, unnoticed by the monitor.
+    let mut waves = Waves::new(saturating_product([items, tiling.tiles]), monitor);
+    for first in (0..items).step_by(tiling.items_per_batch) {
+        let items = first..(first + tiling.items_per_batch).min(items);
+        // Memory is touched batch by batch: all at once would take long, without a call of the
+        // monitor.
         let (start, end) = (items.start * width, items.end * width);
         result.resize(end, 0.0);
         walk.batch(&items, &mut result[start..], &mut waves)?;
@@ -81,13 +81,13 @@ struct ItemWalk<'a, S> {
     source: &'a S,
     quantity: Quantity<'a>,
     settings: &'a Settings,
-    /// Set by the computation that this is a part of, if it is one.
+    /// The stop flag of the computation that this walk is a part of, if there is one.
     within: Option<&'a Stop>,
     tiling: Tiling,
     memory: Memory,
-    /// Of the cells of a wave: tile by tile, item by item.
+    /// The sums of the cells of a wave: tile by tile, item by item.
     sums: Vec<Sum>,
-    /// Of the batch's items, over the waves so far.
+    /// The sums of the batch's items over the completed waves.
     totals: Vec<Sum>,
 }
 
@@ -106,6 +106,7 @@ impl<S: Source> ItemWalk<'_, S> {
         for first in (0..tiles).step_by(tiles_per_wave) {
             self.wave(first..(first + tiles_per_wave).min(tiles), items, waves)?;
         }
+        debug_assert_eq!(results.len(), self.totals.len());
         for (result, total) in results.iter_mut().zip(&self.totals) {
             *result = total.value();
         }
@@ -125,12 +126,12 @@ impl<S: Source> ItemWalk<'_, S> {
         sums.resize(cells * width, Sum::default());
         let cells_per_task = tiling.cells_per_task(items.len());
         let parallelism = within.map_or_else(
-            || tiling.parallelism(source.items(), settings.threads),
+            || tiling.parallelism(source.size().items, settings.threads),
             Parallelism::Within,
         );
         waves.compute(
             memory,
-            (cells, cells_per_task),
+            Units { in_wave: cells, per_task: cells_per_task },
             parallelism,
             sums.chunks_mut(cells_per_task * width).enumerate(),
             || CellWorkspace::new(*source, *quantity, tiling, memory),
@@ -146,6 +147,7 @@ impl<S: Source> ItemWalk<'_, S> {
                 }
             },
         )?;
+        debug_assert_eq!(sums.len(), tiles.len() * totals.len());
         for tile in sums.chunks(totals.len()) {
             for (total, sum) in totals.iter_mut().zip(tile) {
                 total.add(*sum, settings.summation);

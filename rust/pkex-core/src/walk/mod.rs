@@ -1,10 +1,10 @@
-//! How evaluations, and pairs of rows, are walked in tiles on several threads.
+//! The walks over evaluations and over pairs of rows, in tiles and on several threads.
 //!
-//! `source`: where evaluations come from; `tiling`: how they are cut; `cell`: the sums of a tile
-//! and an item; `waves`: tasks side by side, wave after wave; `items`: the walk over items ×
-//! evaluations; `computation`: what is computed of them, perhaps in parts; `weights`: their weights;
-//! `triangle`: products of two evaluations, each once; `chunks`: a sample cut into chunks; `pairs`: the walk
-//! over its pairs.
+//! `source`: the interface to evaluations; `tiling`: their cut into tiles; `cell`: the sums of a
+//! tile and an item; `waves`: waves of tasks; `items`: the walk over items × evaluations;
+//! `computation`: one quantity of all rows, or interactions in parts; `weights`: the weights of
+//! evaluations; `triangle`: products of two evaluations; `chunks`: a sample cut into chunks;
+//! `pairs`: the walk over pairs of rows.
 
 pub(crate) mod cell;
 pub(crate) mod chunks;

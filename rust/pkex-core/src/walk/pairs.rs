@@ -1,7 +1,7 @@
 //! The walk over all pairs of rows, in tiles: pairs of chunks of rows.
 //!
-//! Tiles are computed wave after wave, and collected in their order, which depends on the chunks
-//! alone.
+//! Tiles are computed wave after wave, and collected in their order, which depends only on the
+//! chunks.
 
 use std::ops::Range;
 
@@ -11,9 +11,9 @@ use crate::settings::{Context, Settings};
 use crate::simd::lanes::{LANES, Lanes};
 use crate::threads::{Monitor, Parallelism};
 use crate::walk::chunks::{Chunk, Chunks};
-use crate::walk::waves::Waves;
+use crate::walk::waves::{Units, Waves};
 
-/// The pairs between the rows of two chunks, the first one not behind the second.
+/// The pairs between the rows of two chunks, of which the first does not come after the second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tile<'a> {
     pub first: &'a Chunk,
@@ -23,14 +23,14 @@ pub(crate) struct Tile<'a> {
 }
 
 impl Tile<'_> {
-    /// The blocks of the second chunk that a row of the first one makes pairs with.
+    /// The blocks of the second chunk that contain a pair with a row of the first chunk.
     pub fn blocks_of(self, row: usize) -> Range<usize> {
         let start = if self.is_diagonal { (row - self.first.rows.start) / LANES } else { 0 };
         start..self.second.blocks()
     }
 
-    /// The lanes that hold a pair: 1, and 0 for the others. A pair occurs once, a row's pair with
-    /// itself never.
+    /// A mask of the lanes that hold a pair: 1, and 0 for the others. A pair occurs once. The pair
+    /// of a row with itself does not occur.
     pub fn mask(self, row: usize, block: usize) -> Lanes {
         let start = self.second.rows.start + block * LANES;
         let behind = if self.is_diagonal { row + 1 } else { start };
@@ -42,20 +42,20 @@ impl Tile<'_> {
     }
 }
 
-/// What is summed over the pairs of a tile.
+/// A sum over the pairs of a tile.
 pub(crate) trait TileWork: Sync {
-    /// What a thread keeps between tiles.
+    /// The workspace of a thread.
     type Workspace;
     /// The sums of a tile.
     type Sums: Default + Send;
 
     /// The bytes of a tile's sums.
     fn bytes(&self, tile: Tile<'_>) -> usize;
-    /// Makes room for a tile's sums.
+    /// Reserves memory for a tile's sums.
     fn reserve(&self, tile: Tile<'_>, sums: &mut Self::Sums, memory: &Memory) -> Result<(), Error>;
-    /// A workspace with room for any tile.
+    /// A workspace with memory for any tile.
     fn workspace(&self, memory: &Memory) -> Result<Self::Workspace, Error>;
-    /// Sets the sums of a tile.
+    /// Computes the sums of a tile.
     fn add_up(
         &self,
         tile: Tile<'_>,
@@ -72,12 +72,13 @@ pub(crate) struct PairWalk<'a> {
     settings: &'a Settings,
 }
 
-/// Bytes of tiles' sums that are kept at a time, unless that were too few tiles for the threads.
+/// Bytes of tiles' sums that are kept at a time, unless that would be too few tiles for the
+/// threads.
 const WAVE_BYTES: usize = 8 << 20;
 
 impl<'a> PairWalk<'a> {
-    /// All pairs of chunks, or those that do not lie within the second class. `pair_cost` is
-    /// roughly the number of factors of a pair.
+    /// All pairs of chunks, or all except those within the second class. `pair_cost` is roughly the
+    /// number of factors of a pair.
     pub fn new(
         chunks: &'a Chunks,
         skips_second: bool,
@@ -120,8 +121,8 @@ impl<'a> PairWalk<'a> {
         self
     }
 
-    /// Sets the sums of each tile, and hands them to `collect` in the tiles' order. Workspaces and
-    /// sums are reserved in `memory`.
+    /// Computes the sums of each tile, and passes them to `collect` in the order of the tiles.
+    /// Workspaces and sums are reserved in `memory`.
     pub fn run<T: TileWork>(
         &self,
         work: &T,
@@ -143,7 +144,7 @@ impl<'a> PairWalk<'a> {
             }
             waves.compute(
                 memory,
-                (tiles.len(), 1),
+                Units { in_wave: tiles.len(), per_task: 1 },
                 self.parallelism,
                 wave.iter_mut().zip(tiles),
                 || work.workspace(memory),
@@ -159,7 +160,7 @@ impl<'a> PairWalk<'a> {
         Ok(())
     }
 
-    /// How many of the tiles from number `start` on are computed before the next ones.
+    /// The number of tiles of the wave that starts with tile number `start`.
     fn wave_length(&self, start: usize, work: &impl TileWork) -> usize {
         let least = match self.parallelism {
             Parallelism::Inline | Parallelism::Within(_) => 1,

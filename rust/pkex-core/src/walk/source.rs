@@ -1,65 +1,114 @@
-//! Where evaluations come from, as the walk over items sees it.
+//! The interface between the walk over items and the evaluations that it sums.
 
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::game::block::Block;
+use crate::game::block::{Block, FactorCount};
 use crate::game::spread::Spread;
 use crate::memory::Memory;
 use crate::settings::Context;
 use crate::simd::lanes::Lanes;
 
+/// How many items, players, outputs and blocks of evaluations a source has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Size {
+    /// Items: each has a result of its own.
+    pub items: usize,
+    /// Players of the games.
+    pub players: usize,
+    /// Outputs: sums with weights of their own.
+    pub outputs: usize,
+    /// Blocks of evaluations of an item.
+    pub blocks: usize,
+    /// The highest power of s in factors that are power series; 0 where factors are numbers.
+    pub orders: usize,
+}
+
+impl Size {
+    /// The number of factors of a block that has all players.
+    pub fn factors(self) -> FactorCount {
+        FactorCount { players: self.players, orders: self.orders }
+    }
+}
+
+/// Neighboring blocks whose weights differ only by their coefficients: their values are added up
+/// before they are weighted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Runs {
+    /// Blocks from the start of one sequence of such blocks to the next.
+    length: usize,
+    /// Most blocks whose values are added up.
+    most: usize,
+    /// The number of neighboring blocks that a tile never separates.
+    pub blocks_together: usize,
+}
+
+impl Runs {
+    /// Every block has weights of its own.
+    pub const NONE: Self = Self { length: 1, most: 1, blocks_together: 1 };
+
+    /// Most alternatives whose values are added up: these sums are plain, with at most this number
+    /// of roundings.
+    const MOST_ALTERNATIVES: usize = 16;
+
+    /// One block for each term of a sum; a tile holds all of them.
+    pub fn of_terms(terms: usize) -> Self {
+        Self { length: terms, most: usize::MAX, blocks_together: terms.max(1) }
+    }
+
+    /// One block for each alternative for absent players.
+    pub fn of_alternatives(alternatives: usize) -> Self {
+        Self { length: alternatives, most: Self::MOST_ALTERNATIVES, blocks_together: 1 }
+    }
+
+    /// Whether several blocks share their weights.
+    pub fn exist(self) -> bool {
+        self.length > 1
+    }
+
+    /// Whether a block is the last of those whose values are added up.
+    pub fn ends_with(self, index: usize) -> bool {
+        let end = index % self.length + 1;
+        end == self.length || end.is_multiple_of(self.most)
+    }
+}
+
+/// The costs of filling blocks, which determine the cut into tiles.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Costs {
+    /// Cost of preparing a block, in fills; 0 if there is nothing to prepare.
+    pub preparation: usize,
+    /// Bytes that are prepared for each player of a block.
+    pub prepared_bytes: usize,
+    /// Bytes that all items read to fill a block; 0 if tiles are cut without regard to them.
+    pub block_bytes: usize,
+}
+
 /// The evaluations of some items, block by block, and their weights.
 pub(crate) trait Source: Sync {
-    /// What a thread keeps between fills.
+    /// Factors that a thread keeps between fills of blocks.
     type Cache: Default;
 
-    /// Number of items.
-    fn items(&self) -> usize;
-    /// Players of the games.
-    fn players(&self) -> usize;
-    /// The highest power of s in factors that are power series.
-    fn orders(&self) -> usize {
-        0
+    /// The numbers of items, players, outputs and blocks.
+    fn size(&self) -> Size;
+    /// Which neighboring blocks share their weights.
+    fn runs(&self) -> Runs {
+        Runs::NONE
     }
-    /// Outputs: sums with weights of their own.
-    fn outputs(&self) -> usize;
-    /// Blocks of evaluations of an item.
-    fn blocks(&self) -> usize;
-    /// How many blocks follow each other that a tile does not part: the terms of a sum.
-    fn terms(&self) -> usize {
-        1
+    /// The costs of filling blocks.
+    fn costs(&self) -> Costs {
+        Costs::default()
     }
-    /// Whether blocks follow each other in runs: they weigh the same but for their coefficients, so
-    /// that their values are added up first.
-    fn has_runs(&self) -> bool {
-        self.terms() > 1
-    }
-    /// Whether a run ends with a block.
-    fn ends_run(&self, index: usize) -> bool {
-        (index + 1).is_multiple_of(self.terms())
-    }
-    /// What it costs to prepare a block, in fills: 0 if there is nothing to prepare.
-    fn preparation(&self) -> usize {
-        0
-    }
-    /// Bytes of what is prepared for each player of a block.
-    fn prepared_bytes(&self) -> usize {
-        0
-    }
-    /// Bytes that all items read to fill a block.
-    fn block_bytes(&self) -> usize {
-        0
-    }
-    /// Makes room in a cache for the factors of so many blocks at a time.
-    fn reserve(&self, _: usize, _: &mut Self::Cache, _: &Memory) -> Result<(), Error> {
+
+    /// Reserves memory in a cache for as many blocks as a tile has.
+    fn reserve(&self, _blocks: usize, _: &mut Self::Cache, _: &Memory) -> Result<(), Error> {
         Ok(())
     }
-    /// Makes ready what the items have in common in some blocks, before these are filled.
-    fn prepare(&self, _: Range<usize>, _: Context<'_>, _: &mut Self::Cache) {}
-    /// Makes a cache independent of what was filled before: the first blocks of a cell follow.
+    /// Prepares factors that all items share in some blocks, before these are filled.
+    fn prepare(&self, _blocks: Range<usize>, _: Context<'_>, _: &mut Self::Cache) {}
+    /// Makes a cache independent of earlier fills, before the first block of a cell.
     fn start(&self, _: &mut Self::Cache) {}
-    /// Fills a block's factors; lanes beyond the last evaluation repeat one.
+    /// Fills a block's factors. Lanes after the last evaluation repeat an evaluation.
     fn fill(
         &self,
         item: usize,
@@ -68,13 +117,14 @@ pub(crate) trait Source: Sync {
         cache: &mut Self::Cache,
         context: Context<'_>,
     ) -> Spread;
-    /// The result's player for each player of the block.
+
+    /// The result's player for each player of a block.
     fn block_players(&self, index: usize) -> &[usize];
-    /// What the weights of the block are multiplied by.
+    /// The number by which the weights of a block are multiplied.
     fn coefficient(&self, _index: usize) -> f64 {
         1.0
     }
-    /// For each output with a weight in the block: the output, and its weights (0 in unused lanes)
-    /// before they are multiplied.
+    /// The outputs with a weight in a block, and their weights before multiplication; unused lanes
+    /// have weight 0.
     fn weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)>;
 }

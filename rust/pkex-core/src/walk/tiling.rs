@@ -1,4 +1,4 @@
-//! How the evaluations of some items are cut into tiles, waves and tasks.
+//! The cut of the evaluations of some items into tiles, waves and tasks.
 
 use std::ops::Range;
 
@@ -7,9 +7,9 @@ use crate::memory::saturating_product;
 use crate::simd::lanes::LANES;
 use crate::simd::sum::{Accumulator, Sum};
 use crate::threads::Parallelism;
-use crate::walk::source::Source;
+use crate::walk::source::{Size, Source};
 
-/// How the work is cut. Only `blocks_per_tile` decides the result's bits.
+/// Sizes of tiles, batches and waves. Only `blocks_per_tile` affects the bits of the result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tiling {
     blocks: usize,
@@ -22,7 +22,7 @@ pub(crate) struct Tiling {
     pub width: usize,
     /// Rough cost of a cell, in node-player steps of one lane.
     cell_cost: usize,
-    /// What preparing a tile costs, in cells, roughly.
+    /// Rough cost of preparing a tile, in cells.
     preparation: usize,
 }
 
@@ -31,35 +31,33 @@ impl Tiling {
     const WAVE_BYTES: usize = 12 << 20;
     /// Tiles of a wave, so that it has work for many threads even where a batch is few items.
     const TILES_PER_WAVE: usize = 16;
-    /// Bytes of what is prepared of a tile.
+    /// Most bytes that are prepared for a tile.
     const PREPARED_BYTES: usize = 16 << 20;
-    /// Bytes that the items of a tile have in common: in a second-level cache.
+    /// Most bytes that all items of a tile read: they fit into a second-level cache.
     const CACHED_BYTES: usize = 512 << 10;
-    /// A tile has as many blocks at least, so that its sums cost little beside them.
+    /// Least blocks of a tile, so that adding its sums is cheap compared with computing them.
     const LEAST_BLOCKS: usize = 8;
-    /// A task, and a cell with it, is about this much work (50 µs), so that threads share an item.
+    /// Rough cost of a task, and so of a cell (50 µs), so that threads share an item.
     const TASK_COST: usize = 1 << 18;
-    /// A cell is at most this much work (about 50 ms).
+    /// Most cost of a cell (about 50 ms).
     const MOST_CELL_COST: usize = 1 << 28;
     const MOST_BLOCKS_PER_TILE: usize = 64;
-    /// A task costs at least this many times its preparation, if it has the items.
+    /// A task costs at least this multiple of its preparation, if there are enough items.
     const PREPARATION_SHARE: usize = 8;
 
     pub fn new<S: Source>(source: &S, quantity: Quantity<'_>, threads: usize) -> Self {
-        let width = saturating_product([quantity.count(source.players()), source.outputs()]);
-        let game_cost = quantity.cost(source.players()).saturating_add(width);
+        let (Size { items, players, outputs, blocks, .. }, costs) = (source.size(), source.costs());
+        let width = saturating_product([quantity.count(players), outputs]);
+        let game_cost = quantity.cost(players).saturating_add(width);
         let block_cost = saturating_product([LANES, game_cost.max(1)]);
-        let most_prepared = match source.preparation() {
+        let most_prepared = match costs.preparation {
             0 => usize::MAX,
-            _ => {
-                Self::PREPARED_BYTES
-                    / saturating_product([source.prepared_bytes(), source.players().max(1)])
-            }
+            _ => Self::PREPARED_BYTES / saturating_product([costs.prepared_bytes, players.max(1)]),
         };
         // Sums that fill the cache leave no room anyway.
         let sums = saturating_product([width, size_of::<Accumulator>()]);
-        let most_cached = match source.block_bytes() {
-            1.. if sums <= Self::CACHED_BYTES => Self::CACHED_BYTES / source.block_bytes(),
+        let most_cached = match costs.block_bytes {
+            1.. if sums <= Self::CACHED_BYTES => Self::CACHED_BYTES / costs.block_bytes,
             _ => usize::MAX,
         };
         let most_blocks = (Self::TASK_COST / block_cost)
@@ -68,24 +66,24 @@ impl Tiling {
             .min(Self::MOST_CELL_COST / block_cost)
             .min(most_prepared)
             .clamp(1, Self::MOST_BLOCKS_PER_TILE);
-        let tiles = source.blocks().div_ceil(most_blocks);
-        // Tiles of one size, for threads to share, with all terms of a sum.
-        let blocks_per_tile = source.blocks().div_ceil(tiles.max(1)).max(1);
-        let blocks_per_tile = blocks_per_tile.next_multiple_of(source.terms().max(1));
-        let tiles = source.blocks().div_ceil(blocks_per_tile);
+        let tiles = blocks.div_ceil(most_blocks);
+        // Tiles have equal size, so that threads can share them, and hold all terms of a sum.
+        let blocks_per_tile = blocks.div_ceil(tiles.max(1)).max(1);
+        let blocks_per_tile = blocks_per_tile.next_multiple_of(source.runs().blocks_together);
+        let tiles = blocks.div_ceil(blocks_per_tile);
         let sums_bytes = saturating_product([width, size_of::<Sum>()]);
         let cells_per_wave = (Self::WAVE_BYTES / sums_bytes.max(1)).max(threads);
         let items_per_batch =
-            (cells_per_wave / tiles.clamp(1, Self::TILES_PER_WAVE)).clamp(1, source.items().max(1));
+            (cells_per_wave / tiles.clamp(1, Self::TILES_PER_WAVE)).clamp(1, items.max(1));
         Self {
-            blocks: source.blocks(),
+            blocks,
             blocks_per_tile,
             tiles,
             items_per_batch,
             tiles_per_wave: (cells_per_wave / items_per_batch).max(1),
             width,
-            cell_cost: saturating_product([block_cost, blocks_per_tile.min(source.blocks())]),
-            preparation: source.preparation(),
+            cell_cost: saturating_product([block_cost, blocks_per_tile.min(blocks)]),
+            preparation: costs.preparation,
         }
     }
 
@@ -93,7 +91,7 @@ impl Tiling {
         Parallelism::of(saturating_product([items, self.tiles, self.cell_cost]), threads)
     }
 
-    /// Cells of a task; no more of those that share a preparation than are of one tile.
+    /// Cells of a task; cells that share a preparation are of one tile.
     pub fn cells_per_task(&self, items: usize) -> usize {
         let sharing = items.min(saturating_product([Self::PREPARATION_SHARE, self.preparation]));
         (Self::TASK_COST / self.cell_cost.max(1)).max(sharing).max(1)

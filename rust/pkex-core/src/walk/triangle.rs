@@ -1,7 +1,7 @@
-//! The products of two evaluations, each once, in blocks: one evaluation beside sixteen partners.
+//! The products of two evaluations, each once, in blocks: one evaluation and sixteen partners.
 //!
-//! As (p, q) is worth what (q, p) is, each product is computed once, with p up to q, and counts twice
-//! if they differ.
+//! The products (p, q) and (q, p) are equal. So each product is computed once, with p up to q, and
+//! counts twice if p and q differ.
 
 use std::cmp::Ordering;
 
@@ -9,20 +9,28 @@ use crate::error::Error;
 use crate::memory::{INPUT, Memory};
 use crate::simd::lanes::Lanes;
 
-/// One evaluation, and a block of evaluations of which those from it on are its partners.
+/// The place of an evaluation: its evaluation block, and its lane in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct EvaluationPlace {
+    pub block: usize,
+    pub lane: usize,
+}
+
+/// One evaluation, and a block of evaluations. The evaluations of the block that are not before it
+/// are its partners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Partners {
-    /// The evaluation block of the one, and its lane.
-    pub one: (usize, usize),
+    pub one: EvaluationPlace,
     /// The evaluation block of the others.
     pub others: usize,
 }
 
 impl Partners {
-    /// How often the products with the partners count: 0 of those that others stand for.
+    /// How often each product counts: 0 if another product stands for it.
     #[inline(always)]
     pub fn times(self) -> Lanes {
-        Lanes(std::array::from_fn(|other| match (self.others, other).cmp(&self.one) {
+        let other = |lane: usize| EvaluationPlace { block: self.others, lane };
+        Lanes(std::array::from_fn(|lane| match other(lane).cmp(&self.one) {
             Ordering::Less => 0.0,
             Ordering::Equal => 1.0,
             Ordering::Greater => 2.0,
@@ -33,19 +41,20 @@ impl Partners {
 /// The blocks of products of two evaluations, which come in blocks themselves.
 #[derive(Debug)]
 pub(crate) struct Triangle {
-    /// The evaluations in order: their block and lane.
-    evaluations: Vec<(usize, usize)>,
-    /// For each evaluation block the number of blocks of products before it, then that of all.
+    /// The evaluations in order.
+    evaluations: Vec<EvaluationPlace>,
+    /// For each evaluation block, the number of blocks of products before it; then the number of
+    /// all.
     starts: Vec<usize>,
 }
 
 impl Triangle {
-    /// From the number of evaluations in each block.
+    /// The products of evaluations, from the number of evaluations in each block.
     pub fn new(lanes_of_blocks: impl Iterator<Item = usize> + Clone) -> Result<Self, Error> {
         let (mut evaluations, mut starts) = (Vec::new(), vec![0]);
         Memory::default().reserve(&mut evaluations, lanes_of_blocks.clone().sum(), INPUT)?;
         for (block, lanes) in lanes_of_blocks.enumerate() {
-            evaluations.extend((0..lanes).map(|lane| (block, lane)));
+            evaluations.extend((0..lanes).map(|lane| EvaluationPlace { block, lane }));
             starts.push(starts[block] + evaluations.len());
         }
         Ok(Self { evaluations, starts })

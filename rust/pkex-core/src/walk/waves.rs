@@ -1,8 +1,9 @@
-//! Waves: tasks of one wave are computed side by side, and their sums collected before the next
-//! one.
+//! Waves: the tasks of one wave are computed in parallel, and their sums are collected before the
+//! next wave.
 //!
-//! Only the sums of one wave are in memory. What a task holds, and the order of collecting, do not
-//! depend on the length of a wave or the number of threads; so a result's bits do not, either.
+//! Only the sums of one wave are in memory. The content of a task and the order of collecting
+//! depend neither on the length of a wave nor on the number of threads, and so the bits of a result
+//! do not either.
 
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -11,28 +12,36 @@ use crate::error::Error;
 use crate::memory::Memory;
 use crate::threads::{self, Monitor, POLL_INTERVAL, Parallelism, Stop};
 
-/// How far a computation in waves is.
+/// The units of work, such as tiles, of a wave.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Units {
+    pub in_wave: usize,
+    /// Most units of a task.
+    pub per_task: usize,
+}
+
+/// The progress of a computation in waves.
 pub(crate) struct Waves<'a> {
     monitor: Monitor<'a>,
     /// Units of work, such as tiles.
     done: usize,
     all: usize,
-    /// When the monitor was last asked: waves may be shorter than threads take to ask.
+    /// The time of the last call of the monitor: waves may be shorter than the polling interval.
     asked: Instant,
 }
 
 impl<'a> Waves<'a> {
-    /// Before the first wave of a computation of so many units.
+    /// The progress before the first wave of a computation of `all` units.
     pub fn new(all: usize, monitor: Monitor<'a>) -> Self {
         Self { monitor, done: 0, all, asked: Instant::now() }
     }
 
-    /// Computes a wave of so many units, at most `per_task` of them in each task. Workspaces are
+    /// Computes a wave of some units, at most `per_task` of them in each task. Workspaces are
     /// reserved in `memory`.
     pub fn compute<T: Send, W>(
         &mut self,
         memory: &Memory,
-        (units, per_task): (usize, usize),
+        Units { in_wave, per_task }: Units,
         parallelism: Parallelism<'_>,
         tasks: impl ExactSizeIterator<Item = T> + Send,
         workspace: impl Fn() -> Result<W, Error> + Sync,
@@ -40,13 +49,13 @@ impl<'a> Waves<'a> {
     ) -> Result<(), Error> {
         let _workspaces = memory.for_a_wave();
         threads::for_each(tasks, parallelism, workspace, work, &mut |finished, _| {
-            self.ask(units.min(finished * per_task))
+            self.ask(in_wave.min(finished * per_task))
         })?;
-        self.done += units;
+        self.done += in_wave;
         if self.ask(0).is_break() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// Asks the monitor, if it has not just been asked, when so many units of the wave are done.
+    /// Calls the monitor, unless it has just been called, with `of_wave` units of the wave done.
     fn ask(&mut self, of_wave: usize) -> ControlFlow<()> {
         if self.asked.elapsed() < POLL_INTERVAL {
             return ControlFlow::Continue(());
@@ -68,7 +77,7 @@ mod tests {
         let wave = |waves: &mut Waves<'_>, bytes: usize| {
             waves.compute(
                 &memory,
-                (1, 1),
+                Units { in_wave: 1, per_task: 1 },
                 Parallelism::Inline,
                 std::iter::once(()),
                 || {
@@ -84,7 +93,7 @@ mod tests {
         for number in 0..8 {
             assert_eq!(wave(&mut waves, 2 * GIBIBYTE), Ok(()), "{number}");
         }
-        // Of what lives longer it is left less.
+        // Memory that is kept longer reduces the memory that is left.
         let kept = memory.reserve(&mut Vec::<u8>::new(), GIBIBYTE, FACTORS);
         assert_eq!(kept, Ok(()));
         let (bytes, beside) = (2 * GIBIBYTE, GIBIBYTE);

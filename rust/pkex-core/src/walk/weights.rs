@@ -1,6 +1,7 @@
-//! Weights of evaluations, packed by block; outputs without a weight in a block are left out of it.
+//! Weights of evaluations, packed by block, without the outputs that have no weight in a block.
 //!
-//! The one-vs-one outputs of a multiclass machine weigh the support vectors of two classes only.
+//! A one-vs-one output of a multiclass machine has weights at the support vectors of two classes
+//! only.
 
 use crate::error::Error;
 use crate::matrix::Matrix;
@@ -11,9 +12,9 @@ use crate::simd::lanes::{LANES, Lanes};
 #[derive(Clone, Debug)]
 pub(crate) struct Weights {
     outputs: usize,
-    /// For each block: where its entries end.
+    /// The end of each block's entries.
     ends: Vec<usize>,
-    /// Outputs and their weights, block after block; unused lanes weigh 0.
+    /// Outputs and their weights, block by block; unused lanes have weight 0.
     entries: Vec<(usize, Lanes)>,
 }
 

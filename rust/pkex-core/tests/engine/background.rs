@@ -37,7 +37,7 @@ fn the_empty_coalition_is_worth_what_its_definition_says() {
         for kind in [Kind::Neutral, Kind::Interventional, Kind::Marginal] {
             let go_on = &mut |_, _| ControlFlow::Continue(());
             let base = case.expansion().base(case.game(kind), &Settings::default(), go_on);
-            let expected = case.worth(&case.rows, 0, kind);
+            let expected = case.coalition_value(&case.rows, 0, kind);
             assert!((base.unwrap()[0] - expected).abs() < 1e-13, "{kind:?}");
         }
     }
@@ -60,7 +60,7 @@ fn the_expansions_own_points_are_a_background_of_equal_weights() {
         for (own, given) in own.iter().zip(&given) {
             assert!((own - given).abs() <= 1e-13 * scale, "{own} {given}");
         }
-        // Of an expansion of its own, so that the means are computed again.
+        // A new expansion, so that the means are computed again.
         let again = case.expansion();
         let settings = Settings { threads: 3, ..Settings::default() };
         let on_threads = again

@@ -9,7 +9,7 @@ use pkex_core::{
 
 use crate::case::{BOTH, Case, Kind};
 
-/// All families but those that are centered, whose factors are known to an absolute error.
+/// All families except centered ones, whose factors are known to an absolute error.
 fn families() -> impl Iterator<Item = Family> {
     Family::ALL.iter().copied().filter(|family| !family.is_centered())
 }
@@ -48,7 +48,7 @@ fn slope(family: Family, t: f64) -> f64 {
             rate * (2.0 * std::f64::consts::PI / 3.0) * sine * cosine * (-rate * sine * sine).exp()
         }
         Family::Overlap => 2.0 * t * (-t * t).exp(),
-        // Of different categories the similarity is one number.
+        // Different categories have one similarity.
         Family::Categorical => 0.0,
         Family::CenteredRbf { .. } | Family::CenteredCategorical => {
             panic!("{family:?} is centered")
@@ -88,7 +88,8 @@ fn value_of_one(family: Family, scale: f64, x: f64, background: &[f64], kind: Ki
 
 #[test]
 fn a_background_next_to_the_row_loses_no_accuracy() {
-    // The value of the only player is f(x) less the mean of f(z), z at even steps up to x + h.
+    // The value of the only player is f(x) minus the mean of f(z), with z at even steps up to x +
+    // h.
     for (scale, step) in [(1.0, 1e-9), (1e6, 1.0), (1e-3, 1e-12)] {
         for (family, kind) in families().flat_map(|f| BOTH.map(|kind| (f, kind))) {
             let (of_scale, parameter) = in_units(family, scale);
@@ -110,7 +111,7 @@ fn a_background_next_to_the_row_loses_no_accuracy() {
     }
 }
 
-/// k(x, y) of a kernel of one column, or the error that it has left the range.
+/// k(x, y) of a kernel of one column, or the error that it is out of range.
 fn kernel(family: Family, parameter: f64, x: f64, y: f64) -> Result<f64, Error> {
     let term = Term {
         coefficient: 1.0,
@@ -129,8 +130,8 @@ fn kernel(family: Family, parameter: f64, x: f64, y: f64) -> Result<f64, Error> 
 
 #[test]
 fn factors_are_in_0_to_1_unless_a_family_is_centered() {
-    // Sums and differences of factors rely on it: those of a new family that leaves it would lose
-    // digits, unless it says that it is centered.
+    // Sums and differences of factors rely on factors in [0, 1]: those of a new family with other
+    // factors would lose digits, unless it is declared as centered.
     let entries = [0.0, 5e-324, 1e-160, 1e-9, 0.3, 0.7, 1.0, 2.5, 40.0, 1e9, 1e160, 1.7e308];
     for family in families() {
         let has_negative = family != Family::Chi2;
@@ -139,7 +140,7 @@ fn factors_are_in_0_to_1_unless_a_family_is_centered() {
             for (x, y) in entries.iter().flat_map(|&x| entries.map(|y| (x, y))) {
                 for x in [x, -x].into_iter().take(1 + usize::from(has_negative)) {
                     let Ok(value) = kernel(family, parameter, x, y) else {
-                        // Squares of opposite entries are beyond the range.
+                        // Squares of opposite entries are out of range.
                         assert!(family == Family::Overlap && x * y < 0.0, "{family:?}({x}, {y})");
                         continue;
                     };
@@ -214,7 +215,7 @@ fn chi2_factors_change_without_cancellation() {
     }
 }
 
-/// Families of which no formula is known at entries of any size.
+/// Families without a simple formula at entries of any size.
 const SINGLES: [Family; 3] =
     [Family::Matern32, Family::Matern52, Family::Periodic { period: 0.75 }];
 
@@ -259,7 +260,7 @@ fn value_of_group(family: Family, scales: [f64; 2], x: [f64; 2], z: [f64; 2], ki
 
 #[test]
 fn columns_of_a_player_that_rise_and_fall_at_once_lose_no_accuracy() {
-    // Digits by mpmath, of the differences of the products at these doubles.
+    // Digits from mpmath, for the differences of the products at these doubles.
     let cases = [
         (Family::Laplacian, [1.0, 1.0], [30.0, 0.0], [0.0, 30.00002], 1.871_505_878_576_014_8e-18),
         (

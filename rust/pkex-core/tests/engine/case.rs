@@ -1,4 +1,4 @@
-//! A small problem of which every coalition's worth is computed by its definition.
+//! A small problem; the value of every coalition is computed by its definition.
 
 use std::ops::ControlFlow;
 
@@ -12,7 +12,7 @@ pub const COLUMNS: usize = 5;
 const OF_COLUMN: [usize; COLUMNS] = [0, 1, 2, 1, 3];
 pub const PLAYERS: usize = 4;
 
-/// Which value function.
+/// The value functions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     Neutral,
@@ -89,10 +89,10 @@ impl Case {
         .product()
     }
 
-    /// The worth of a coalition (a bit for each player) at a row.
-    pub fn worth(&self, row: &[f64], coalition: usize, kind: Kind) -> f64 {
+    /// The value of a coalition (a bit for each player) at a row.
+    pub fn coalition_value(&self, row: &[f64], coalition: usize, kind: Kind) -> f64 {
         let is_in = |player: usize| coalition >> player & 1 == 1;
-        let mut worth = 0.0;
+        let mut coalition_value = 0.0;
         for (point, coefficient) in self.points.chunks(COLUMNS).zip(&self.coefficients) {
             for term in &self.terms {
                 let present: f64 = (0..PLAYERS)
@@ -119,10 +119,10 @@ impl Case {
                         background().map(|(z, share)| share * joint(z)).sum()
                     }
                 };
-                worth += coefficient * term.coefficient * present * absent;
+                coalition_value += coefficient * term.coefficient * present * absent;
             }
         }
-        worth
+        coalition_value
     }
 
     pub fn brute_force(&self, row: &[f64], player: usize, kind: Kind) -> f64 {
@@ -130,8 +130,8 @@ impl Case {
             .filter(|coalition| coalition >> player & 1 == 0)
             .map(|coalition| {
                 let share = [3.0, 1.0, 1.0, 3.0][coalition.count_ones() as usize] / 12.0;
-                let with = self.worth(row, coalition | 1 << player, kind);
-                share * (with - self.worth(row, coalition, kind))
+                let with = self.coalition_value(row, coalition | 1 << player, kind);
+                share * (with - self.coalition_value(row, coalition, kind))
             })
             .sum()
     }

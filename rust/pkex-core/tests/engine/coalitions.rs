@@ -1,4 +1,4 @@
-//! Worths of coalitions one by one, against their definition, and their bits.
+//! Values of single coalitions, compared with their definition, and their bits.
 
 use std::ops::ControlFlow;
 
@@ -8,15 +8,20 @@ use crate::case::{COLUMNS, Case, Kind, PLAYERS};
 
 const COALITIONS: usize = 1 << PLAYERS;
 
-/// The worths of a case against its background rows, or in the neutral game.
-fn worths(case: &Case, kind: Kind, members: Option<&[bool]>, settings: &Settings) -> Vec<f64> {
+/// The values of the coalitions of a case against its background rows, or in the neutral game.
+fn coalition_values(
+    case: &Case,
+    kind: Kind,
+    members: Option<&[bool]>,
+    settings: &Settings,
+) -> Vec<f64> {
     let background = Matrix::of_shape(&case.background, [case.shares.len(), COLUMNS]);
     let background = (kind == Kind::Interventional).then_some(background);
     let go_on = &mut |_, _| ControlFlow::Continue(());
-    case.expansion().worths(case.rows(), background, members, settings, go_on).unwrap()
+    case.expansion().coalition_values(case.rows(), background, members, settings, go_on).unwrap()
 }
 
-/// Whether each player is in coalition after coalition.
+/// Whether each player is in each coalition.
 fn members(coalitions: impl Iterator<Item = usize>) -> Vec<bool> {
     coalitions
         .flat_map(|number| (0..PLAYERS).map(move |player| number >> player & 1 == 1))
@@ -29,14 +34,14 @@ fn worths_are_those_of_the_definition() {
     let case = Case::new(150, 3, 2, 0.8);
     let settings = Settings::default();
     for kind in [Kind::Neutral, Kind::Interventional] {
-        let found = worths(&case, kind, None, &settings);
+        let found = coalition_values(&case, kind, None, &settings);
         let per_row = found.len() / 2;
         for (row, found) in case.rows.chunks(COLUMNS).zip(found.chunks(per_row)) {
             for coalition in 0..COALITIONS {
                 let games = found.chunks(COALITIONS);
                 let mean =
                     games.map(|game| game[coalition]).sum::<f64>() / (per_row / COALITIONS) as f64;
-                let expected = case.worth(row, coalition, kind);
+                let expected = case.coalition_value(row, coalition, kind);
                 assert!((mean - expected).abs() < 1e-13, "{kind:?} {coalition}: {mean} {expected}");
             }
         }
@@ -49,11 +54,11 @@ fn given_coalitions_have_the_worths_that_they_have_among_all() {
     let given = [5, 0, 15, 5, 8];
     let settings = Settings::default();
     for kind in [Kind::Neutral, Kind::Interventional] {
-        let all = worths(&case, kind, None, &settings);
-        let some = worths(&case, kind, Some(&members(given.into_iter())), &settings);
+        let all = coalition_values(&case, kind, None, &settings);
+        let some = coalition_values(&case, kind, Some(&members(given.into_iter())), &settings);
         for (all, some) in all.chunks(COALITIONS).zip(some.chunks(given.len())) {
-            for (&number, worth) in given.iter().zip(some) {
-                assert!((worth - all[number]).abs() < 1e-14, "{kind:?} {number}");
+            for (&number, coalition_value) in given.iter().zip(some) {
+                assert!((coalition_value - all[number]).abs() < 1e-14, "{kind:?} {number}");
             }
         }
     }
@@ -66,13 +71,13 @@ fn worths_have_equal_bits_for_any_threads_and_levels() {
     for summation in [Summation::Compensated, Summation::Plain] {
         for members in [None, Some(&*few)] {
             let first = Settings { summation, ..Settings::default() };
-            let expected = worths(&case, Kind::Interventional, members, &first);
+            let expected = coalition_values(&case, Kind::Interventional, members, &first);
             let fused = Level::ALL.iter().filter(|level| {
                 level.is_available() && (**level == Level::best() || **level != Level::Portable)
             });
             for &level in fused {
                 let settings = Settings { threads: 3, level, ..first };
-                let found = worths(&case, Kind::Interventional, members, &settings);
+                let found = coalition_values(&case, Kind::Interventional, members, &settings);
                 assert!(found.iter().zip(&expected).all(|(a, b)| a.to_bits() == b.to_bits()));
             }
         }
@@ -85,6 +90,12 @@ fn worths_stop_when_the_monitor_says_so() {
     let background = Matrix::of_shape(&case.background, [400, COLUMNS]);
     let settings = Settings { threads: 2, ..Settings::default() };
     let mut stop = |_, _| ControlFlow::Break(());
-    let found = case.expansion().worths(case.rows(), Some(background), None, &settings, &mut stop);
+    let found = case.expansion().coalition_values(
+        case.rows(),
+        Some(background),
+        None,
+        &settings,
+        &mut stop,
+    );
     assert_eq!(found, Err(Error::Interrupted));
 }

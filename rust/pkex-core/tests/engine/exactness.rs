@@ -1,4 +1,4 @@
-//! Values equal their definitions, and the two methods each other.
+//! Values equal their definitions, and the two methods agree.
 
 use std::ops::ControlFlow;
 
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use crate::games::Games;
 use crate::random::Random;
 
-/// Factors that make trouble: zeros, equal pairs, signs, sizes above 1.
+/// Difficult factors: zeros, equal factors, negative ones, factors above 1.
 fn factor() -> impl Strategy<Value = f64> {
     prop_oneof![
         4 => -2.0..2.0_f64,
@@ -59,7 +59,7 @@ proptest! {
     }
 }
 
-/// Games of `players` players with factors like those of kernels.
+/// Games of `players` players with factors similar to those of kernels.
 fn kernel_like_games(players: usize, narrowness: f64, with_background: bool) -> Games {
     let mut random = Random::new(players as u64);
     let games = 20;
@@ -92,9 +92,9 @@ fn quadrature_and_recursion_agree_up_to_2000_players() {
     }
 }
 
-/// The values of a row in a game of one point, where factor j is `factors[j]` or 1: of the row
-/// 1 where it `agrees` with the point, of a background row where the row does not agree; in the
-/// neutral game, if the row never agrees.
+/// The values of a row in a game of one point, where factor j is `factors[j]` or 1: the row's
+/// factor is 1 if it `agrees` with the point, and the background row's is 1 if the row does not
+/// agree; in the neutral game, if the row never agrees.
 fn values_of_one_point(factors: &[f64], agrees: &[bool], method: Method) -> Vec<f64> {
     let players = factors.len();
     let of = |(column, &parameter)| Factor { family: Family::Categorical, column, parameter };
@@ -147,7 +147,7 @@ fn games_divided_by_their_absent_factors_err_by_a_few_units() {
     for players in (2..=40).chain([41, 60, 100, 299, 300]) {
         for narrowest in [0.0, 0.07, 0.5, 0.99] {
             let factors = random.numbers(players, narrowest, 0.999_999);
-            // Players rise while absent factors are not too small together.
+            // Factors rise while the product of absent factors is not too small.
             let mut product = 1.0;
             let rises =
                 factors.iter().zip(random.numbers(players, 0.0, 1.0)).map(|(factor, kind)| {
@@ -172,7 +172,7 @@ fn games_divided_by_their_absent_factors_err_by_a_few_units() {
 
 #[test]
 fn products_that_leave_the_range_midway_give_the_right_value() {
-    // 200 factors 1e-5 and then 200 factors 1e5: the grand coalition is worth 1.
+    // 200 factors 1e-5 and then 200 factors 1e5: the grand coalition has value 1.
     let players = 400;
     let present: Vec<f64> =
         (0..players).map(|player| if player < 200 { 1e-5 } else { 1e5 }).collect();
@@ -207,7 +207,7 @@ fn tiny_and_huge_factors_keep_relative_accuracy() {
 
 #[test]
 fn compensated_sums_beat_plain_ones_on_alternating_large_weights() {
-    // Every game stands twice, with weights w and −w far apart, but for one of weight 1.
+    // Every game occurs twice, with weights w and −w far apart, except one of weight 1.
     let (players, pairs) = (4, 5003);
     let mut random = Random::new(3);
     let factors = random.numbers(players * pairs, 0.0, 1.0);

@@ -1,11 +1,11 @@
-//! The bits of many results, by digest: the same on every machine.
+//! Digests of the bits of many results, which are equal on every machine.
 //!
 //! Levels with fused multiply-add share one digest of a call. The portable level rounds products
-//! before it adds, and has another, which machines share as well. `golden.txt` has both; `make
-//! golden` renews it where bits are meant to change.
+//! before it adds, and has another digest, which is equal on every machine as well. `golden.txt`
+//! has both; `make golden` renews it after an intended change of bits.
 //!
-//! The data are whole numbers of a generator, scaled and shifted: IEEE arithmetic without a
-//! function that machines compute differently.
+//! The data are integers of a generator, scaled and shifted: IEEE arithmetic without a function
+//! that differs between machines.
 
 use std::fmt::Write;
 use std::fs;
@@ -27,7 +27,7 @@ const COLUMNS: usize = 24;
 const POINTS: usize = 100;
 const ROWS: usize = 3;
 
-/// What calls return, by name.
+/// The results of calls, by name.
 type Results = Vec<(String, Vec<f64>)>;
 
 fn go_on(_done: usize, _total: usize) -> ControlFlow<()> {
@@ -61,8 +61,8 @@ fn power_series(weights: &[f64], form: Form) -> Term {
     Term { coefficient: 0.5, factors, series: Some(series) }
 }
 
-/// Gaussian factors near 1, so that games can be divided by those of absent players; and terms of
-/// narrower ones, whose factors follow from these, and where some games cannot.
+/// Gaussian factors near 1, so that games can be divided by absent factors; and terms of narrower
+/// Gaussians, whose factors are computed from these, and some of whose games cannot be divided.
 fn wide() -> Vec<Term> {
     let term = |halvings: i32| {
         let scale = 2.0_f64.powi(-halvings).sqrt();
@@ -113,7 +113,7 @@ fn expansion(terms: &[Term], players: Players) -> Expansion {
 /// Every kernel in three games by both methods.
 fn explanations(settings: &Settings) -> Results {
     let rows = data(3, ROWS);
-    // Some entries are those of the rows, some nearly, so that bits cancel.
+    // Some entries equal those of the rows, some nearly, so that bits cancel.
     let near = |(place, entry)| entry + [0.0, f64::EPSILON * 1024.0, 0.5][place % 3];
     let background: Vec<f64> = rows.iter().enumerate().map(near).collect();
     let rows = Matrix::of_shape(&rows, [ROWS, COLUMNS]);
@@ -139,7 +139,7 @@ fn explanations(settings: &Settings) -> Results {
     results
 }
 
-/// Groups of players, interactions, and what needs other rules than few features do.
+/// Groups of players, interactions, and problems that need other rules than few features do.
 fn other_explanations(settings: &Settings) -> Results {
     let rows = data(3, ROWS);
     let rows = Matrix::of_shape(&rows, [ROWS, COLUMNS]);
@@ -162,9 +162,9 @@ fn other_explanations(settings: &Settings) -> Results {
         })
     });
     let values = grouped.explain(rows, of_points, Method::Quadrature, &plain, &mut go_on);
-    let all = grouped.worths(rows, Some(rows), None, settings, &mut go_on);
+    let all = grouped.coalition_values(rows, Some(rows), None, settings, &mut go_on);
     let members: Vec<bool> = (0..5 * 9).map(|place| place % 4 < 2).collect();
-    let listed = grouped.worths(rows, None, Some(&members), settings, &mut go_on);
+    let listed = grouped.coalition_values(rows, None, Some(&members), settings, &mut go_on);
 
     // Each row of the data is a player: 300 of them.
     let many = data(4, 300);
@@ -201,7 +201,7 @@ fn product_games(settings: &Settings) -> Results {
     [Index::Shapley, Index::Banzhaf].map(|index| (format!("games {index:?}"), values(index))).into()
 }
 
-/// Sums over the pairs of a sample, of two classes and with a target, and what goes into them.
+/// Sums over the pairs of a sample, of two classes and with a target, and their inputs.
 fn pairs(settings: &Settings) -> Results {
     let [(_, gaussian), (_, wide), (_, matern), _, (_, series)] = kernels();
     let terms = [gaussian, wide, matern, series].concat();
@@ -230,10 +230,18 @@ fn pairs(settings: &Settings) -> Results {
     let groups: Vec<usize> = (0..POINTS).map(|row| row / 10).collect();
     let sums = |weighting| {
         let (terms, players, groups) = (&terms, &players, &groups);
-        let problem =
-            PairProblem { rows, terms, players, absent, groups, weighting, alone_in_groups: true };
-        let PairSums { rows, groups, alone, squares } = problem.sums(settings, &mut go_on).unwrap();
-        [rows, groups, alone, squares].concat()
+        let problem = PairProblem {
+            rows,
+            terms,
+            players,
+            absent,
+            groups,
+            weighting,
+            univariate_in_groups: true,
+        };
+        let PairSums { rows, groups, univariate, squares } =
+            problem.sums(settings, &mut go_on).unwrap();
+        [rows, groups, univariate, squares].concat()
     };
     let of_target = sums(Weighting::Target(target));
     let of_classes = sums(Weighting::Classes(classes));
@@ -243,9 +251,9 @@ fn pairs(settings: &Settings) -> Results {
 }
 
 /// Kernels that are centered on a sample, of numbers and of categories in turn, whose factors are
-/// negative and above 1; and the means that numbers are centered with.
+/// negative and above 1; and the means for centering.
 fn centered(settings: &Settings) -> Results {
-    // Of each player's columns three are of categories, two of numbers, and one is not compared.
+    // Each player has three columns of categories, two of numbers, and one that is not compared.
     let players = Players::grouped((0..COLUMNS).map(|column| column / 6).collect());
     let factors = (0..COLUMNS).step_by(6).flat_map(|column| {
         [
@@ -280,9 +288,9 @@ fn centered(settings: &Settings) -> Results {
             skips_second: false,
             takes_halves: true,
         }),
-        alone_in_groups: true,
+        univariate_in_groups: true,
     };
-    let PairSums { rows: of_rows, groups, alone, squares } =
+    let PairSums { rows: of_rows, groups, univariate, squares } =
         problem.sums(settings, &mut go_on).unwrap();
     let coefficients = Random::new(14).numbers(POINTS, -1.0, 1.0);
     let coefficients = Matrix::of_shape(&coefficients, [POINTS, 1]);
@@ -293,7 +301,7 @@ fn centered(settings: &Settings) -> Results {
     let mean = GaussMean::new(&sample, 0.3).unwrap();
     let means = (0..50).map(|place| mean.at(f64::from(place) / 8.0 - 1.0));
     [
-        ("pairs", [of_rows, groups, alone, squares].concat()),
+        ("pairs", [of_rows, groups, univariate, squares].concat()),
         ("neutral", explained(ValueFunction::Neutral)),
         ("marginal", explained(ValueFunction::MarginalOfPoints)),
         ("means", means.collect()),

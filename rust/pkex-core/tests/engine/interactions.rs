@@ -42,7 +42,7 @@ fn by_definition(case: &Case, row: &[f64], kind: Kind, members: usize, measure: 
             .map(|some| {
                 let missing = (members ^ some).count_ones();
                 let sign = if missing.is_multiple_of(2) { 1.0 } else { -1.0 };
-                sign * case.worth(row, others | some, kind)
+                sign * case.coalition_value(row, others | some, kind)
             })
             .sum();
         moment(measure, others.count_ones() as usize, outside) * derivative
@@ -102,7 +102,7 @@ fn interactions_equal_brute_force_for_every_value_function_size_and_measure() {
 
 const POINTS: usize = 5;
 
-/// A sum of Gaussians of one length-scale, at so many points.
+/// A sum of Gaussians of one length-scale, at a number of points.
 fn gaussians(points: &[f64], coefficients: &[f64], length_scale: f64) -> Expansion {
     let columns = points.len() / POINTS;
     let rbf = |column| Factor { family: Family::Rbf, column, parameter: length_scale };
@@ -112,7 +112,7 @@ fn gaussians(points: &[f64], coefficients: &[f64], length_scale: f64) -> Expansi
     Expansion::new(points, coefficients, &[term], Players::columns(columns)).unwrap()
 }
 
-/// The neutral game, or that against a row.
+/// The neutral game, or the game against a row.
 fn game(absent: Option<&[f64]>) -> ValueFunction<'_> {
     absent.map_or(ValueFunction::Neutral, |absent| {
         let rows = Matrix::of_shape(absent, [1, absent.len()]);
@@ -120,19 +120,19 @@ fn game(absent: Option<&[f64]>) -> ValueFunction<'_> {
     })
 }
 
-/// Rows of so many entries, without those of a column.
+/// Rows of `columns` entries, without those of a column.
 fn without(column: usize, columns: usize, entries: &[f64]) -> Vec<f64> {
     let kept = (0..entries.len()).filter(|place| place % columns != column);
     kept.map(|place| entries[place]).collect()
 }
 
-/// The presence of j multiplies a game of the others by what its factor becomes: the interaction of
-/// i and j is the value of i without j, with weights times the change of that factor.
+/// The presence of j multiplies a game of the others by a factor: the interaction of i and j is the
+/// value of i without j, with weights times the change of that factor.
 #[test]
 fn interactions_of_many_features_are_values_without_one_of_them_times_what_it_changes() {
     let (settings, go_on) = (Settings::default(), &mut |_, _| ControlFlow::Continue(()));
-    // More pairs than are computed in one pass, length-scales that take few nodes and many, and
-    // games that are divided by their absent factors and are not.
+    // More coalitions than are computed in one pass, length-scales that need few nodes and many,
+    // and games that are divided by their absent factors and are not.
     for (columns, scale) in [(12, 1.5), (66, 0.7), (66, 2.0), (67, 10.0)] {
         let mut random = Random::new(columns as u64);
         let mut numbers = |count| random.numbers(count, -1.0, 1.0);

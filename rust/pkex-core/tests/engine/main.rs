@@ -1,6 +1,6 @@
-//! Tests of the engine through its public surface, named after what they promise.
+//! Tests of the engine through its public interface, named after the promises that they test.
 
-// What results are compared with may come from the system's library.
+// Results may be compared with functions of the system's library.
 #![allow(clippy::disallowed_methods)]
 
 mod background;
@@ -11,11 +11,11 @@ mod exactness;
 mod games;
 mod golden;
 mod interactions;
-mod pairs;
 mod permuted;
 mod preparation;
 mod quadratic;
 mod random;
 mod reproducibility;
+mod sample;
 mod series;
 mod variance;

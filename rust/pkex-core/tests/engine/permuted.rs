@@ -1,4 +1,4 @@
-//! Sums over pairs with permuted weights, against those formed one by one.
+//! Sums over pairs with permuted weights equal sums computed pair by pair.
 
 use std::ops::ControlFlow;
 
@@ -67,7 +67,7 @@ impl Case {
 
 #[test]
 fn permuted_sums_equal_those_over_pairs_one_by_one_for_any_threads() {
-    // Sizes around blocks of 16, and of permutations 4 abreast and 32 together.
+    // Sizes around blocks of 16 rows, and 4 and 32 permutations.
     for (rows, permutations) in [(1, 2), (2, 5), (16, 4), (17, 33), (50, 70), (130, 3)] {
         let case = Case::new(rows, permutations);
         let (sums, expected) = (case.sums(1).unwrap(), case.reference());

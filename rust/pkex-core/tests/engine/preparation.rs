@@ -1,4 +1,4 @@
-//! What is prepared of a background: kept, computed again when it changes, and stopped.
+//! Prepared means of a background: kept, computed again when it changes, and interrupted.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -76,7 +76,7 @@ fn a_marginal_background_is_prepared_once_and_again_when_it_changes() {
         (start.elapsed(), values.unwrap())
     };
     let ((first, values), (second, again)) = (timed(&long), timed(&long));
-    // Other tests run meanwhile: the fastest of some calls.
+    // Other tests run at the same time: the fastest of some calls counts.
     let second = (0..9).map(|_| timed(&long).0).fold(second, Duration::min);
     assert!(second < first / 5, "{first:?}, then {second:?}");
     assert_eq!(values, again);

@@ -1,4 +1,4 @@
-//! Quadratic forms: each pair of points and of terms is a game of products of factors.
+//! Quadratic forms: each two points and terms are a game of products of factors.
 
 use std::ops::ControlFlow;
 
@@ -47,14 +47,14 @@ fn product(term: &Term, row: &[f64], point: &[f64], is_in: impl Fn(usize) -> boo
     (-squares.sum::<f64>() / 2.0).exp()
 }
 
-/// The worth of a coalition by its definition: a bit for each player.
-fn worth(case: &Case, terms: &[Term], row: &[f64], coalition: usize, kind: Kind) -> f64 {
+/// The value of a coalition by its definition: a bit for each player.
+fn coalition_value(case: &Case, terms: &[Term], row: &[f64], coalition: usize, kind: Kind) -> f64 {
     let is_in = |column: usize| coalition >> column & 1 == 1;
     let points: Vec<&[f64]> = case.points.chunks(COLUMNS).collect();
     let weights = weights(points.len());
     let background = || case.background.chunks(COLUMNS).zip(&case.shares);
     let evaluations = || points.iter().enumerate().flat_map(|p| terms.iter().map(move |t| (p, t)));
-    let mut worth = 0.0;
+    let mut coalition_value = 0.0;
     for ((i, p), first) in evaluations() {
         for ((j, q), second) in evaluations() {
             let both = |row: &[f64], is_in: &dyn Fn(usize) -> bool| {
@@ -71,18 +71,18 @@ fn worth(case: &Case, terms: &[Term], row: &[f64], coalition: usize, kind: Kind)
                     .product::<f64>(),
             };
             let weight = weights[i * points.len() + j] * first.coefficient * second.coefficient;
-            worth += weight * both(row, &is_in) * absent;
+            coalition_value += weight * both(row, &is_in) * absent;
         }
     }
-    worth
+    coalition_value
 }
 
-fn brute_force(worths: &[f64], player: usize) -> f64 {
+fn brute_force(coalition_values: &[f64], player: usize) -> f64 {
     (0..1_usize << PLAYERS)
         .filter(|coalition| coalition >> player & 1 == 0)
         .map(|coalition| {
             let share = [12.0, 3.0, 2.0, 3.0, 12.0][coalition.count_ones() as usize] / 60.0;
-            share * (worths[coalition | 1 << player] - worths[coalition])
+            share * (coalition_values[coalition | 1 << player] - coalition_values[coalition])
         })
         .sum()
 }
@@ -96,11 +96,14 @@ fn values_of_quadratic_forms_equal_brute_force() {
         for kind in KINDS {
             let values = explain(&case, &terms, case.game(kind), &Settings::default());
             for (row, values) in case.rows.chunks(COLUMNS).zip(values.chunks(PLAYERS)) {
-                let worth = |coalition| worth(&case, &terms, row, coalition, kind);
-                let worths: Vec<f64> = (0..1 << PLAYERS).map(worth).collect();
-                let size = worths.iter().fold(1.0_f64, |size, worth| size.max(worth.abs()));
+                let coalition_value =
+                    |coalition| coalition_value(&case, &terms, row, coalition, kind);
+                let coalition_values: Vec<f64> = (0..1 << PLAYERS).map(coalition_value).collect();
+                let size = coalition_values
+                    .iter()
+                    .fold(1.0_f64, |size, coalition_value| size.max(coalition_value.abs()));
                 for (player, value) in values.iter().enumerate() {
-                    let error = (value - brute_force(&worths, player)).abs();
+                    let error = (value - brute_force(&coalition_values, player)).abs();
                     assert!(error < 1e-13 * size, "{kind:?}, scale {scale}: {error}");
                 }
             }

@@ -1,4 +1,4 @@
-//! Numbers for the tests, the same in every run.
+//! Numbers for the tests, equal in every run.
 
 /// Numbers in [0, 1) that look random.
 pub struct Random(u64);

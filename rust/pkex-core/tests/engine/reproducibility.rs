@@ -52,7 +52,7 @@ fn rows() -> Vec<f64> {
     Random::new(2).numbers(ROWS * FEATURES, -2.0, 2.0)
 }
 
-/// Rows like those explained: some entries are the same, some nearly, so that bits cancel.
+/// Rows similar to the explained ones: some entries are equal, some nearly, so that bits cancel.
 fn background() -> (Vec<f64>, Vec<f64>) {
     let mut rows = rows();
     rows.truncate(20 * FEATURES);
@@ -110,7 +110,7 @@ fn bits_do_not_depend_on_threads_or_on_how_rows_are_split() {
 
 #[test]
 fn bits_do_not_depend_on_how_many_waves_the_tiles_of_an_item_take() {
-    // 4000 numbers of a row, and 300 tiles: 19 MB of sums, of which 16 are kept at a time.
+    // 4000 numbers of a row, and 300 tiles: 19 MB of sums, of which 16 MB are kept at a time.
     const OUTPUTS: usize = 2000;
     let mut random = Random::new(5);
     let (points, background) =

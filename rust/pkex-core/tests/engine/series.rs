@@ -1,4 +1,4 @@
-//! Terms that are power series: equal bits, and what is refused.
+//! Terms that are power series: equal bits, and errors for unsupported ones.
 
 use std::ops::ControlFlow;
 
@@ -47,7 +47,7 @@ fn numbers(rows: usize) -> Vec<f64> {
 
 fn explain(game: &str, settings: &Settings) -> Vec<f64> {
     let (points, rows) = (numbers(POINTS), numbers(5));
-    // Some entries are those of the rows, some nearly, so that bits cancel.
+    // Some entries equal those of the rows, some nearly, so that bits cancel.
     let steps = [0.0, 1e-9, 0.5];
     let near: Vec<f64> = rows.iter().enumerate().map(|(i, entry)| entry + steps[i % 3]).collect();
     let points = Matrix::of_shape(&points, [POINTS, COLUMNS]);
@@ -136,7 +136,7 @@ fn absent_factors_of_pairs_have_a_coefficient_for_each_order() {
             skips_second: false,
             takes_halves: true,
         }),
-        alone_in_groups: false,
+        univariate_in_groups: false,
     };
     assert!(matches!(problem.sums(&settings, go_on), Err(Error::Shape { .. })));
 }

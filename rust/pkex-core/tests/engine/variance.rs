@@ -1,4 +1,5 @@
-//! The variance of conditional means: pairs of evaluations are product games of their moments.
+//! The variance of conditional means: products of two evaluations are product games of their
+//! moments.
 
 use std::ops::ControlFlow;
 
@@ -14,7 +15,7 @@ const STARTS: [usize; COLUMNS + 1] = [0, 3, 3, 8, 9];
 const OUTPUTS: usize = 2;
 const SHAPLEY: (usize, Measure) = (1, Measure::Density(Density::UNIFORM));
 
-/// Sums of products of which deviations and means are known; column 1 does not vary.
+/// Sums of products with known deviations and means; column 1 does not vary.
 struct Case {
     means: Vec<f64>,
     deviations: Vec<f64>,
@@ -51,8 +52,8 @@ impl Case {
     }
 
     /// v(S) + (E f)² of a coalition, a bit for each player, by its definition.
-    fn worth(&self, coalition: usize, output: usize) -> f64 {
-        let mut worth = 0.0;
+    fn coalition_value(&self, coalition: usize, output: usize) -> f64 {
+        let mut coalition_value = 0.0;
         for e in 0..COUNT {
             for other in 0..COUNT {
                 let factor = |column: usize| {
@@ -67,25 +68,25 @@ impl Case {
                     let present = (STARTS[column]..STARTS[column + 1]).map(covariance);
                     means + if is_present { present.sum() } else { 0.0 }
                 };
-                worth += self.weights[e * OUTPUTS + output]
+                coalition_value += self.weights[e * OUTPUTS + output]
                     * self.weights[other * OUTPUTS + output]
                     * (0..COLUMNS).map(factor).product::<f64>();
             }
         }
-        worth
+        coalition_value
     }
 }
 
 /// Σ_S |S|! (p − |S| − 1)! / p! (v(S ∪ j) − v(S)).
-fn shapley(worths: &[f64], player: usize) -> f64 {
-    let p = worths.len().ilog2();
+fn shapley(coalition_values: &[f64], player: usize) -> f64 {
+    let p = coalition_values.len().ilog2();
     let factorial = |n: u32| (1..=n).map(f64::from).product::<f64>();
     let change = |s: usize| {
         let size = s.count_ones();
         let weight = factorial(size) * factorial(p - size - 1) / factorial(p);
-        weight * (worths[s | 1 << player] - worths[s])
+        weight * (coalition_values[s | 1 << player] - coalition_values[s])
     };
-    (0..worths.len()).filter(|s| s >> player & 1 == 0).map(change).sum()
+    (0..coalition_values.len()).filter(|s| s >> player & 1 == 0).map(change).sum()
 }
 
 #[test]
@@ -98,20 +99,26 @@ fn indices_are_those_of_all_coalitions_with_and_without_groups() {
             [SHAPLEY, (1, Measure::Point(0.0)), (1, Measure::Point(1.0))].map(compute);
         let pairs = compute((2, Measure::Point(0.0)));
         for output in 0..OUTPUTS {
-            let worths: Vec<f64> = (0..1 << p).map(|s| case.worth(s, output)).collect();
-            let all = worths.len() - 1;
-            let scale = worths[all].abs().max(1.0);
+            let coalition_values: Vec<f64> =
+                (0..1 << p).map(|s| case.coalition_value(s, output)).collect();
+            let all = coalition_values.len() - 1;
+            let scale = coalition_values[all].abs().max(1.0);
             let check = |found: f64, expected: f64| {
                 assert!((found - expected).abs() < 1e-12 * scale, "{found} {expected}");
             };
             let mut place = 0;
             for j in 0..p {
-                check(values[j * OUTPUTS + output], shapley(&worths, j));
-                check(first[j * OUTPUTS + output], worths[1 << j] - worths[0]);
-                check(total[j * OUTPUTS + output], worths[all] - worths[all ^ 1 << j]);
+                check(values[j * OUTPUTS + output], shapley(&coalition_values, j));
+                check(first[j * OUTPUTS + output], coalition_values[1 << j] - coalition_values[0]);
+                check(
+                    total[j * OUTPUTS + output],
+                    coalition_values[all] - coalition_values[all ^ 1 << j],
+                );
                 for k in j + 1..p {
-                    let both = worths[1 << j | 1 << k] - worths[1 << j] - worths[1 << k];
-                    check(pairs[place * OUTPUTS + output], both + worths[0]);
+                    let both = coalition_values[1 << j | 1 << k]
+                        - coalition_values[1 << j]
+                        - coalition_values[1 << k];
+                    check(pairs[place * OUTPUTS + output], both + coalition_values[0]);
                     place += 1;
                 }
             }

@@ -3,21 +3,21 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::game::block::Block;
+use crate::game::block::{Block, FactorCount};
 use crate::game::quantity::{Nodes, Quantity, Scratch};
 use crate::kernel::term::PackedTerm;
 use crate::memory::{Memory, PAIRS, saturating_product};
-use crate::pairs::absent::AbsentPlayers;
-use crate::pairs::octets::OctetPairs;
-use crate::pairs::own::{OwnOfPairs, OwnPairs};
-use crate::pairs::packed::PackedPairs;
+use crate::sample::absent::AbsentPlayers;
+use crate::sample::octets::OctetPairs;
+use crate::sample::packed::PackedPairs;
+use crate::sample::self_pairs::{SelfPairs, SelfPairsOfBlock};
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, zip_lanes};
 use crate::simd::level::Body;
-use crate::walk::chunks::Chunk;
+use crate::walk::chunks::ChunkBlock;
 
-/// What a thread keeps between tiles.
+/// The workspace of a thread.
 #[derive(Debug, Default)]
 pub(crate) struct PairWorkspace {
     pub block: Block,
@@ -25,33 +25,33 @@ pub(crate) struct PairWorkspace {
     pub target_block: Block,
     /// γ of the pairs of a row and a block, player by player; not used for one term.
     pub gamma: Vec<Lanes>,
-    /// The pairs of the octet that the row is of, if octets exchange targets.
+    /// The pairs of the octet that contains the row, if octets exchange targets.
     pub octet: OctetPairs,
-    /// Running sums of the rows that are walked together: for each row, each sum, each player.
+    /// Running sums of the rows that are summed together: for each row, each sum, each player.
     pub rows: Vec<Lanes>,
-    /// Running sums of the columns: for each block those of a pair of groups, of octets for each
-    /// row of it, and those of a row that are not among them.
+    /// Running sums of the columns: for each block the sums of a pair of groups (with octets, for
+    /// each row of the octet), and the other sums of a row.
     pub columns: Vec<Lanes>,
-    pub alone: Vec<Lanes>,
+    pub univariate: Vec<Lanes>,
     pub squares: Vec<Lanes>,
 }
 
 impl PairWorkspace {
-    /// With room for the sums of any tile.
+    /// A workspace with memory for the sums of any tile.
     pub fn new(packed: &PackedPairs<'_>, memory: &Memory) -> Result<Self, Error> {
         let (layout, players) = (&packed.layout, packed.layout.players);
         let mut workspace = Self::default();
-        let Self { block, scratch, gamma, octet, rows, columns, alone, squares, .. } =
+        let Self { block, scratch, gamma, octet, rows, columns, univariate, squares, .. } =
             &mut workspace;
         block.reserve(players, 0, memory)?;
         let needs_present = packed.absent.iter().any(AbsentPlayers::needs_present);
         block.needs_present = needs_present || packed.kernel.has_series();
         let quantity = Quantity::Values(Nodes::Table(&packed.nodes));
         scratch.reserve(quantity, players, memory)?;
-        let series = (players, packed.kernel.most_orders());
-        if series.1 > 0 {
-            block.reserve_series(series, memory)?;
-            scratch.reserve_series(quantity, series, memory)?;
+        let of_block = FactorCount { players, orders: packed.kernel.most_orders() };
+        if of_block.orders > 0 {
+            block.reserve_series(of_block, memory)?;
+            scratch.reserve_series(quantity, of_block, memory)?;
         }
         if packed.weights.exchanges() {
             octet.reserve(layout.values, memory)?;
@@ -59,13 +59,13 @@ impl PairWorkspace {
         let blocks = packed.most_blocks;
         memory.reserve(columns, saturating_product([blocks, layout.in_column]), PAIRS)?;
         memory.reserve(rows, saturating_product([layout.rows_together, layout.in_row]), PAIRS)?;
-        for sums in [gamma, alone, squares] {
+        for sums in [gamma, univariate, squares] {
             memory.reserve(sums, players, PAIRS)?;
         }
         Ok(workspace)
     }
 
-    /// Sets all sums to 0, for a tile with so many blocks of columns.
+    /// Sets all sums to 0, for a tile with a number of blocks of columns.
     pub fn reset(&mut self, packed: &PackedPairs<'_>, blocks: usize) {
         let (layout, players) = (&packed.layout, packed.layout.players);
         let zeros = |lanes: &mut Vec<Lanes>, length| {
@@ -75,15 +75,16 @@ impl PairWorkspace {
         zeros(&mut self.gamma, if packed.is_one_term() { 0 } else { players });
         zeros(&mut self.rows, layout.rows_together * layout.in_row);
         zeros(&mut self.columns, blocks * layout.in_column);
-        zeros(&mut self.alone, players);
+        zeros(&mut self.univariate, players);
         zeros(&mut self.squares, players);
     }
 }
 
-/// The weights of the pairs of a row and a block, 0 where a lane holds no pair.
+/// The weights of the pairs of a row and a block, 0 if a lane holds no pair.
 pub(crate) fn weigh(
     packed: &PackedPairs<'_>,
-    (row, at): (usize, (&Chunk, usize)),
+    row: usize,
+    at: ChunkBlock<'_>,
     mask: &Lanes,
     context: Context<'_>,
     workspace: &mut PairWorkspace,
@@ -96,44 +97,43 @@ pub(crate) fn weigh(
     weights.times::<LANES>(mask)
 }
 
-/// Adds what players are worth alone in a term to weighted sums.
-pub(crate) struct AddAlone<'a> {
+/// Adds the univariate values of players in a term to weighted sums.
+pub(crate) struct AddUnivariate<'a> {
     pub term: &'a PackedTerm,
     pub absent: &'a AbsentPlayers<'a>,
-    pub sums: AloneSums<'a>,
+    pub sums: UnivariateSums<'a>,
     pub workspace: &'a mut PairWorkspace,
 }
 
-impl Body for AddAlone<'_> {
+impl Body for AddUnivariate<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
         let orders = self.term.orders();
         for (place, &player) in self.term.players.iter().enumerate() {
-            let value = self.absent.worth_alone::<A, W>(orders, place, &self.workspace.block);
+            let value = self.absent.univariate_value::<A, W>(orders, place, &self.workspace.block);
             self.sums.add::<A, W>(player, &value, self.workspace);
         }
     }
 }
 
-/// Adds what is taken away for both rows' pairs with themselves of what players are worth alone:
-/// see [`OwnPairs`].
-pub(crate) struct AddOwnAlone<'a> {
-    pub own: &'a OwnPairs,
-    pub chunk: &'a Chunk,
-    pub sums: AloneSums<'a>,
+/// Adds the part of univariate values that is subtracted for both rows' pairs with themselves: see
+/// [`SelfPairs`].
+pub(crate) struct AddSelfUnivariate<'a> {
+    pub own: &'a SelfPairs,
+    pub sums: UnivariateSums<'a>,
     pub workspace: &'a mut PairWorkspace,
 }
 
-impl Body for AddOwnAlone<'_> {
+impl Body for AddSelfUnivariate<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { own, chunk, sums, workspace } = self;
+        let Self { own, sums, workspace } = self;
         let players = sums.packed.layout.players;
-        let own = OwnOfPairs { own: Some(own), at: (chunk, sums.block), row: sums.row };
+        let own = SelfPairsOfBlock { own: Some(own), at: sums.at, row: sums.row };
         for player in 0..players {
             let mut halves = Lanes::ZERO;
             own.take_halves::<A, W>(players + player, &mut halves);
@@ -142,21 +142,22 @@ impl Body for AddOwnAlone<'_> {
     }
 }
 
-/// The sums to which a row and a block add what players are worth alone.
+/// The sums to which the univariate values of a row and a block are added.
 #[derive(Clone, Copy)]
-pub(crate) struct AloneSums<'a> {
+pub(crate) struct UnivariateSums<'a> {
     pub packed: &'a PackedPairs<'a>,
     pub row: usize,
-    pub block: usize,
+    pub at: ChunkBlock<'a>,
     /// 1 in lanes that hold a pair, 0 in others.
     pub mask: &'a Lanes,
-    /// Whether all lanes hold one.
+    /// Whether all lanes hold a pair.
     pub is_whole: bool,
     pub weight: &'a Lanes,
 }
 
-impl AloneSums<'_> {
-    /// Numbers of the pairs, 0 in lanes that hold none: those of a row with itself may be infinite.
+impl UnivariateSums<'_> {
+    /// The numbers of pairs, 0 in lanes that hold none: numbers of a row with itself may be
+    /// infinite.
     #[inline(always)]
     fn of_pairs<const W: usize>(&self, numbers: &Lanes) -> Lanes {
         if self.is_whole {
@@ -178,18 +179,19 @@ impl AloneSums<'_> {
         value: &Lanes,
         workspace: &mut PairWorkspace,
     ) {
-        let PairWorkspace { octet, alone, columns, .. } = workspace;
+        let PairWorkspace { octet, univariate, columns, .. } = workspace;
         let value = &self.of_pairs::<W>(value);
-        alone[player].add_product::<A, W>(value, self.weight);
+        univariate[player].add_product::<A, W>(value, self.weight);
         let layout = &self.packed.layout;
-        if layout.alone.is_empty() {
+        if layout.univariate.is_empty() {
             return;
         }
         if self.packed.weights.exchanges() {
-            let values = &mut octet.values_of(self.row)[layout.alone.clone()];
+            let values = &mut octet.values_of(self.row)[layout.univariate.clone()];
             values[player].add_product::<A, W>(value, self.mask);
         } else {
-            let columns = &mut columns[self.block * layout.in_column..][layout.alone.clone()];
+            let columns =
+                &mut columns[self.at.index * layout.in_column..][layout.univariate.clone()];
             columns[player].add_product::<A, W>(value, self.weight);
         }
     }
@@ -197,9 +199,7 @@ impl AloneSums<'_> {
 
 /// Adds the pairs of a row and a block to all running sums of γ.
 pub(crate) struct Accumulate<'a> {
-    pub sums: AloneSums<'a>,
-    /// The chunk of the block.
-    pub chunk: &'a Chunk,
+    pub sums: UnivariateSums<'a>,
     pub row_sums: Range<usize>,
     pub workspace: &'a mut PairWorkspace,
 }
@@ -209,10 +209,10 @@ impl Body for Accumulate<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let AloneSums { packed, row, block: number, mask, weight, .. } = self.sums;
+        let UnivariateSums { packed, row, at, mask, weight, .. } = self.sums;
         let PairWorkspace { block, gamma, octet, rows, columns, squares, .. } = self.workspace;
         let layout = &packed.layout;
-        let column = &mut columns[number * layout.in_column..][..layout.in_column];
+        let column = &mut columns[at.index * layout.in_column..][..layout.in_column];
         let (column, column_plain) = column.split_at_mut(layout.column_plain.start);
         let (row_weighted, row_plain) = rows[self.row_sums].split_at_mut(layout.row_plain.start);
         let mut sums = RunningSums {
@@ -226,7 +226,7 @@ impl Body for Accumulate<'_> {
             squares,
         };
         let is_target = packed.weights.is_target();
-        let own = OwnOfPairs { own: packed.own.as_ref(), at: (self.chunk, number), row };
+        let own = SelfPairsOfBlock { own: packed.own.as_ref(), at, row };
         if packed.is_one_term() {
             let coefficient = Lanes([packed.absent[0].coefficient; LANES]);
             let values = block.omega.iter().zip(&block.difference);
@@ -244,7 +244,7 @@ impl Body for Accumulate<'_> {
     }
 }
 
-/// Running sums of γ that a row and a block contribute to.
+/// The running sums of γ of a row and a block.
 struct RunningSums<'a> {
     weight: &'a Lanes,
     mask: &'a Lanes,
@@ -252,8 +252,8 @@ struct RunningSums<'a> {
     row_plain: &'a mut [Lanes],
     column_weighted: &'a mut [Lanes],
     column_plain: &'a mut [Lanes],
-    /// The values of the row's octet, if octets exchange targets: its pairs are summed over groups
-    /// later.
+    /// The values of the row's octet, if octets exchange targets: their pairs are summed over
+    /// groups later.
     octet: Option<&'a mut [Lanes]>,
     squares: &'a mut [Lanes],
 }

@@ -1,51 +1,51 @@
-//! What is summed over all pairs of rows of a sample, and what results.
+//! A sample whose pairs of rows are summed, and the resulting sums.
 
 use crate::error::Error;
 use crate::kernel::players::Players;
 use crate::kernel::term::Term;
 use crate::matrix::Matrix;
-use crate::pairs::absent::check_absent;
-use crate::pairs::octets::OCTET;
-use crate::pairs::weights::{Classes, TargetWeights, Weighting};
+use crate::sample::absent::check_absent;
+use crate::sample::octets::OCTET;
+use crate::sample::weights::{Classes, TargetWeights, Weighting};
 use crate::walk::chunks::Chunks;
 
-/// A sample whose pairs are to be summed.
+/// A sample whose pairs of rows are summed.
 #[derive(Clone, Copy, Debug)]
 pub struct PairProblem<'a> {
     /// The rows.
     pub rows: Matrix<'a>,
     /// The kernel.
     pub terms: &'a [Term],
-    /// Whom the columns belong to.
+    /// The players of the columns.
     pub players: &'a Players,
-    /// The factors of absent players, in [0, 1], a row for each term; 1 if not given. Of power
-    /// series they are coefficients: those of s⁰, in [0, 1], of all players, then those of s, ….
+    /// The absent factors, in [0, 1], a row for each term; 1 if `None`. For power series they are
+    /// coefficients: those of s⁰, in [0, 1], of all players, then those of s, ….
     pub absent: Option<Matrix<'a>>,
     /// The group of each row, numbered from 0 and never decreasing.
     pub groups: &'a [usize],
-    /// What pairs weigh.
+    /// The weights of pairs.
     pub weighting: Weighting<'a>,
-    /// Whether sums over groups are kept of what players are worth alone, too.
-    pub alone_in_groups: bool,
+    /// Whether univariate values are also summed over groups.
+    pub univariate_in_groups: bool,
 }
 
-/// Sums over unordered pairs, each an array whose last axis is players.
+/// Sums over unordered pairs. The last axis of each array is players.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairSums {
-    /// For each row, over all other rows: two sums of γ (see [`Weighting`]).
+    /// Two sums of γ for each row, over all other rows (see [`Weighting`]).
     pub rows: Vec<f64>,
     /// Σ w γ for each pair of groups I ≤ J, row by row of the triangle, and each exchange of
-    /// targets in I and in J, number 8p + q; followed by Σ w v({j}), if that is asked for.
+    /// targets in I and in J, number 8p + q; followed by Σ w v({j}), if requested.
     pub groups: Vec<f64>,
-    /// Σ w v({j}), what players are worth alone; for classes apart for the pairs of classes 00, 01,
+    /// Σ w v({j}) of univariate values; for classes, separately for the pairs of classes 00, 01,
     /// 11.
-    pub alone: Vec<f64>,
+    pub univariate: Vec<f64>,
     /// Σ γ² for the pairs of classes, without weights; empty with a target.
     pub squares: Vec<f64>,
 }
 
 impl PairProblem<'_> {
-    /// Whether shapes fit, absent factors are in range and groups are as described.
+    /// Checks that shapes fit, absent factors are in range and groups are as described.
     pub(crate) fn check(&self) -> Result<(), Error> {
         if self.rows.columns() != self.players.column_count() {
             let expected = format!("{} columns", self.players.column_count());
@@ -69,13 +69,11 @@ impl PairProblem<'_> {
     }
 
     fn check_groups(&self) -> Result<(), Error> {
-        let refused = |requirement| {
-            let got = "others".to_owned();
-            Err(Error::Domain { argument: "groups", requirement, got })
-        };
+        let error = |requirement, got| Err(Error::Domain { argument: "groups", requirement, got });
         let exchanges = matches!(self.weighting, Weighting::Target(target) if target.exchanges);
-        if exchanges && self.groups.chunks(OCTET).any(|octet| octet[0] != octet[octet.len() - 1]) {
-            return refused("of whole octets");
+        let is_split = |octet: &&[usize]| octet[0] != octet[octet.len() - 1];
+        if exchanges && let Some(octet) = self.groups.chunks(OCTET).find(is_split) {
+            return error("equal within octets of rows", format!("{octet:?}"));
         }
         let rows = self.rows.rows();
         let straddled = match self.weighting {
@@ -87,17 +85,23 @@ impl PairProblem<'_> {
             }
             _ => false,
         };
-        let mut steps = self.groups.windows(2).map(|pair| pair[1].checked_sub(pair[0]));
-        let is_dense = self.groups.first().is_none_or(|&first| first == 0)
-            && steps.all(|step| matches!(step, Some(0 | 1)));
-        if straddled || !is_dense {
-            return refused("0, 1, … without gaps or descents, and of one class each");
+        if straddled {
+            let got = "a group with rows of both".to_owned();
+            return error("within one class each", got);
         }
-        Ok(())
+        let is_gap = |pair: &&[usize]| !matches!(pair[1].checked_sub(pair[0]), Some(0 | 1));
+        let got = match self.groups.first() {
+            Some(&first) if first > 0 => format!("{first} first"),
+            _ => match self.groups.windows(2).find(is_gap) {
+                Some(pair) => format!("{} after {}", pair[1], pair[0]),
+                None => return Ok(()),
+            },
+        };
+        error("numbered 0, 1, … in ascending order without gaps", got)
     }
 
-    /// Chunks whose columns' sums stay in the first-level cache, or in the second-level one where
-    /// octets exchange targets: then each column has sums for every row of an octet.
+    /// Chunks whose columns' sums stay in the first-level cache, or in the second-level cache if
+    /// octets exchange targets, because each column then has sums for every row of an octet.
     pub(crate) fn chunks(&self) -> Chunks {
         // With a target all rows are of the second class.
         let first = match self.weighting {
@@ -113,7 +117,8 @@ fn shape(argument: &'static str, expected: String, got: usize) -> Error {
     Error::Shape { argument, expected, got: got.to_string() }
 }
 
-/// The place of the pair one ≤ other among the pairs of `count` things, row by row.
+/// The place of the pair one ≤ other among the pairs of `count` numbers, row by row of the
+/// triangle.
 pub(crate) fn triangle_index(one: usize, other: usize, count: usize) -> usize {
     one * (2 * count - one + 1) / 2 + (other - one)
 }

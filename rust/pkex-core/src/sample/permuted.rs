@@ -1,23 +1,24 @@
-//! Sums over the pairs of a small sample, weighted as they are after permutations of the rows.
+//! Sums over the pairs of a small sample, with their weights after permutations of the rows.
 
 use crate::error::Error;
 use crate::matrix::Matrix;
 use crate::memory::{Memory, PAIRS, RESULT, saturating_product};
-use crate::pairs::problem::triangle_index;
+use crate::sample::problem::triangle_index;
 use crate::settings::{Context, Settings};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::level::Body;
 use crate::threads::{self, Monitor, Parallelism};
 
-/// For every permutation π, a row of `orders`, and every value the sum Σ_{a<b} w(π_a, π_b) γ(a, b).
+/// Computes Σ_{a<b} w(π_a, π_b) γ(a, b) for every permutation π, a row of `orders`, and every
+/// value.
 ///
 /// `weights` are symmetric; `values` has a row for each pair of rows a ≤ b, row by row of the
-/// triangle. Those of a row with itself play no part. The result has a row for each permutation.
+/// triangle. Pairs of a row with itself are ignored. The result has a row for each permutation.
 ///
 /// # Errors
-/// If shapes do not fit, orders have other rows, there is too little memory, or the monitor stops
-/// the call.
+/// If shapes do not fit, orders contain rows that do not exist, there is too little memory, or the
+/// monitor stops the call.
 pub fn permuted_sums(
     weights: Matrix<'_>,
     values: Matrix<'_>,
@@ -67,9 +68,9 @@ pub fn permuted_sums(
     Ok(sums)
 }
 
-/// Permutations that a row's values are read for at a time.
+/// Permutations for which the values of a row are read at a time.
 const TOGETHER: usize = 32;
-/// Permutations whose sums are formed side by side.
+/// Permutations whose sums are computed together.
 const ABREAST: usize = 4;
 
 fn check(weights: Matrix<'_>, values: Matrix<'_>, orders: &[usize]) -> Result<(), Error> {
@@ -93,17 +94,17 @@ fn check(weights: Matrix<'_>, values: Matrix<'_>, orders: &[usize]) -> Result<()
         None => Ok(()),
         Some(row) => Err(Error::Domain {
             argument: "orders",
-            requirement: "row numbers of the sample",
+            requirement: "numbers of rows of the sample",
             got: row.to_string(),
         }),
     }
 }
 
-/// For each row a and each value the pairs with the rows b > a side by side in lanes, in blocks
-/// that start with the one of a; 0 where no such pair is.
+/// For each row a and each value, the pairs with the rows b > a as lanes, in blocks that start with
+/// the block of a; 0 if a lane holds no such pair.
 struct PackedValues {
     lanes: Vec<Lanes>,
-    /// Where each row's begin.
+    /// The start of each row's lanes.
     starts: Vec<usize>,
 }
 
@@ -136,7 +137,7 @@ impl PackedValues {
     }
 }
 
-/// Adds the pairs of one row with the rows behind it to the sums of some permutations.
+/// Adds the pairs of one row with the rows after it to the sums of some permutations.
 struct AddPermutedRow<'a> {
     weights: Matrix<'a>,
     packed: &'a PackedValues,

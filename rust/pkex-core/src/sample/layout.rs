@@ -1,23 +1,24 @@
-//! Where the sums of a pair problem stand.
+//! The places of the sums of a pair problem.
 
 use std::ops::Range;
 
-use crate::pairs::octets::OCTET;
+use crate::sample::octets::OCTET;
 
-/// The places of sums among those of a pair, of a row and of a column in a tile.
+/// The places of the sums of a pair, of a row and of a column in a tile.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub players: usize,
-    /// Rows that are walked together: an octet, if octets exchange targets.
+    /// Rows that are summed together: an octet, if octets exchange targets.
     pub rows_together: usize,
-    /// Values of a pair that are summed over groups: γ, and what players are worth alone.
+    /// Values of a pair that are summed over groups: γ, and univariate values.
     pub values: usize,
-    pub alone: Range<usize>,
-    /// Sums of a row in a tile: a weighted one of each player, then with a target plain ones.
+    pub univariate: Range<usize>,
+    /// Sums of a row in a tile: a weighted sum for each player; with a target, plain sums follow.
     pub in_row: usize,
     pub row_plain: Range<usize>,
-    /// Sums of a column in a tile: over groups, for each of the rows that are walked together; then
-    /// the weighted sums of the column's row, unless γ over groups is that; and the plain ones.
+    /// Sums of a column in a tile: over groups, for each of the rows that are summed together; then
+    /// the weighted sums of the column's row, unless the sums of γ over groups are these; and the
+    /// plain ones.
     pub in_column: usize,
     pub column_groups: Range<usize>,
     pub column_weighted: Range<usize>,
@@ -27,16 +28,16 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// With or without a target, which octets may exchange.
+    /// The layout with or without a target, which octets may exchange.
     pub fn new(
         players: usize,
         (is_target, exchanges): (bool, bool),
-        alone_in_groups: bool,
+        univariate_in_groups: bool,
     ) -> Self {
         let after = |end: usize, is_there: bool| end..end + if is_there { players } else { 0 };
         let rows_together = if exchanges { OCTET } else { 1 };
-        let alone = after(players, alone_in_groups);
-        let values = alone.end;
+        let univariate = after(players, univariate_in_groups);
+        let values = univariate.end;
         let row_plain = after(players, is_target);
         let column_groups = 0..rows_together * values;
         let after_groups = after(column_groups.end, exchanges);
@@ -45,7 +46,7 @@ impl Layout {
             players,
             rows_together,
             values,
-            alone,
+            univariate,
             in_row: row_plain.end,
             row_plain,
             in_column: column_plain.end,
@@ -64,14 +65,14 @@ mod tests {
     #[test]
     fn columns_have_every_sum_once() {
         let players = 3;
-        for (weights, alone, length) in [
+        for (weights, univariate, length) in [
             ((false, false), false, 3),
             ((false, false), true, 6),
             ((true, false), true, 9),
             ((true, true), false, OCTET * 3 + 6),
             ((true, true), true, OCTET * 6 + 6),
         ] {
-            let layout = Layout::new(players, weights, alone);
+            let layout = Layout::new(players, weights, univariate);
             assert_eq!(layout.in_column, length);
             assert_eq!(layout.column_weighted.len(), layout.row_plain.start);
             assert_eq!(layout.column_plain.len(), layout.row_plain.len());

@@ -1,12 +1,12 @@
-//! The mean factors over an expansion's own points: each pair of points is computed once, and
-//! counts for both. The factors are numbers: those of a point with itself are 1.
+//! The mean factors over an expansion's points: each pair of points is computed once, and counts
+//! for both. The factors are numbers; those of a point with itself are 1.
 //!
-//! Sums over sixteen rows are plain, and those of such runs compensated: a mean is known to nearly
-//! all its digits, as contrasts with it, in which digits cancel, need.
+//! Sums over sixteen rows are plain, and sums of these are compensated. So a mean is known to
+//! nearly all its digits, as contrasts need, in which digits cancel.
 
 use crate::absent::factors::AbsentFactors;
 use crate::error::Error;
-use crate::game::block::Block;
+use crate::game::block::{Block, FactorCount};
 use crate::kernel::term::{FillTerm, PackedTerm};
 use crate::matrix::Matrix;
 use crate::memory::{FACTORS, Memory, saturating_product};
@@ -16,10 +16,10 @@ use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::level::Body;
 use crate::simd::sum::{Accumulator, AddWeighted, Sum, Summation};
 use crate::threads::Monitor;
-use crate::walk::chunks::{Chunks, PackedRows};
+use crate::walk::chunks::{ChunkBlock, Chunks, PackedRows};
 use crate::walk::pairs::{PairWalk, Tile, TileWork};
 
-/// Sums of each player: of its factors, and of these less 1.
+/// The sums of each player: of its factors, and of its factors minus 1.
 const KINDS: usize = 2;
 
 /// The mean factors of a term over all points, block by block of points.
@@ -58,21 +58,22 @@ pub(crate) fn means_of_points(
     Ok(means)
 }
 
-/// The means, from the sums over all other points: a point's factor with itself is 1.
+/// The means, from the sums over all other points: the factor of a point with itself is 1.
 fn in_lanes(
     totals: &[Sum],
     count: usize,
     players: usize,
     memory: &Memory,
 ) -> Result<Vec<AbsentFactors>, Error> {
-    // The last point fills up unused lanes, as among the points.
+    // The last point fills unused lanes, as among the points.
     let mean = |row: usize, place: usize, own: f64| {
         let mut total = Sum::from(own);
         total.add(totals[row.min(count - 1) * KINDS * players + place], Summation::Compensated);
         total.value() / count as f64
     };
     let mut means = Vec::new();
-    AbsentFactors::reserve_all(&mut means, count.div_ceil(LANES), (players, 0), memory)?;
+    let of_block = FactorCount::numbers(players);
+    AbsentFactors::reserve_all(&mut means, count.div_ceil(LANES), of_block, memory)?;
     for (block, means) in means.iter_mut().enumerate() {
         let lanes = |place: usize, own: f64| {
             Lanes(std::array::from_fn(|lane| mean(block * LANES + lane, place, own)))
@@ -83,7 +84,7 @@ fn in_lanes(
     Ok(means)
 }
 
-/// The pairs of points, made ready.
+/// The pairs of points of an expansion.
 struct PointPairs<'a> {
     points: Matrix<'a>,
     packed: PackedRows,
@@ -92,12 +93,12 @@ struct PointPairs<'a> {
     blocks: usize,
 }
 
-/// What a thread keeps between tiles: sums player by player, of both kinds.
+/// The workspace of a thread: sums of both kinds, player by player.
 #[derive(Debug, Default)]
 struct PointWorkspace {
     block: Block,
     row: Vec<Lanes>,
-    /// Of each block of the second chunk, over a run of rows; and over all runs so far.
+    /// The sums of each block of the second chunk, over a run of rows.
     run: Vec<Lanes>,
     columns: Vec<Accumulator>,
 }
@@ -115,7 +116,7 @@ impl PointWorkspace {
 }
 
 impl PointPairs<'_> {
-    /// Sums of a point.
+    /// The number of sums of a point.
     fn width(&self) -> usize {
         KINDS * self.term.players.len()
     }
@@ -123,7 +124,7 @@ impl PointPairs<'_> {
 
 impl TileWork for PointPairs<'_> {
     type Workspace = PointWorkspace;
-    /// Of the rows of the first chunk, and of the second.
+    /// The sums of the rows of the first chunk, and of the second.
     type Sums = [Vec<f64>; 2];
 
     fn bytes(&self, tile: Tile<'_>) -> usize {
@@ -193,7 +194,7 @@ impl PointPairs<'_> {
         of_row.clear();
         of_row.resize(width, Lanes::ZERO);
         for index in tile.blocks_of(row) {
-            let points = self.packed.block(tile.second, index);
+            let points = self.packed.block(ChunkBlock { chunk: tile.second, index });
             context.run(FillTerm { term, row: self.points.row(row), points, block });
             let (mask, columns) = (tile.mask(row, index), &mut run[index * width..][..width]);
             context.run(AddPairsOfPoints { block, mask, of_row, columns });
@@ -215,6 +216,8 @@ impl Body for AddPairsOfPoints<'_> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
         let Self { block, mask, of_row, columns } = self;
+        debug_assert_eq!(of_row.len(), KINDS * block.present.len());
+        debug_assert_eq!(columns.len(), KINDS * block.difference.len());
         let sums = of_row.chunks_exact_mut(KINDS).zip(columns.chunks_exact_mut(KINDS));
         let factors = block.present.iter().zip(&block.difference);
         for ((of_row, of_columns), (factor, less_one)) in sums.zip(factors) {

@@ -1,16 +1,17 @@
-//! Gaussian factors of a term from those of another one, whose rates are half as large.
+//! Gaussian factors of a term, computed from the factors of another term whose rates are half as
+//! large.
 //!
-//! From a = exp(−E) and c = a − 1 follow
+//! For a = exp(−E) and c = a − 1,
 //!
 //! exp(−2E) − 1 = c (2 + c),    exp(−2E) = 1 + c (2 + c) = a².
 //!
-//! A relative error of c becomes (2 + 2c) / (2 + c) times as large, which is at most 1, so that each
-//! doubling adds but its own rounding. That of a becomes twice as large, as it is with the exponent;
-//! near 1, where it would then be larger than an exponential's, a is 1 + c. The rates of mixtures
-//! are powers of a root of 2, and nearly all their terms need no exponential.
+//! A relative error of c is multiplied by (2 + 2c) / (2 + c), which is at most 1, so that each
+//! doubling adds only its own rounding error. The error of a is doubled, as if the exponent were
+//! doubled. Near 1, where it would be larger than that of an exponential, a is 1 + c. The rates of
+//! mixtures are powers of a root of 2, so that nearly all their terms need no exponential.
 
 use crate::error::Error;
-use crate::game::block::{AbsentFactor, Block};
+use crate::game::block::{AbsentFactor, Block, PlayerPart};
 use crate::game::spread::Spread;
 use crate::kernel::family::gaussian;
 use crate::kernel::term::{PackedTerm, Sink, UnitFactors};
@@ -19,22 +20,23 @@ use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::level::Body;
 
-/// The most doublings from one term to the next: as many as cost half an exponential.
+/// Most doublings from one term to the next: as many as cost half an exponential.
 const MOST_TIMES: u32 = 4;
 
-/// The most doublings after an exponential, each of which errs by one and a half ulps of c.
+/// Most doublings after an exponential, each with an error of one and a half ulps of c.
 const MOST_IN_A_ROW: u32 = 8;
 
-/// A term among those whose factors follow from each other.
+/// A term that is linked to others by doubled rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Link {
-    /// The slot that keeps the factors of the last of these terms.
+    /// The slot that keeps the factors of the last linked term.
     slot: usize,
-    /// The number of the term before, and how often its rates double; the first has none.
+    /// The number of the previous term, and the number of doublings from it; the first term has
+    /// none.
     before: Option<(usize, u32)>,
 }
 
-/// Which terms' factors follow from each other, and the number of slots that takes.
+/// The links between the terms of a kernel, and the number of slots for their factors.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Links {
     of_terms: Vec<Option<Link>>,
@@ -42,10 +44,10 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// Those among some terms.
+    /// The links between some terms.
     pub fn among(terms: &[PackedTerm]) -> Self {
         let mut of_terms = vec![None; terms.len()];
-        // The last term of each slot, and how often rates have doubled since an exponential.
+        // The last term of each slot, and the number of doublings since an exponential.
         let mut slots: Vec<(usize, u32)> = Vec::new();
         for (number, term) in terms.iter().enumerate() {
             let times = |&(last, _): &(usize, u32)| times_narrower(term, &terms[last]);
@@ -64,10 +66,10 @@ impl Links {
     }
 }
 
-/// How often the rates of all players' Gaussians double from one term to another.
+/// The number of doublings of the rates of all players' Gaussians from one term to another.
 fn times_narrower(term: &PackedTerm, before: &PackedTerm) -> Option<u32> {
     let both = || term.gaussians.iter().zip(&before.gaussians);
-    // exp(−(r p)²): twice the exponent is √2 p, which is no float.
+    // exp(−(r p)²): doubling the exponent multiplies p by √2, with rounding.
     let is_narrower = |times: u32| {
         let factor = f64::from(1 << times);
         let is_factor = |p: f64, of: f64| (p * p / (of * of) / factor - 1.0).abs() < 4e-15;
@@ -82,14 +84,14 @@ fn times_narrower(term: &PackedTerm, before: &PackedTerm) -> Option<u32> {
 
 /// The factors of the last term in each slot, which a thread keeps while it fills blocks.
 #[derive(Debug, Default)]
-pub(crate) struct Ladder(Vec<Slot>);
+pub(crate) struct KeptFactors(Vec<Slot>);
 
-/// Which factors a slot keeps, by the numbers of what they are between.
+/// The numbers of the row, the block and the term of factors.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct FactorNumbers {
-    row: usize,
-    block: usize,
-    term: usize,
+pub(crate) struct FactorNumbers {
+    pub row: usize,
+    pub block: usize,
+    pub term: usize,
 }
 
 #[derive(Debug, Default)]
@@ -99,8 +101,8 @@ struct Slot {
     less_one: Vec<Lanes>,
 }
 
-impl Ladder {
-    /// Makes room for so many slots of that many players.
+impl KeptFactors {
+    /// Reserves memory for a number of slots and players.
     pub fn reserve(&mut self, slots: usize, players: usize, memory: &Memory) -> Result<(), Error> {
         self.0.resize_with(slots, Slot::default);
         self.0.iter_mut().try_for_each(|slot| {
@@ -109,31 +111,31 @@ impl Ladder {
         })
     }
 
-    /// Forgets all factors, so that what follows does not depend on what was before.
+    /// Invalidates all factors, so that later results do not depend on earlier ones.
     pub fn clear(&mut self) {
         self.0.iter_mut().for_each(|slot| slot.of = None);
     }
 
-    /// The factors of a linked term between a row and a block of points, all three numbered.
-    pub fn rung<'a>(
+    /// The factors of a linked term between a row and a block of points, with the numbers of all
+    /// three.
+    pub fn linked<'a>(
         &'a mut self,
         links: &Links,
-        (number, term): (usize, &'a PackedTerm),
-        (item, row): (usize, &'a [f64]),
-        (block, points): (usize, &'a [Lanes]),
-    ) -> Option<Rung<'a>> {
-        let Link { slot, before } = links.of_terms[number]?;
+        of: FactorNumbers,
+        (term, row, points): (&'a PackedTerm, &'a [f64], &'a [Lanes]),
+    ) -> Option<LinkedFactors<'a>> {
+        let Link { slot, before } = links.of_terms[of.term]?;
         let slot = &mut self.0[slot];
-        let of = FactorNumbers { row: item, block, term: number };
         let is_kept = |&(term, _): &(usize, u32)| slot.of == Some(FactorNumbers { term, ..of });
         let times = before.filter(is_kept).map(|(_, times)| times);
-        Some(Rung { term, row, points, slot, times, of })
+        Some(LinkedFactors { term, row, points, slot, times, of })
     }
 }
 
-/// The factors between a row and a block of points, from those of the term before if they are kept.
+/// The factors between a row and a block of points, computed from those of the previous term if
+/// they are kept.
 #[derive(Debug)]
-pub(crate) struct Rung<'a> {
+pub(crate) struct LinkedFactors<'a> {
     term: &'a PackedTerm,
     row: &'a [f64],
     points: &'a [Lanes],
@@ -142,12 +144,17 @@ pub(crate) struct Rung<'a> {
     of: FactorNumbers,
 }
 
-impl Rung<'_> {
-    /// Hands the factors to a sink, and keeps them.
+impl LinkedFactors<'_> {
+    /// a − 1 of each player, after a sink has taken the factors.
+    pub fn less_one(&self) -> &[Lanes] {
+        &self.slot.less_one
+    }
+
+    /// Passes the factors to a sink, and keeps them.
     #[inline(always)]
-    pub fn factors_into<A: Arithmetic, S: Sink, const W: usize>(self, sink: &mut S) {
-        let Self { term, row, points, slot, times, of } = self;
-        let Slot { of: kept, present, less_one } = slot;
+    pub fn factors_into<A: Arithmetic, S: Sink, const W: usize>(&mut self, sink: &mut S) {
+        let Self { term, row, points, ref mut slot, times, of } = *self;
+        let Slot { of: kept, present, less_one } = &mut **slot;
         *kept = Some(of);
         present.resize(term.players.len(), Lanes::ONE);
         less_one.resize(term.players.len(), Lanes::ZERO);
@@ -167,13 +174,13 @@ impl Rung<'_> {
                 };
                 *present.part_mut(part) = a;
                 *less_one.part_mut(part) = c;
-                sink.take((player, part), &a, &c);
+                sink.take(PlayerPart { player, part }, &a, &c);
             }
         }
     }
 }
 
-/// The factors of twice the exponent, and what they exceed 1 by.
+/// The factors with twice the exponent, and these factors minus 1.
 #[inline(always)]
 fn doubled<A: Arithmetic, S: Sink, const W: usize>(
     a: &[f64; W],
@@ -189,26 +196,26 @@ fn doubled<A: Arithmetic, S: Sink, const W: usize>(
     (squares, less_one)
 }
 
-/// Fills a block with such factors: b is 1.
-pub(crate) struct FillRung<'a> {
-    pub rung: Rung<'a>,
+/// Fills a block with factors of a linked term; absent factors are 1.
+pub(crate) struct FillLinked<'a> {
+    pub linked: LinkedFactors<'a>,
     pub block: &'a mut Block,
 }
 
-impl Body for FillRung<'_> {
+impl Body for FillLinked<'_> {
     type Output = Spread;
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
-        let Self { rung, block } = self;
-        block.begin(rung.term.players.len(), AbsentFactor::One);
+        let Self { mut linked, block } = self;
+        block.begin(linked.term.players.len(), AbsentFactor::One);
         if block.needs_present {
             let mut factors = UnitFactors::<true>::of(block);
-            rung.factors_into::<A, _, W>(&mut factors);
+            linked.factors_into::<A, _, W>(&mut factors);
             factors.spread()
         } else {
             let mut factors = UnitFactors::<false>::of(block);
-            rung.factors_into::<A, _, W>(&mut factors);
+            linked.factors_into::<A, _, W>(&mut factors);
             factors.spread()
         }
     }
@@ -240,7 +247,7 @@ mod tests {
         (terms, links)
     }
 
-    /// The term before each of some terms, and how often its rates double.
+    /// The previous term of each of some terms, and the number of doublings.
     fn links(rates: &[[f64; 2]]) -> Vec<Option<(usize, u32)>> {
         let (_, links) = packed(&rates.iter().copied().map(term).collect::<Vec<_>>());
         links.of_terms.into_iter().map(|link| link?.before).collect()
@@ -262,13 +269,13 @@ mod tests {
         assert_eq!(links[11], Some((10, 1)));
     }
 
-    /// Takes factors as they come.
+    /// Records the factors of a term.
     struct Kept(Vec<(f64, f64)>);
 
     impl Sink for Kept {
         const PRESENT: bool = true;
 
-        fn take<const W: usize>(&mut self, _: (usize, usize), a: &[f64; W], c: &[f64; W]) {
+        fn take<const W: usize>(&mut self, _: PlayerPart, a: &[f64; W], c: &[f64; W]) {
             self.0.extend(a.iter().copied().zip(c.iter().copied()));
         }
     }
@@ -278,21 +285,22 @@ mod tests {
         let terms: Vec<_> =
             (0..9).map(|k| term([0.01 * 2.0_f64.powi(k), 2.0_f64.powi(k)])).collect();
         let (terms, links) = packed(&terms);
-        let mut ladder = Ladder::default();
-        ladder.reserve(links.slots, 2, &Memory::default()).unwrap();
+        let mut kept = KeptFactors::default();
+        kept.reserve(links.slots, 2, &Memory::default()).unwrap();
         let points: Vec<_> =
             [0.3, 4.0].map(|scale| Lanes(std::array::from_fn(|i| scale * (i as f64 - 5.0)))).into();
         for (number, term) in terms.iter().enumerate() {
             let row = [0.1, -0.2];
-            let rung = ladder.rung(&links, (number, term), (0, &row), (0, &points)).unwrap();
-            assert_eq!(rung.times, (number > 0).then_some(1));
+            let of = FactorNumbers { row: 0, block: 0, term: number };
+            let mut linked = kept.linked(&links, of, (term, &row, &points)).unwrap();
+            assert_eq!(linked.times, (number > 0).then_some(1));
             let (mut doubled, mut expected) = (Kept(Vec::new()), Kept(Vec::new()));
-            rung.factors_into::<Fused, _, 8>(&mut doubled);
+            linked.factors_into::<Fused, _, 8>(&mut doubled);
             term.factors_into::<Fused, _, 8>(&row, &points, &mut expected);
             for ((a, c), (exact_a, exact_c)) in doubled.0.into_iter().zip(expected.0) {
                 let ulp = |exact: f64| f64::EPSILON * exact.abs() + 5e-324;
                 assert!((c - exact_c).abs() < 15.0 * ulp(exact_c), "{c} for {exact_c}");
-                // As large as the rounding of the exponent makes it.
+                // The error that the rounding of the exponent causes.
                 let most = 4.0 - 4.0 * exact_a.ln().max(-745.0);
                 assert!((a - exact_a).abs() < most * ulp(exact_a), "{a} for {exact_a}");
             }
@@ -303,22 +311,22 @@ mod tests {
     fn factors_of_another_row_or_before_clearing_are_not_doubled() {
         let (terms, links) = packed(&[term([0.3, 0.5]), term([0.6, 1.0])]);
         let points = [Lanes::ONE; 2];
-        let mut ladder = Ladder::default();
-        ladder.reserve(links.slots, 2, &Memory::default()).unwrap();
-        let times = |ladder: &mut Ladder, number: usize, item: usize| {
-            let term = (number, &terms[number]);
-            let row = (item, &[0.0, 0.0][..]);
-            let rung = ladder.rung(&links, term, row, (0, &points)).unwrap();
-            let times = rung.times;
-            rung.factors_into::<Fused, _, 8>(&mut Kept(Vec::new()));
+        let mut kept = KeptFactors::default();
+        kept.reserve(links.slots, 2, &Memory::default()).unwrap();
+        let times = |kept: &mut KeptFactors, number: usize, item: usize| {
+            let of = FactorNumbers { row: item, block: 0, term: number };
+            let factors = (&terms[number], &[0.0, 0.0][..], &points[..]);
+            let mut linked = kept.linked(&links, of, factors).unwrap();
+            let times = linked.times;
+            linked.factors_into::<Fused, _, 8>(&mut Kept(Vec::new()));
             times
         };
-        assert_eq!(times(&mut ladder, 0, 0), None);
-        assert_eq!(times(&mut ladder, 1, 0), Some(1));
-        assert_eq!(times(&mut ladder, 0, 0), None);
-        assert_eq!(times(&mut ladder, 1, 1), None);
-        assert_eq!(times(&mut ladder, 0, 0), None);
-        ladder.clear();
-        assert_eq!(times(&mut ladder, 1, 0), None);
+        assert_eq!(times(&mut kept, 0, 0), None);
+        assert_eq!(times(&mut kept, 1, 0), Some(1));
+        assert_eq!(times(&mut kept, 0, 0), None);
+        assert_eq!(times(&mut kept, 1, 1), None);
+        assert_eq!(times(&mut kept, 0, 0), None);
+        kept.clear();
+        assert_eq!(times(&mut kept, 1, 0), None);
     }
 }

@@ -1,9 +1,9 @@
-//! Factors of the pairs of a term, of present players and of absent ones.
+//! Present and absent factors of the pairs of rows, for one term.
 
 use std::marker::PhantomData;
 
 use crate::error::Error;
-use crate::game::block::{AbsentFactor, Block, LEAST_DIVISOR, LEAST_FACTOR};
+use crate::game::block::{AbsentFactor, Block, LEAST_DIVISOR, LEAST_FACTOR, PlayerPart};
 use crate::game::spread::{Spread, share_of_quotient};
 use crate::kernel::packed::PackedKernel;
 use crate::kernel::players::Players;
@@ -15,7 +15,7 @@ use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
 use crate::simd::level::Body;
 
-/// Whether absent factors fit the terms and are in range.
+/// Checks that absent factors fit the terms and are in range.
 pub(crate) fn check_absent(
     absent: Option<Matrix<'_>>,
     terms: &[Term],
@@ -23,7 +23,7 @@ pub(crate) fn check_absent(
 ) -> Result<(), Error> {
     let Some(absent) = absent else { return Ok(()) };
     if terms.iter().flat_map(|term| &term.factors).any(|factor| factor.family.is_centered()) {
-        let message = "absent factors of centered kernels are 1; pass none";
+        let message = "absent factors of centered kernels are 1: `absent` must be None";
         return Err(Error::Unsupported(message.to_owned()));
     }
     let width = players.count() * (1 + most_orders(terms));
@@ -48,24 +48,26 @@ pub(crate) fn check_absent(
     }
 }
 
-/// What a term's players are worth while others are absent.
+/// The absent factors of a term.
 #[derive(Debug)]
 pub(crate) struct AbsentPlayers<'a> {
-    /// The absent factors of all players, if they are not 1; of power series those of s⁰ first.
+    /// The absent factors of all players, if they are not 1; for power series the coefficients of
+    /// s⁰ first.
     factors: Option<&'a [f64]>,
     /// The number of all players.
     count: usize,
-    /// Of each of the term's players 1/b and (1 − b)/b, if games are divided by ∏ b; else none.
+    /// 1/b and (1 − b)/b of each of the term's players, if games are divided by ∏ b; else empty.
     divisors: Vec<(f64, f64)>,
-    /// What the games are multiplied by: the term's coefficient, and ∏ b if they are divided by it.
+    /// The factor of the games: the term's coefficient, and ∏ b if they are divided by it.
     pub coefficient: f64,
-    /// For each of the term's players what c is to be multiplied by for the player's worth alone:
-    /// the coefficient and the absent factors of the others. Of power series, for each order.
-    pub alone: Vec<f64>,
+    /// For each of the term's players the factor of c in its univariate value v({j}): the
+    /// coefficient and the absent factors of the others. For power series, one factor for each
+    /// order.
+    pub univariate: Vec<f64>,
 }
 
 impl<'a> AbsentPlayers<'a> {
-    /// Of each of a kernel's terms, with factors that have a row for each.
+    /// The absent factors of each term of a kernel; `factors` has a row for each.
     pub fn of_terms(kernel: &PackedKernel, factors: Option<Matrix<'a>>) -> Vec<Self> {
         let count = kernel.players.count();
         let of = |(number, term)| Self::new(term, factors.map(|all| all.row(number)), count);
@@ -75,10 +77,10 @@ impl<'a> AbsentPlayers<'a> {
     fn new(term: &PackedTerm, factors: Option<&'a [f64]>, count: usize) -> Self {
         let of = |player: usize| factors.map_or(1.0, |factors| factors[player]);
         let (players, coefficient) = (&term.players, term.coefficient);
-        let (divisors, alone) = (Vec::new(), vec![coefficient; players.len()]);
-        let mut absent = Self { factors, count, divisors, coefficient, alone };
+        let (divisors, univariate) = (Vec::new(), vec![coefficient; players.len()]);
+        let mut absent = Self { factors, count, divisors, coefficient, univariate };
         if let Some(series) = &term.series {
-            absent.alone = absent.alone_in_series(term, series);
+            absent.univariate = absent.univariate_in_series(term, series);
             return absent;
         }
         let divisor: f64 = players.iter().map(|&player| of(player)).product();
@@ -87,21 +89,21 @@ impl<'a> AbsentPlayers<'a> {
             let divided = |b: f64| (1.0 / b, (1.0 - b) / b);
             absent.divisors = players.iter().map(|&player| divided(of(player))).collect();
             absent.coefficient *= divisor;
-            absent.alone.fill(absent.coefficient);
+            absent.univariate.fill(absent.coefficient);
             return absent;
         }
         let (mut before, mut after) = (1.0, 1.0);
         for place in 0..players.len() {
             let opposite = players.len() - 1 - place;
-            absent.alone[place] *= before;
-            absent.alone[opposite] *= after;
+            absent.univariate[place] *= before;
+            absent.univariate[opposite] *= after;
             before *= of(players[place]);
             after *= of(players[opposite]);
         }
         absent
     }
 
-    /// Whether factors of present players are needed: not where absent ones are 1, or made so.
+    /// Whether present factors are needed: not if absent ones are 1, or become 1 by division.
     pub fn needs_present(&self) -> bool {
         self.factors.is_some() && self.divisors.is_empty()
     }
@@ -114,7 +116,7 @@ impl<'a> AbsentPlayers<'a> {
 
     /// For each player the functional Σ_q w_q [s^q], pulled back through the factors of the others:
     /// λ′_q = Σ_r λ_{q+r} F_r (see `game::series`).
-    fn alone_in_series(&self, term: &PackedTerm, series: &PackedSeries) -> Vec<f64> {
+    fn univariate_in_series(&self, term: &PackedTerm, series: &PackedSeries) -> Vec<f64> {
         let length = series.orders() + 1;
         let pulled = |functional: &[f64], player: usize| -> Vec<f64> {
             let terms = |q: usize| (0..length - q).map(move |r| (q + r, r));
@@ -123,16 +125,16 @@ impl<'a> AbsentPlayers<'a> {
         };
         let weights = series.weights.iter().map(|weight| weight * term.coefficient);
         let mut before: Vec<f64> = weights.collect();
-        let mut alone = Vec::new();
+        let mut univariate = Vec::new();
         for (place, &player) in term.players.iter().enumerate() {
             let others = term.players[place + 1..].iter();
-            alone.extend(others.fold(before.clone(), |before, &other| pulled(&before, other)));
+            univariate.extend(others.fold(before.clone(), |before, &other| pulled(&before, other)));
             before = pulled(&before, player);
         }
-        alone
+        univariate
     }
 
-    /// Gives a block, filled for absent factors of 1, those of power series.
+    /// Sets the absent factors of power series in a block that was filled for absent factors of 1.
     #[inline(always)]
     fn set_series<A: Arithmetic, const W: usize>(&self, term: &PackedTerm, block: &mut Block) {
         let (players, orders) = (term.players.len(), term.orders());
@@ -147,39 +149,40 @@ impl<'a> AbsentPlayers<'a> {
         }
     }
 
-    /// What the term's player at a place is worth alone, from the factors of a block.
+    /// The univariate value of the term's player at a place, from the factors of a block.
     #[inline(always)]
-    pub fn worth_alone<A: Arithmetic, const W: usize>(
+    pub fn univariate_value<A: Arithmetic, const W: usize>(
         &self,
         orders: usize,
         place: usize,
         block: &Block,
     ) -> Lanes {
-        let alone = |order: usize| Lanes([self.alone[place * (orders + 1) + order]; LANES]);
-        let mut worth = alone(0).times::<W>(&block.difference[place]);
+        let univariate =
+            |order: usize| Lanes([self.univariate[place * (orders + 1) + order]; LANES]);
+        let mut value = univariate(0).times::<W>(&block.difference[place]);
         for (order, difference) in
             (1..).zip(&block.series.differences()[place * orders..][..orders])
         {
-            worth.add_product::<A, W>(&alone(order), difference);
+            value.add_product::<A, W>(&univariate(order), difference);
         }
-        worth
+        value
     }
 }
 
-/// What a term's player at a place is worth alone, of the first pair of a block.
-pub(crate) struct FirstAlone<'a> {
+/// Computes the univariate value of a term's player at a place, for the first pair of a block.
+pub(crate) struct FirstUnivariate<'a> {
     pub absent: &'a AbsentPlayers<'a>,
     pub orders: usize,
     pub place: usize,
     pub block: &'a Block,
 }
 
-impl Body for FirstAlone<'_> {
+impl Body for FirstUnivariate<'_> {
     type Output = f64;
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> f64 {
-        self.absent.worth_alone::<A, W>(self.orders, self.place, self.block).0[0]
+        self.absent.univariate_value::<A, W>(self.orders, self.place, self.block).0[0]
     }
 }
 
@@ -201,7 +204,7 @@ pub(crate) fn fill_pairs(
     }
 }
 
-/// Fills a block with a term's factors divided by those of absent players: c is (a − b)/b.
+/// Fills a block with a term's factors divided by absent ones: c is (a − b)/b.
 struct FillQuotients<'a> {
     term: &'a PackedTerm,
     divisors: &'a [(f64, f64)],
@@ -224,11 +227,11 @@ impl Body for FillQuotients<'_> {
     }
 }
 
-/// Takes factors, and gives a block what they, divided by those of absent players, exceed 1 by.
+/// Takes factors, and fills a block with their quotients by absent factors, minus 1.
 struct Quotients<'a, A> {
     divisors: &'a [(f64, f64)],
     difference: &'a mut [Lanes],
-    /// Of [`share_of_quotient`].
+    /// Sums of [`share_of_quotient`].
     sums: Lanes,
     of: PhantomData<A>,
 }
@@ -239,7 +242,7 @@ impl<A: Arithmetic> Sink for Quotients<'_, A> {
     #[inline(always)]
     fn take<const W: usize>(
         &mut self,
-        (player, part): (usize, usize),
+        PlayerPart { player, part }: PlayerPart,
         _present: &[f64; W],
         less_one: &[f64; W],
     ) {
@@ -252,7 +255,7 @@ impl<A: Arithmetic> Sink for Quotients<'_, A> {
     }
 }
 
-/// Gives a block, filled for absent factors of 1, those of a term.
+/// Sets the absent factors of a term in a block that was filled for absent factors of 1.
 struct SetAbsent<'a> {
     term: &'a PackedTerm,
     absent: &'a AbsentPlayers<'a>,

@@ -1,4 +1,4 @@
-//! Sums over pairs equal sums over pairs one by one, and their bits depend on nothing else.
+//! Sums over pairs equal sums computed pair by pair, and their bits depend only on the problem.
 
 use std::ops::ControlFlow;
 
@@ -24,7 +24,7 @@ struct Case {
     target_terms: Vec<Term>,
     offsets: Vec<f64>,
     row_weights: Vec<f64>,
-    alone_in_groups: bool,
+    univariate_in_groups: bool,
 }
 
 const OF_COLUMN: [usize; COLUMNS] = [0, 1, 2, 1, 3];
@@ -56,11 +56,11 @@ impl Case {
             }],
             offsets: random.numbers(rows, -0.2, 0.2),
             row_weights: random.numbers(rows, 0.0, 2.0),
-            alone_in_groups: false,
+            univariate_in_groups: false,
         }
     }
 
-    /// The same with the first term only, which has factors of all players.
+    /// A problem with the first term only, which has factors of all players.
     fn of_one_term(mut self) -> Self {
         self.terms.truncate(1);
         self.absent = self.absent.map(|absent| absent[..PLAYERS].to_vec());
@@ -103,7 +103,7 @@ impl Case {
             absent: absent.map(|absent| Matrix::of_shape(absent, [self.terms.len(), PLAYERS])),
             groups: &self.groups,
             weighting: self.weighting(kind),
-            alone_in_groups: self.alone_in_groups,
+            univariate_in_groups: self.univariate_in_groups,
         }
     }
 
@@ -127,7 +127,7 @@ impl Case {
 
     /// v({j}) and γ of a pair, player by player, through the engine for arrays.
     fn pair(&self, a: usize, b: usize) -> ([f64; PLAYERS], [f64; PLAYERS]) {
-        let (mut alone, mut gamma) = ([0.0; PLAYERS], [0.0; PLAYERS]);
+        let (mut univariate, mut gamma) = ([0.0; PLAYERS], [0.0; PLAYERS]);
         for (number, term) in self.terms.iter().enumerate() {
             let present = self.factors(term, a, b);
             let mut absent = [1.0; PLAYERS];
@@ -149,12 +149,12 @@ impl Case {
             for (player, value) in values.unwrap().into_iter().enumerate() {
                 gamma[player] += value;
                 let others = (0..PLAYERS).filter(|&other| other != player);
-                alone[player] += term.coefficient
+                univariate[player] += term.coefficient
                     * (present[player] - absent[player])
                     * others.map(|other| absent[other]).product::<f64>();
             }
         }
-        (alone, gamma)
+        (univariate, gamma)
     }
 
     /// The weight of a pair when rows `a` and `b` have the targets of `target_a` and `target_b`;
@@ -173,12 +173,12 @@ impl Case {
         let group_count = self.groups.last().unwrap() + 1;
         let octet = if let Kind::Target { exchanges: true } = kind { OCTET } else { 1 };
         let weights = octet * octet;
-        let in_group = if self.alone_in_groups { 2 * PLAYERS } else { PLAYERS };
+        let in_group = if self.univariate_in_groups { 2 * PLAYERS } else { PLAYERS };
         let class_pairs = if let Kind::Classes { .. } = kind { 3 } else { 1 };
         let mut sums = PairSums {
             rows: vec![0.0; self.rows * 2 * PLAYERS],
             groups: vec![0.0; group_count * (group_count + 1) / 2 * weights * in_group],
-            alone: vec![0.0; class_pairs * PLAYERS],
+            univariate: vec![0.0; class_pairs * PLAYERS],
             squares: vec![0.0; if class_pairs == 3 { 3 * PLAYERS } else { 0 }],
         };
         for a in 0..self.rows {
@@ -190,7 +190,7 @@ impl Case {
                 {
                     continue;
                 }
-                let (alone, gamma) = self.pair(a, b);
+                let (univariate, gamma) = self.pair(a, b);
                 let (one, other) = (self.groups[a], self.groups[b]);
                 let group_pair: usize =
                     (0..one).map(|group| group_count - group).sum::<usize>() + other - one;
@@ -207,12 +207,12 @@ impl Case {
                     for (number, weight) in pair_weights.iter().enumerate() {
                         let at = (group_pair * weights + number) * in_group + player;
                         sums.groups[at] += weight * gamma[player];
-                        if self.alone_in_groups {
-                            sums.groups[at + PLAYERS] += weight * alone[player];
+                        if self.univariate_in_groups {
+                            sums.groups[at + PLAYERS] += weight * univariate[player];
                         }
                     }
                     let at = (class(a) + class(b)) * PLAYERS + player;
-                    sums.alone[at] += pair_weights[0] * alone[player];
+                    sums.univariate[at] += pair_weights[0] * univariate[player];
                     if let Kind::Classes { .. } = kind {
                         sums.squares[at] += gamma[player].powi(2);
                         let value = pair_weights[0] * gamma[player];
@@ -237,7 +237,7 @@ impl Case {
         let (computed, expected) = (self.sums(kind, &Settings::default()), self.reference(kind));
         assert_close("rows", &computed.rows, &expected.rows);
         assert_close("groups", &computed.groups, &expected.groups);
-        assert_close("alone", &computed.alone, &expected.alone);
+        assert_close("univariate", &computed.univariate, &expected.univariate);
         assert_close("squares", &computed.squares, &expected.squares);
     }
 }
@@ -259,7 +259,7 @@ fn assert_close(name: &str, computed: &[f64], expected: &[f64]) {
     let scale = expected.iter().fold(1.0_f64, |scale, value| scale.max(value.abs()));
     for (one, other) in computed.iter().zip(expected) {
         assert!(one.is_finite(), "{name}");
-        // What an octet that is not whole exchanges has no meaning.
+        // Exchanges of an incomplete octet have no meaning.
         let is_close = (one - other).abs() <= 1e-13 * scale;
         assert!(is_close || other.is_nan(), "{name}: {one} instead of {other}");
     }
@@ -271,7 +271,7 @@ fn sums_equal_those_over_pairs_one_by_one() {
     for (rows, group_size, first) in [(2, 1, 1), (16, 1, 5), (40, 8, 24), (300, 10, 270)] {
         let new = |with_absent| Case::new(rows, group_size, with_absent);
         let cases = [new(false), new(true), new(false).of_one_term(), new(true).of_one_term()];
-        let with_alone = cases.clone().map(|case| Case { alone_in_groups: true, ..case });
+        let with_alone = cases.clone().map(|case| Case { univariate_in_groups: true, ..case });
         for case in cases.into_iter().chain(with_alone) {
             let first = first / group_size * group_size;
             for kind in [
@@ -288,10 +288,10 @@ fn sums_equal_those_over_pairs_one_by_one() {
 
 #[test]
 fn sums_with_exchanged_targets_equal_those_over_pairs_one_by_one() {
-    // With and without an octet that is not whole, alone in its group and not.
+    // With and without an incomplete octet, in a group of its own or not.
     for (rows, group_size) in [(3, 8), (8, 8), (40, 16), (300, 8), (276, 40), (530, 136)] {
-        for (with_absent, alone_in_groups) in [(false, false), (true, true)] {
-            let case = Case { alone_in_groups, ..Case::new(rows, group_size, with_absent) };
+        for (with_absent, univariate_in_groups) in [(false, false), (true, true)] {
+            let case = Case { univariate_in_groups, ..Case::new(rows, group_size, with_absent) };
             for case in [case.clone(), case.of_one_term()] {
                 case.assert_equals_reference(Kind::Target { exchanges: true });
             }
@@ -310,7 +310,7 @@ fn octets_of_several_groups_are_refused() {
 #[test]
 fn sums_take_no_more_memory_than_their_numbers() {
     let sums = Case::new(200, 10, false).sums(Kind::plain(100), &Settings::default());
-    for numbers in [sums.rows, sums.groups, sums.alone, sums.squares] {
+    for numbers in [sums.rows, sums.groups, sums.univariate, sums.squares] {
         assert_eq!(numbers.capacity(), numbers.len());
     }
 }
@@ -340,7 +340,7 @@ fn bits_of_pair_sums_do_not_depend_on_threads() {
     }
 }
 
-/// The sums of the tiles of a problem, in parts of so many tiles.
+/// The sums of the tiles of a problem, in parts of a number of tiles.
 fn parts_of(problem: &PairProblem<'_>, of_part: usize, settings: &Settings) -> Vec<Vec<f64>> {
     let starts = (0..problem.tile_count(settings).unwrap()).step_by(of_part);
     let go_on = &mut |_, _| ControlFlow::Continue(());
@@ -352,7 +352,7 @@ fn parts_of(problem: &PairProblem<'_>, of_part: usize, settings: &Settings) -> V
 #[test]
 fn tiles_computed_apart_have_the_bits_of_all_at_once() {
     let mut case = Case::new(600, 8, true);
-    case.alone_in_groups = true;
+    case.univariate_in_groups = true;
     let settings = Settings::default();
     for kind in [
         Kind::Classes { first: 304, weighted: true, skips_second: false },

@@ -1,22 +1,23 @@
-//! Sums over all pairs of rows of a sample: what MMD and HSIC and their attributions are made of.
+//! Sums over all pairs of rows of a sample, from which MMD, HSIC and their attributions are
+//! computed.
 //!
 //! Every pair of rows a, b is a product game with the value γⱼ = cⱼ Ωⱼ for player j, summed over
 //! the terms of the kernel. Each unordered pair is computed once, in tiles whose plain sums (of
-//! some hundred numbers) are added up in tile order. A row's pair with itself is left out (of power
-//! series it counts for half in all pairs of the row: see `own`). Memory: the results, and the sums
-//! of a wave of tiles.
+//! some hundred numbers) are added up in the order of tiles. The pair of a row with itself is left
+//! out (for power series, half of it is subtracted from all pairs of the row: see `self_pairs`).
+//! Memory: the results, and the sums of a wave of tiles.
 //!
-//! Tiles may also be computed apart, perhaps on other machines, and put together tile by tile in their
+//! Tiles may also be computed separately, for example on other machines, and combined in their
 //! order: the bits are those of the sums computed at once.
 
 use std::ops::Range;
 
 use crate::error::Error;
 use crate::memory::{Memory, PAIRS};
-use crate::pairs::packed::PackedPairs;
-use crate::pairs::problem::{PairProblem, PairSums};
-use crate::pairs::tiles::TileSums;
-use crate::pairs::totals::Totals;
+use crate::sample::packed::PackedPairs;
+use crate::sample::problem::{PairProblem, PairSums};
+use crate::sample::tiles::TileSums;
+use crate::sample::totals::Totals;
 use crate::settings::Settings;
 use crate::threads::Monitor;
 
@@ -40,7 +41,7 @@ impl PairProblem<'_> {
         totals.finish(&packed)
     }
 
-    /// The number of tiles that the pairs come in.
+    /// The number of tiles of the pairs.
     ///
     /// # Errors
     /// As [`PairProblem::sums`].
@@ -51,7 +52,8 @@ impl PairProblem<'_> {
         Ok(packed.walk(&chunks, settings)?.tiles().len())
     }
 
-    /// The plain sums of some tiles, one tile after the other, for [`PairProblem::sums_of_parts`].
+    /// Computes the plain sums of some tiles, one tile after the other, for
+    /// [`PairProblem::sums_of_parts`].
     ///
     /// # Errors
     /// As [`PairProblem::sums`].
@@ -78,11 +80,12 @@ impl PairProblem<'_> {
         Ok(found)
     }
 
-    /// The sums over all tiles, which come in parts: what [`PairProblem::tile_sums`] has of the
-    /// first tiles, of those after them, and so on.
+    /// Combines the sums of all tiles. A part is the result of [`PairProblem::tile_sums`] for the
+    /// first tiles, the next part that for the tiles after these, and so on.
     ///
     /// # Errors
-    /// Those of `next_part`; and as [`PairProblem::sums`], also if there are too few or too many.
+    /// The errors of `next_part` and of [`PairProblem::sums`]; also if there are too few or too
+    /// many sums.
     pub fn sums_of_parts<P: AsRef<[f64]>>(
         &self,
         mut next_part: impl FnMut() -> Result<Option<P>, Error>,

@@ -1,4 +1,4 @@
-//! The worths of coalitions in the games of rows, for each background row by itself.
+//! The values of coalitions in the games of rows, for each background row separately.
 
 use crate::coalitions::all::AllWorkspace;
 use crate::coalitions::factors::Rows;
@@ -12,22 +12,24 @@ use crate::settings::{Context, Settings};
 use crate::simd::lanes::LANES;
 use crate::threads::{self, Monitor, Parallelism};
 
-/// Players of whom all coalitions have a number.
+/// Most players all of whose coalitions are computed.
 const MOST_PLAYERS: usize = 30;
 
 impl Expansion {
-    /// The worths of coalitions: f at rows with the entries of a row of `x` where a player is
-    /// present and of a row of `background` where not; without a background, absent factors are 1.
+    /// Computes the values of coalitions: f at rows with the entries of a row of `x` for present
+    /// players and of a row of `background` for absent ones; without a background, absent factors
+    /// are 1.
     ///
-    /// Row by row of `x`, background row by background row (one without), output by output,
-    /// coalition by coalition: those in `members`, which says of each coalition in turn whether each
-    /// player is in it; without them all 2^p of p players, by the number whose bit j is player j.
+    /// The order is row by row of `x`, background row by background row (one without a background),
+    /// output by output, coalition by coalition: those in `members`, which has a boolean for each
+    /// coalition and player; without `members` all 2^p of p players, by the number whose bit j is
+    /// player j.
     ///
     /// # Errors
-    /// If rows have another number of columns, or `members` is of another number of players; if the
-    /// kernel is a power series or the expansion a quadratic form; if a worth overflows, there is
-    /// too little memory, or the monitor stops the call.
-    pub fn worths(
+    /// If the number of columns of rows or of players of `members` is wrong; if the kernel is a
+    /// power series or the expansion a quadratic form; if a value overflows, there is too little
+    /// memory, or the monitor stops the call.
+    pub fn coalition_values(
         &self,
         x: Matrix<'_>,
         background: Option<Matrix<'_>>,
@@ -36,41 +38,41 @@ impl Expansion {
         monitor: Monitor<'_>,
     ) -> Result<Vec<f64>, Error> {
         let expansion = &self.packed;
-        self.check_worths(x, background, members)?;
+        self.check_coalitions(x, background, members)?;
         let players = expansion.players();
         let listed = members.map(|members| Listed::new(members, players)).transpose()?;
         let count = members.map_or(1 << players, |members| members.len() / players.max(1));
         let width = saturating_product([count, expansion.outputs()]);
         let alternatives = background.map_or(1, |rows| rows.rows());
         let length = saturating_product([x.rows(), alternatives, width]);
-        let mut worths = Memory::default().filled(length, 0.0, RESULT)?;
-        if worths.is_empty() {
-            return Ok(worths);
+        let mut values = Memory::default().filled(length, 0.0, RESULT)?;
+        if values.is_empty() {
+            return Ok(values);
         }
         let memory = Memory::default();
         let rows_of = |cell: usize| Rows {
             x: x.row(cell / alternatives),
             z: background.map(|rows| rows.row(cell % alternatives)),
         };
-        let cells = worths.chunks_mut(width).enumerate();
+        let cells = values.chunks_mut(width).enumerate();
         let cost = saturating_product([length, expansion.evaluation_blocks(), LANES]);
         threads::for_each(
             cells,
             Parallelism::of(cost, settings.threads),
             || Workspace::new(expansion, listed.as_ref(), count, &memory),
-            |workspace, (cell, worths), stop| {
+            |workspace, (cell, values), stop| {
                 let context = Context { settings, stop };
-                workspace.compute(expansion, rows_of(cell), context, worths);
+                workspace.compute(expansion, rows_of(cell), context, values);
             },
             monitor,
         )?;
-        match worths.iter().position(|worth| !worth.is_finite()) {
+        match values.iter().position(|value| !value.is_finite()) {
             Some(place) => Err(Error::Overflow { row: place / (width * alternatives) }),
-            None => Ok(worths),
+            None => Ok(values),
         }
     }
 
-    fn check_worths(
+    fn check_coalitions(
         &self,
         x: Matrix<'_>,
         background: Option<Matrix<'_>>,
@@ -83,8 +85,9 @@ impl Expansion {
         }
         let players = expansion.players();
         if self.is_quadratic() || expansion.kernel.has_series() {
-            let of = "worths of coalitions are of kernels that are sums of products over columns";
-            return Err(Error::Unsupported(of.to_owned()));
+            let message = "values of single coalitions require a sum over points whose kernel is a sum of \
+                           products: power series and quadratic forms are not supported";
+            return Err(Error::Unsupported(message.to_owned()));
         }
         match members {
             None if players > MOST_PLAYERS => Err(Error::Unsupported(format!(
@@ -100,7 +103,7 @@ impl Expansion {
     }
 }
 
-/// What a thread keeps between cells.
+/// The workspace of a thread.
 enum Workspace<'a> {
     All(AllWorkspace),
     Listed(ListedWorkspace, &'a Listed),
@@ -124,12 +127,12 @@ impl<'a> Workspace<'a> {
         expansion: &PackedExpansion,
         rows: Rows<'_>,
         context: Context<'_>,
-        worths: &mut [f64],
+        values: &mut [f64],
     ) {
         match self {
-            Self::All(workspace) => workspace.compute(expansion, rows, context, worths),
+            Self::All(workspace) => workspace.compute(expansion, rows, context, values),
             Self::Listed(workspace, listed) => {
-                workspace.compute(expansion, rows, listed, context, worths);
+                workspace.compute(expansion, rows, listed, context, values);
             }
         }
     }

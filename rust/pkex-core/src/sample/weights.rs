@@ -1,4 +1,4 @@
-//! What the pairs of a sample weigh.
+//! The weights of the pairs of a sample.
 
 use crate::error::Error;
 use crate::game::block::Block;
@@ -6,20 +6,20 @@ use crate::kernel::packed::PackedKernel;
 use crate::kernel::players::Players;
 use crate::kernel::term::{FillTerm, PackedTerm, Term};
 use crate::matrix::Matrix;
-use crate::pairs::absent::AbsentPlayers;
-use crate::pairs::own::{OwnOfPairs, OwnPairs, own_values};
+use crate::sample::absent::AbsentPlayers;
+use crate::sample::self_pairs::{SelfPairs, SelfPairsOfBlock, self_pair_values};
 use crate::settings::{Context, Settings};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane};
 use crate::simd::level::Body;
-use crate::walk::chunks::{Chunk, Chunks, PackedRows};
+use crate::walk::chunks::{ChunkBlock, Chunks, PackedRows};
 
-/// What pairs weigh, and so what rows' sums are kept apart.
+/// The weights of pairs, which also determine the two sums of a row.
 #[derive(Clone, Copy, Debug)]
 pub enum Weighting<'a> {
     /// Rows are of two classes. A row has one sum over each class.
     Classes(Classes<'a>),
-    /// Pairs weigh what a target says. A row has its weighted sum and its plain one.
+    /// The weights depend on a target. A row has a weighted sum and a plain one.
     Target(TargetWeights<'a>),
 }
 
@@ -28,36 +28,36 @@ pub enum Weighting<'a> {
 pub struct Classes<'a> {
     /// Number of rows of the first class, which come first.
     pub first: usize,
-    /// The weight of each row, a pair's being the product of both; 1 if not given.
+    /// The weight of each row; the weight of a pair is the product of both. 1 if `None`.
     pub weights: Option<&'a [f64]>,
     /// Whether pairs within the second class are left out.
     pub skips_second: bool,
-    /// Whether, where k(x, x) depends on x, halves of γ(x, x) and γ(y, y) are taken away from
-    /// γ(x, y), so that γ(x, x) is 0: for estimates in which pairs of rows with themselves count.
-    /// Halves cost digits where γ(x, x) is much larger than what counts.
+    /// Whether halves of γ(x, x) and γ(y, y) are subtracted from γ(x, y) if k(x, x) depends on x,
+    /// so that γ(x, x) is 0: for estimators that include pairs of rows with themselves. Halves cost
+    /// digits if γ(x, x) is much larger than γ(x, y).
     pub takes_halves: bool,
 }
 
 /// The weight of HSIC: w_ab = l_ab − offset_a − offset_b + constant, where l = L − L(0) is the
-/// kernel of a target less its value at distance 0. Centring removes that constant anyway, and
-/// without it a kernel near 1 keeps its digits.
+/// kernel of a target minus its value at distance 0. Centering removes that constant, and without
+/// it a kernel near 1 keeps its digits.
 #[derive(Clone, Copy, Debug)]
 pub struct TargetWeights<'a> {
     /// The target, a row for each row of the sample.
     pub targets: Matrix<'a>,
     /// The target's kernel.
     pub terms: &'a [Term],
-    /// One for each row.
+    /// An offset for each row.
     pub offsets: &'a [f64],
-    /// The same for all pairs.
+    /// The constant of all pairs.
     pub constant: f64,
     /// Whether the rows of octets exchange targets (see [`crate::OCTET`]).
     pub exchanges: bool,
-    /// As [`Classes::takes_halves`], of the attributed kernel and of the target's.
+    /// [`Classes::takes_halves`] for the attributed kernel and for the target's kernel.
     pub takes_halves: [bool; 2],
 }
 
-/// A weighting, packed.
+/// A packed weighting.
 #[derive(Debug)]
 pub(crate) enum PackedWeights<'a> {
     One,
@@ -98,30 +98,30 @@ impl<'a> PackedWeights<'a> {
     pub fn of_pairs(
         &self,
         row: usize,
-        (chunk, index): (&Chunk, usize),
+        at: ChunkBlock<'_>,
         block: &mut Block,
         context: Context<'_>,
     ) -> Lanes {
         match self {
             Self::One => Lanes::ONE,
             Self::OfRows(given, lanes) => {
-                lanes.block(chunk, index)[0].times::<LANES>(&Lanes([given[row]; LANES]))
+                lanes.block(at)[0].times::<LANES>(&Lanes([given[row]; LANES]))
             }
-            Self::Target(target) => target.of_pairs(row, (chunk, index), block, context),
+            Self::Target(target) => target.of_pairs(row, at, block, context),
         }
     }
 }
 
-/// Weights by a target, packed.
+/// Packed weights by a target.
 #[derive(Debug)]
 pub(crate) struct PackedTarget<'a> {
     given: TargetWeights<'a>,
-    /// With all columns as one player.
+    /// The target's kernel, with all columns as one player.
     kernel: PackedKernel,
-    /// Of each of its terms.
+    /// The absent factors of each of its terms.
     absent: Vec<AbsentPlayers<'a>>,
-    /// Of terms whose k(x, x) depends on x.
-    own: Option<OwnPairs>,
+    /// The pairs of targets with themselves, for terms whose k(x, x) depends on x.
+    own: Option<SelfPairs>,
     targets: PackedRows,
     offsets: PackedRows,
 }
@@ -141,8 +141,8 @@ impl<'a> PackedTarget<'a> {
         let absent = AbsentPlayers::of_terms(&kernel, None);
         let [_, takes_halves] = given.takes_halves;
         let own = if takes_halves && kernel.diagonal_varies() {
-            let values = own_values(given.targets, &kernel, &absent, settings)?;
-            Some(OwnPairs::new(values, rows, chunks)?)
+            let values = self_pair_values(given.targets, &kernel, &absent, settings)?;
+            Some(SelfPairs::new(values, rows, chunks)?)
         } else {
             None
         };
@@ -159,13 +159,13 @@ impl<'a> PackedTarget<'a> {
     fn of_pairs(
         &self,
         row: usize,
-        (chunk, index): (&Chunk, usize),
+        at: ChunkBlock<'_>,
         block: &mut Block,
         context: Context<'_>,
     ) -> Lanes {
-        let (y, points) = (self.given.targets.row(row), self.targets.block(chunk, index));
+        let (y, points) = (self.given.targets.row(row), self.targets.block(at));
         let mut weights = Lanes::ZERO;
-        context.run(AddOffsets { of: self, row, at: (chunk, index), weights: &mut weights });
+        context.run(AddOffsets { of: self, row, at, weights: &mut weights });
         for (term, absent) in self.kernel.terms.iter().zip(&self.absent) {
             context.run(FillTerm { term, row: y, points, block });
             context.run(AddTargetTerm { term, absent, block, weights: &mut weights });
@@ -174,11 +174,11 @@ impl<'a> PackedTarget<'a> {
     }
 }
 
-/// Adds what does not depend on the target kernel's terms.
+/// Computes the part of the weights that does not depend on the target kernel's terms.
 struct AddOffsets<'a> {
     of: &'a PackedTarget<'a>,
     row: usize,
-    at: (&'a Chunk, usize),
+    at: ChunkBlock<'a>,
     weights: &'a mut Lanes,
 }
 
@@ -188,12 +188,12 @@ impl Body for AddOffsets<'_> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
         let Self { of: PackedTarget { given, offsets, own, .. }, row, at, weights } = self;
-        let (offset, others) = (given.offsets[row], offsets.block(at.0, at.1)[0]);
+        let (offset, others) = (given.offsets[row], offsets.block(at)[0]);
         for part in 0..LANES / W {
             let other: &[f64; W] = others.part(part);
             *weights.part_mut::<W>(part) = each_lane(|i| given.constant - offset - other[i]);
         }
-        OwnOfPairs { own: own.as_ref(), at, row }.take_halves::<A, W>(0, weights);
+        SelfPairsOfBlock { own: own.as_ref(), at, row }.take_halves::<A, W>(0, weights);
     }
 }
 
@@ -212,12 +212,12 @@ impl Body for AddTargetTerm<'_> {
     fn run<A: Arithmetic, const W: usize>(self) {
         let Self { term, absent, block, weights } = self;
         if term.series.is_some() && !term.players.is_empty() {
-            // Less what it is of no column.
-            let value = absent.worth_alone::<A, W>(term.orders(), 0, block);
+            // The value of the term minus its value without columns.
+            let value = absent.univariate_value::<A, W>(term.orders(), 0, block);
             weights.add_product::<A, W>(&Lanes::ONE, &value);
             return;
         }
-        // Of the one player, if the term compares any column.
+        // There is one player if the term compares a column, else none.
         for less_one in &block.difference {
             weights.add_product::<A, W>(&Lanes([term.coefficient; LANES]), less_one);
         }
@@ -230,7 +230,7 @@ fn check_length(argument: &'static str, length: usize, rows: usize) -> Result<()
     }
     Err(Error::Shape {
         argument,
-        expected: format!("{rows} rows, as the sample"),
+        expected: format!("{rows} rows, as many as the sample"),
         got: format!("{length} rows"),
     })
 }

@@ -5,29 +5,31 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::game::quantity::{AddValues, Nodes, Quantity};
 use crate::memory::{Memory, PAIRS, saturating_product};
-use crate::pairs::absent::fill_pairs;
-use crate::pairs::layout::Layout;
-use crate::pairs::octets::Correlate;
-use crate::pairs::packed::PackedPairs;
-use crate::pairs::workspace::{Accumulate, AddAlone, AddOwnAlone, AloneSums, PairWorkspace, weigh};
+use crate::sample::absent::fill_pairs;
+use crate::sample::layout::Layout;
+use crate::sample::octets::Correlate;
+use crate::sample::packed::PackedPairs;
+use crate::sample::workspace::{
+    Accumulate, AddSelfUnivariate, AddUnivariate, PairWorkspace, UnivariateSums, weigh,
+};
 use crate::settings::Context;
 use crate::simd::lanes::{LANES, Lanes};
-use crate::walk::chunks::Chunk;
+use crate::walk::chunks::{Chunk, ChunkBlock};
 use crate::walk::pairs::{Tile, TileWork};
 
 /// Plain sums of one tile; the last axis of each is players.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TileSums {
-    /// For each row of the first chunk and of the second.
+    /// The sums of each row of the first chunk and of the second.
     pub rows: [Vec<f64>; 2],
-    /// For each group of the first chunk, of the second, and each weight.
+    /// The sums of each group of the first chunk, group of the second, and weight.
     pub groups: Vec<f64>,
-    pub alone: Vec<f64>,
+    pub univariate: Vec<f64>,
     pub squares: Vec<f64>,
 }
 
 impl TileSums {
-    /// Makes room for a tile's sums.
+    /// Reserves memory for a tile's sums.
     pub fn reserve(
         &mut self,
         packed: &PackedPairs<'_>,
@@ -39,20 +41,20 @@ impl TileSums {
             room(rows, saturating_product([chunk.rows.len(), packed.layout.in_row]))?;
         }
         memory.reserve(&mut self.groups, packed.group_sums(tile), PAIRS)?;
-        room(&mut self.alone, packed.layout.players)?;
+        room(&mut self.univariate, packed.layout.players)?;
         room(&mut self.squares, packed.layout.players)
     }
 
-    /// All sums, in one order.
+    /// All sums, in a fixed order.
     pub fn parts(&self) -> [&Vec<f64>; 5] {
         let [first, second] = &self.rows;
-        [first, second, &self.groups, &self.alone, &self.squares]
+        [first, second, &self.groups, &self.univariate, &self.squares]
     }
 
-    /// The same, to be set.
+    /// All sums, mutable, in the order of [`Self::parts`].
     pub fn parts_mut(&mut self) -> [&mut Vec<f64>; 5] {
         let [first, second] = &mut self.rows;
-        [first, second, &mut self.groups, &mut self.alone, &mut self.squares]
+        [first, second, &mut self.groups, &mut self.univariate, &mut self.squares]
     }
 
     /// Sets all sums to 0, at the sizes of the tile.
@@ -66,7 +68,7 @@ impl TileSums {
             zeros(rows, chunk.rows.len() * packed.layout.in_row);
         }
         zeros(&mut self.groups, packed.group_sums(tile));
-        zeros(&mut self.alone, players);
+        zeros(&mut self.univariate, players);
         zeros(&mut self.squares, players);
     }
 }
@@ -112,7 +114,7 @@ impl TileWork for PackedPairs<'_> {
                 self.flush_columns(group, tile.second, workspace, sums);
             }
         }
-        into_totals(&workspace.alone, &mut sums.alone);
+        into_totals(&workspace.univariate, &mut sums.univariate);
         into_totals(&workspace.squares, &mut sums.squares);
     }
 }
@@ -127,20 +129,20 @@ impl PackedPairs<'_> {
         context: Context<'_>,
         workspace: &mut PairWorkspace,
     ) {
-        let at = (tile.second, block);
+        let at = ChunkBlock { chunk: tile.second, index: block };
         let in_row = self.layout.in_row;
         if self.weights.exchanges() {
             workspace.octet.reset(self.layout.values);
         }
         for (place, row) in rows.enumerate() {
             let mask = tile.mask(row, block);
-            let weight = weigh(self, (row, at), &mask, context, workspace);
+            let weight = weigh(self, row, at, &mask, context, workspace);
             let is_whole = mask == Lanes::ONE;
             let sums =
-                AloneSums { packed: self, row, block, mask: &mask, is_whole, weight: &weight };
-            self.evaluate(at, context, sums, workspace);
+                UnivariateSums { packed: self, row, at, mask: &mask, is_whole, weight: &weight };
+            self.evaluate(context, sums, workspace);
             let row_sums = place * in_row..(place + 1) * in_row;
-            context.run(Accumulate { sums, chunk: tile.second, row_sums, workspace });
+            context.run(Accumulate { sums, row_sums, workspace });
         }
         if self.weights.exchanges() {
             let sums = &mut workspace.columns[block * self.layout.in_column..];
@@ -148,21 +150,19 @@ impl PackedPairs<'_> {
         }
     }
 
-    /// γ of the pairs of a row and a block, summed over terms; adds what players are worth alone.
+    /// Computes γ of the pairs of a row and a block, summed over terms, and adds univariate values.
     fn evaluate(
         &self,
-        at: (&Chunk, usize),
         context: Context<'_>,
-        sums: AloneSums<'_>,
+        sums: UnivariateSums<'_>,
         workspace: &mut PairWorkspace,
     ) {
-        let row = sums.row;
-        let (x, points) = (self.problem.rows.row(row), self.points.block(at.0, at.1));
+        let (x, points) = (self.problem.rows.row(sums.row), self.points.block(sums.at));
         workspace.gamma.fill(Lanes::ZERO);
         for (term, absent) in self.kernel.terms.iter().zip(&self.absent) {
             let block = &mut workspace.block;
             let spread = fill_pairs((term, absent), (x, points), block, context);
-            context.run(AddAlone { term, absent, sums, workspace });
+            context.run(AddUnivariate { term, absent, sums, workspace });
             let PairWorkspace { block, scratch, gamma, .. } = &mut *workspace;
             Quantity::Values(Nodes::Table(&self.nodes)).evaluate(
                 &spread,
@@ -176,11 +176,12 @@ impl PackedPairs<'_> {
             }
         }
         if let Some(own) = &self.own {
-            context.run(AddOwnAlone { own, chunk: at.0, sums, workspace });
+            context.run(AddSelfUnivariate { own, sums, workspace });
         }
     }
 
-    /// Hands the column sums of the rows of one group over to rows and groups, and starts anew.
+    /// Adds the column sums of the rows of one group to the sums of rows and groups, and sets them
+    /// to 0.
     fn flush_columns(
         &self,
         group: usize,
@@ -191,8 +192,8 @@ impl PackedPairs<'_> {
         let Layout { rows_together: together, values, in_row, in_column, in_group, .. } =
             self.layout;
         let groups = self.groups_of(second);
-        // In the place of each row are sums for one transformed place in an octet, so that an octet
-        // that is not whole has as many.
+        // The place of each row has sums for one transformed place in an octet, so that an
+        // incomplete octet has as many places.
         for place in 0..second.rows.len().next_multiple_of(together) {
             let (block, lane) = (place / LANES, place % LANES);
             let column = &workspace.columns[block * in_column..][..in_column];
@@ -214,7 +215,7 @@ impl PackedPairs<'_> {
     }
 }
 
-/// Adds one lane of each to sums.
+/// Adds one lane of each value to sums.
 fn add_lane(sums: &mut [f64], lanes: &[Lanes], lane: usize) {
     debug_assert_eq!(sums.len(), lanes.len());
     for (sum, lanes) in sums.iter_mut().zip(lanes) {

@@ -1,4 +1,5 @@
-//! Exchanges of targets within octets of rows, all 64 a pair of octets at the price of few.
+//! Exchanges of targets within octets of rows: all 64 exchanges of a pair of octets at the cost of
+//! a few.
 //!
 //! The rows of an octet are numbered by three bits; exchange p gives row i the target of row i ⊕ p.
 //! Two octets with the values Γ of their 8 × 8 pairs and the weights L then add
@@ -6,8 +7,8 @@
 //!   T^{pq} = Σ_ij Γ_ij L_{i⊕p, j⊕q},
 //!
 //! a correlation over the group (ℤ/2)³ × (ℤ/2)³. The Walsh–Hadamard transform, whose matrix has the
-//! entries (−1)^{|a ∧ i|}, turns it into a product: T̂_ab = Γ̂_ab L̂_ab. It is linear, so that
-//! products are summed over pairs of octets, and transformed back at the end.
+//! entries (−1)^{|a ∧ i|}, turns it into a product: T̂_ab = Γ̂_ab L̂_ab. Because it is linear,
+//! products are summed over pairs of octets and transformed back at the end.
 
 use crate::error::Error;
 use crate::memory::{Memory, PAIRS, saturating_product};
@@ -15,26 +16,26 @@ use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{Lanes, each_lane};
 use crate::simd::level::Body;
 
-/// Rows that exchange targets among each other.
+/// The number of rows that exchange targets with each other.
 pub const OCTET: usize = 8;
 
 /// The pairs of the rows of an octet with a block of rows, which is two octets.
 #[derive(Debug, Default)]
 pub(crate) struct OctetPairs {
-    /// For each row of the octet all values that are summed, 0 where a lane holds no pair.
+    /// All values that are summed, for each row of the octet; 0 if a lane holds no pair.
     values: Vec<Lanes>,
-    /// For each row of the octet.
+    /// The weights of the pairs, for each row of the octet.
     weights: Vec<Lanes>,
 }
 
 impl OctetPairs {
-    /// Makes room for so many values a pair.
+    /// Reserves memory for a number of values of each pair.
     pub fn reserve(&mut self, width: usize, memory: &Memory) -> Result<(), Error> {
         memory.reserve(&mut self.values, saturating_product([OCTET, width]), PAIRS)?;
         memory.reserve(&mut self.weights, OCTET, PAIRS)
     }
 
-    /// Sets all to 0, for so many values a pair.
+    /// Sets all values and weights to 0, for a number of values of each pair.
     pub fn reset(&mut self, width: usize) {
         for (lanes, length) in [(&mut self.values, OCTET * width), (&mut self.weights, OCTET)] {
             lanes.clear();
@@ -42,7 +43,7 @@ impl OctetPairs {
         }
     }
 
-    /// What the pairs of a row (of the sample) weigh.
+    /// The weights of the pairs of a row (of the sample).
     pub fn weights_of(&mut self, row: usize) -> &mut Lanes {
         &mut self.weights[row % OCTET]
     }
@@ -54,7 +55,8 @@ impl OctetPairs {
     }
 }
 
-/// Adds the products of transformed values and weights to sums, a for each row and b for each lane.
+/// Adds the products of transformed values and weights to sums, with a for each row and b for each
+/// lane.
 pub(crate) struct Correlate<'a> {
     pub pairs: &'a mut OctetPairs,
     pub sums: &'a mut [Lanes],
@@ -98,7 +100,7 @@ fn transformed<A: Arithmetic>(rows: impl Fn(usize) -> Lanes) -> [Lanes; OCTET] {
     lanes
 }
 
-/// One bit's step of the transform: sums where it is 0, differences where it is 1.
+/// The step of the transform for one bit: sums where it is 0, differences where it is 1.
 #[inline(always)]
 fn butterflies<A: Arithmetic, const STRIDE: usize>(octet: &mut [f64; OCTET]) {
     let old = *octet;
@@ -107,9 +109,10 @@ fn butterflies<A: Arithmetic, const STRIDE: usize>(octet: &mut [f64; OCTET]) {
     *octet = each_lane(|i| A::mul_add(signs[i], old[i], others[i]));
 }
 
-/// Turns T̂_ab of a pair of groups, `width` values for each ab, into T^{pq}.
+/// Transforms T̂_ab of a pair of groups, `width` values for each ab, into T^{pq}.
 pub(crate) fn transform_back(sums: &mut [f64], width: usize) {
-    // Of the six bits of ab; the matrix is its own inverse but for the factor 64.
+    // A step for each of the six bits of ab; the matrix is its own inverse except for the factor
+    // 64.
     for stride in (0..6).map(|bit| width << bit) {
         for both in sums.chunks_exact_mut(2 * stride) {
             let (zeros, ones) = both.split_at_mut(stride);

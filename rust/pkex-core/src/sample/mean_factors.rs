@@ -1,26 +1,27 @@
 //! The means of players' factors over pairs of rows: the absent factors of the marginal convention.
 //!
-//! A Gaussian kernel of one column has its mean without the pairs; all others are summed over them.
+//! The mean of a Gaussian kernel of one column is computed without the pairs; all others are summed
+//! over them.
 
 use crate::error::Error;
-use crate::game::block::Block;
+use crate::game::block::{Block, FactorCount};
 use crate::kernel::players::Players;
 use crate::kernel::term::{FillTerm, PackedTerm, Term, most_orders};
 use crate::matrix::Matrix;
 use crate::memory::{Memory, PAIRS, RESULT, saturating_product};
-use crate::pairs::gaussian_means::gaussian_mean;
+use crate::sample::gaussian_means::gaussian_mean;
 use crate::settings::{Context, Settings};
 use crate::simd::lanes::Lanes;
-use crate::simd::sum::{AddPlainly, Sum, add_each};
+use crate::simd::sum::{AddWeighted, Sum, add_each};
 use crate::threads::Monitor;
-use crate::walk::chunks::{Chunks, PackedRows};
+use crate::walk::chunks::{ChunkBlock, Chunks, PackedRows};
 use crate::walk::pairs::{PairWalk, Tile, TileWork};
 
 /// Blocks of a chunk of rows.
 const BLOCKS: usize = 16;
 
-/// The mean of each player's factor over all pairs of different rows, term by term: of factors that
-/// are power series coefficient by coefficient, those of s⁰ of all players first.
+/// Computes the mean of each player's factor over all pairs of different rows, term by term. For
+/// factors that are power series these are means of coefficients, those of s⁰ of all players first.
 ///
 /// # Errors
 /// If shapes do not fit, there are fewer than two rows, a factor is not valid, or the monitor stops
@@ -57,7 +58,7 @@ pub fn mean_factors(
     Ok(means)
 }
 
-/// Sets the means of all players of some terms, by their factors of all pairs.
+/// Computes the means of all players of some terms, from their factors for all pairs.
 fn set_pair_means(
     rows: Matrix<'_>,
     terms: &[PackedTerm],
@@ -82,7 +83,7 @@ fn set_pair_means(
     let mut totals = totals.into_iter().map(|total| total.value() / pairs);
     for (term, means) in terms.iter().zip(means.chunks_mut(width)) {
         for (&player, mean) in term.players.iter().zip(&mut totals) {
-            // Not below 0, where rounding could take it.
+            // Rounding could move the mean below 0.
             means[player] = (1.0 + mean).max(0.0);
         }
         for &player in &term.players {
@@ -94,8 +95,8 @@ fn set_pair_means(
     Ok(())
 }
 
-/// Sets the means of players whose factors are Gaussian kernels of one column, and returns the term
-/// of all others.
+/// Computes the means of players whose factors are Gaussian kernels of one column, and returns the
+/// term of all others.
 fn set_gaussian_means(
     rows: Matrix<'_>,
     term: &Term,
@@ -130,15 +131,15 @@ struct FactorPairs<'a> {
     points: PackedRows,
     terms: &'a [PackedTerm],
     players: usize,
-    /// Number of all terms' factors, and of their higher orders.
+    /// The number of all terms' factors and of their higher orders.
     factors: usize,
 }
 
-/// What a thread keeps between tiles.
+/// The workspace of a thread.
 #[derive(Default)]
 struct MeanWorkspace {
     block: Block,
-    /// Term by term, player by player; and those of higher orders.
+    /// The sums of factors, term by term and player by player, and of their higher orders.
     sums: Vec<Lanes>,
 }
 
@@ -159,7 +160,8 @@ impl TileWork for FactorPairs<'_> {
         memory.reserve(&mut workspace.sums, self.factors, PAIRS)?;
         workspace.block.reserve(self.players, 0, memory)?;
         let orders = self.terms.iter().map(PackedTerm::orders).max().unwrap_or(0);
-        workspace.block.reserve_series((self.players, orders), memory)?;
+        let of_block = FactorCount { players: self.players, orders };
+        workspace.block.reserve_series(of_block, memory)?;
         Ok(workspace)
     }
 
@@ -176,13 +178,14 @@ impl TileWork for FactorPairs<'_> {
         for row in tile.first.rows.clone() {
             for index in tile.blocks_of(row) {
                 let weights = tile.mask(row, index);
-                let (x, points) = (self.rows.row(row), self.points.block(tile.second, index));
+                let at = ChunkBlock { chunk: tile.second, index };
+                let (x, points) = (self.rows.row(row), self.points.block(at));
                 let mut rest = &mut lanes[..];
                 for term in self.terms {
                     context.run(FillTerm { term, row: x, points, block });
                     for values in term.less_one(block) {
                         let (sums, others) = rest.split_at_mut(values.len());
-                        context.run(AddPlainly { weights, values, sums });
+                        context.run(AddWeighted { weights, values, sums });
                         rest = others;
                     }
                 }

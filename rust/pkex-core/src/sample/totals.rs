@@ -2,21 +2,21 @@
 
 use crate::error::Error;
 use crate::memory::{Memory, PAIRS, saturating_product};
-use crate::pairs::octets;
-use crate::pairs::packed::PackedPairs;
-use crate::pairs::problem::{PairSums, triangle_index};
-use crate::pairs::tiles::TileSums;
+use crate::sample::octets;
+use crate::sample::packed::PackedPairs;
+use crate::sample::problem::{PairSums, triangle_index};
+use crate::sample::tiles::TileSums;
 use crate::simd::sum::{Sum, Summation, add_each};
 use crate::walk::pairs::Tile;
 
-/// Row sums kept for each row.
+/// The number of sums of each row.
 const ROW_SUMS: usize = 2;
 
-/// The sums over all tiles so far.
+/// The sums over the tiles that were added.
 pub(crate) struct Totals {
     rows: Vec<Sum>,
     groups: Vec<Sum>,
-    alone: Vec<Sum>,
+    univariate: Vec<Sum>,
     squares: Vec<Sum>,
 }
 
@@ -39,7 +39,7 @@ impl Totals {
                 Sum::default(),
                 PAIRS,
             )?,
-            alone: zeros(class_pairs)?,
+            univariate: zeros(class_pairs)?,
             squares: zeros(squares)?,
         })
     }
@@ -74,9 +74,9 @@ impl Totals {
                 add_each(&mut self.groups[at..at + width], values, summation);
             }
         }
-        // The classes' pairs 00, 01, 11.
+        // The pairs of classes 00, 01, 11.
         let at = if is_target { 0 } else { (tile.first.class + tile.second.class) * players };
-        add_each(&mut self.alone[at..at + players], &sums.alone, summation);
+        add_each(&mut self.univariate[at..at + players], &sums.univariate, summation);
         if !is_target {
             add_each(&mut self.squares[at..at + players], &sums.squares, summation);
         }
@@ -84,7 +84,7 @@ impl Totals {
 
     /// The sums' values.
     pub fn finish(self, packed: &PackedPairs<'_>) -> Result<PairSums, Error> {
-        // Collected in place, in half of the memory; the other half is freed.
+        // Values are collected in place, in half of the memory; the other half is freed.
         let values = |sums: Vec<Sum>| {
             let mut values: Vec<f64> = sums.into_iter().map(Sum::value).collect();
             values.shrink_to_fit();
@@ -93,7 +93,7 @@ impl Totals {
         let mut sums = PairSums {
             rows: values(self.rows),
             groups: values(self.groups),
-            alone: values(self.alone),
+            univariate: values(self.univariate),
             squares: values(self.squares),
         };
         if packed.weights.exchanges() {

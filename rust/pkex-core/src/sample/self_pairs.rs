@@ -1,14 +1,14 @@
-//! What rows have in pairs with themselves, of terms that are power series or centered.
+//! Pairs of rows with themselves, for terms that are power series or centered.
 //!
-//! For other terms k(x, x) is the same for all x. Where it is not, MMD²
-//! and HSIC, biased and unbiased, are still for every coalition what they are with
+//! For other terms, k(x, x) is equal for all x. If it is not, the biased and unbiased MMD² and HSIC
+//! of every coalition do not change when k is replaced by
 //!
 //!   k(x, y) − k(x, x)/2 − k(y, y)/2
 //!
-//! in the place of k, as its sums over rows and columns are weighted by 0 (of rows with unequal
-//! weights the unbiased MMD² changes): so their Shapley values are those of
-//! γ(x, y) − γ(x, x)/2 − γ(y, y)/2, which is 0 for a row with itself. That is what pairs are taken to
-//! have of such terms if halves are asked for ([`Classes::takes_halves`](crate::Classes)).
+//! because its sums over rows and columns have weight 0 (for rows with unequal weights, the
+//! unbiased MMD² changes). So their Shapley values are those of γ(x, y) − γ(x, x)/2 − γ(y, y)/2,
+//! which is 0 for a row with itself. This replaces γ(x, y) of such terms if halves are subtracted
+//! ([`Classes::takes_halves`](crate::Classes)).
 
 use std::sync::atomic::AtomicBool;
 
@@ -20,23 +20,23 @@ use crate::kernel::players::Players;
 use crate::kernel::term::Term;
 use crate::matrix::Matrix;
 use crate::memory::{Memory, PAIRS, saturating_product};
-use crate::pairs::absent::{AbsentPlayers, FirstAlone, check_absent, fill_pairs};
 use crate::quadrature::table::NodeTable;
+use crate::sample::absent::{AbsentPlayers, FirstUnivariate, check_absent, fill_pairs};
 use crate::settings::{Context, Settings};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
-use crate::walk::chunks::{Chunk, Chunks, PackedRows};
+use crate::walk::chunks::{ChunkBlock, Chunks, PackedRows};
 
-/// γ of the players in the pair of each row with itself, and what they are worth alone in it.
+/// γ and univariate values of the players in the pair of each row with itself.
 #[derive(Debug)]
-pub(crate) struct OwnPairs {
-    /// Row by row: γ, then what players are worth alone.
+pub(crate) struct SelfPairs {
+    /// Row by row: γ, then univariate values.
     values: Vec<f64>,
     lanes: PackedRows,
     width: usize,
 }
 
-impl OwnPairs {
+impl SelfPairs {
     pub fn new(values: Vec<f64>, rows: usize, chunks: &Chunks) -> Result<Self, Error> {
         let width = values.len() / rows.max(1);
         let lanes = PackedRows::new(Matrix::of_shape(&values, [rows, width]), chunks, |row| row)?;
@@ -44,28 +44,28 @@ impl OwnPairs {
     }
 }
 
-/// What the rows of the pairs of a row and a block have in pairs with themselves, if it counts.
+/// The self pairs of a row and of the rows of a block, if they count.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct OwnOfPairs<'a> {
-    pub own: Option<&'a OwnPairs>,
-    pub at: (&'a Chunk, usize),
+pub(crate) struct SelfPairsOfBlock<'a> {
+    pub own: Option<&'a SelfPairs>,
+    pub at: ChunkBlock<'a>,
     pub row: usize,
 }
 
-impl OwnOfPairs<'_> {
-    /// Takes half of both rows' numbers in a column away from those of pairs.
+impl SelfPairsOfBlock<'_> {
+    /// Subtracts half of both rows' numbers in a column from those of pairs.
     #[inline(always)]
     pub fn take_halves<A: Arithmetic, const W: usize>(self, column: usize, pairs: &mut Lanes) {
-        let Self { own: Some(own), at: (chunk, block), row } = self else { return };
+        let Self { own: Some(own), at, row } = self else { return };
         let minus_half = Lanes([-0.5; LANES]);
         let of_row = Lanes([own.values[row * own.width + column]; LANES]);
         pairs.add_product::<A, W>(&minus_half, &of_row);
-        pairs.add_product::<A, W>(&minus_half, &own.lanes.block(chunk, block)[column]);
+        pairs.add_product::<A, W>(&minus_half, &own.lanes.block(at)[column]);
     }
 }
 
-/// For each row γ of the players in its pair with itself, then what they are worth alone in it, of
-/// the terms whose k(x, x) depends on x. `absent` are factors as those of a
+/// For each row, γ of the players in its pair with itself, then their univariate values in it, for
+/// the terms whose k(x, x) depends on x. `absent` has the factors of a
 /// [`PairProblem`](crate::PairProblem).
 ///
 /// # Errors
@@ -80,12 +80,12 @@ pub fn self_pairs(
     check_absent(absent, terms, players)?;
     let kernel = PackedKernel::new(terms, players.clone())?;
     let absent = AbsentPlayers::of_terms(&kernel, absent);
-    own_values(rows, &kernel, &absent, settings)
+    self_pair_values(rows, &kernel, &absent, settings)
 }
 
-/// γ of the players in the pair of each row with itself, then what they are worth alone in it, of
+/// γ of the players in the pair of each row with itself, then their univariate values in it, for
 /// the terms whose k(x, x) depends on x: row by row.
-pub(crate) fn own_values(
+pub(crate) fn self_pair_values(
     rows: Matrix<'_>,
     kernel: &PackedKernel,
     absent: &[AbsentPlayers<'_>],
@@ -110,9 +110,10 @@ pub(crate) fn own_values(
             for (place, &player) in term.players.iter().enumerate() {
                 let orders = term.orders();
                 values[players + player] +=
-                    context.run(FirstAlone { absent, orders, place, block: &block });
+                    context.run(FirstUnivariate { absent, orders, place, block: &block });
             }
             quantity.evaluate(&spread, (&mut block, &term.players), &mut scratch, context);
+            debug_assert_eq!(block.omega.len(), term.players.len());
             let games = block.omega.iter().zip(&block.difference);
             for ((omega, difference), &player) in games.zip(&term.players) {
                 values[player] += term.coefficient * (omega.0[0] * difference.0[0]);

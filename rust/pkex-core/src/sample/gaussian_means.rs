@@ -1,11 +1,11 @@
-//! The mean of a Gaussian kernel of one column over all pairs of rows, without the pairs.
+//! The mean of a Gaussian kernel of one column over all pairs of rows, without computing the pairs.
 //!
-//! With u the entries less the middle of their range, times the kernel's rate,
+//! With u the entries minus the middle of their range, times the kernel's rate,
 //!
 //!   exp(−(u − u′)²) = Σ_k h_k(u) h_k(u′),    h_k(u) = e^{−u²} (√2 u)^k / √k!,
 //!
-//! so that its sum over all ordered pairs is Σ_k (Σ_a h_k(u_a))²: no term is negative, and h_k(u)²
-//! is a Poisson probability of mean 2u², so that few terms do where that is small.
+//! so that its sum over all ordered pairs is Σ_k (Σ_a h_k(u_a))². All terms are positive, and
+//! h_k(u)² is a Poisson probability of mean 2u², so that few terms are needed if that is small.
 
 use crate::error::Error;
 use crate::memory::{Memory, PAIRS};
@@ -18,8 +18,8 @@ use crate::simd::sum::{Accumulator, Sum, Summation};
 /// The largest mean 2u² of a series that is summed.
 const LARGEST: f64 = 16.0;
 
-/// The mean of exp(−((x − x′) rate)²) over pairs of different entries, at least two; `None` if
-/// the entries reach so far that pairs are the better way.
+/// The mean of exp(−((x − x′) rate)²) over pairs of different entries, at least two; `None` if the
+/// range of the entries is so large that summing over pairs is better.
 pub(crate) fn gaussian_mean(
     entries: &[f64],
     rate: f64,
@@ -45,11 +45,12 @@ pub(crate) fn gaussian_mean(
         total.add(Sum::from(sum * sum), Summation::Compensated);
     }
     let count = entries.len() as f64;
-    // A pair of an entry with itself adds 1. Rounding could take it out of the range.
+    // A pair of an entry with itself adds 1. Rounding could move the mean out of its range.
     Ok(Some(((total.value() - count) / (count * (count - 1.0))).clamp(0.0, 1.0)))
 }
 
-/// How many terms leave out less than 2⁻⁵⁶, by the Poisson probabilities' bound λ^k/k!.
+/// The number of terms after which less than 2⁻⁵⁶ is left, by the bound λ^k/k! of Poisson
+/// probabilities.
 fn terms_needed(poisson: f64) -> usize {
     let (mut bound, mut terms) = (1.0, 0_u32);
     while bound > f64::EPSILON / 16.0 || f64::from(terms) < 2.0 * poisson {

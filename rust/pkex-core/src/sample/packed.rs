@@ -1,31 +1,31 @@
-//! A problem made ready, and how many sums it takes.
+//! A packed problem, and the number of its sums.
 
 use std::ops::Range;
 
 use crate::error::Error;
 use crate::kernel::packed::PackedKernel;
 use crate::memory::saturating_product;
-use crate::pairs::absent::AbsentPlayers;
-use crate::pairs::layout::Layout;
-use crate::pairs::own::{OwnPairs, own_values};
-use crate::pairs::problem::PairProblem;
-use crate::pairs::weights::{Classes, PackedWeights, TargetWeights, Weighting};
 use crate::quadrature::table::NodeTable;
+use crate::sample::absent::AbsentPlayers;
+use crate::sample::layout::Layout;
+use crate::sample::problem::PairProblem;
+use crate::sample::self_pairs::{SelfPairs, self_pair_values};
+use crate::sample::weights::{Classes, PackedWeights, TargetWeights, Weighting};
 use crate::settings::Settings;
 use crate::walk::chunks::{Chunk, Chunks, PackedRows};
 use crate::walk::pairs::{PairWalk, Tile};
 
-/// A problem made ready.
+/// A packed problem.
 pub(crate) struct PackedPairs<'a> {
     pub problem: &'a PairProblem<'a>,
     pub weights: PackedWeights<'a>,
     pub points: PackedRows,
     pub kernel: PackedKernel,
-    /// Of each of the kernel's terms.
+    /// The absent factors of each of the kernel's terms.
     pub absent: Vec<AbsentPlayers<'a>>,
     pub nodes: NodeTable,
-    /// What terms whose k(x, x) depends on x have in pairs of a row with itself, if there are some.
-    pub own: Option<OwnPairs>,
+    /// The pairs of rows with themselves, for terms whose k(x, x) depends on x, if there are any.
+    pub own: Option<SelfPairs>,
     pub layout: Layout,
     /// Most blocks of a chunk.
     pub most_blocks: usize,
@@ -46,15 +46,15 @@ impl<'a> PackedPairs<'a> {
             }
         };
         let own = if takes_halves && kernel.diagonal_varies() {
-            let values = own_values(problem.rows, &kernel, &absent, settings)?;
-            Some(OwnPairs::new(values, problem.rows.rows(), chunks)?)
+            let values = self_pair_values(problem.rows, &kernel, &absent, settings)?;
+            Some(SelfPairs::new(values, problem.rows.rows(), chunks)?)
         } else {
             None
         };
         let weights = PackedWeights::new(problem.weighting, problem.rows.rows(), chunks, settings)?;
         let kind = (weights.is_target(), weights.exchanges());
         Ok(Self {
-            layout: Layout::new(problem.players.count(), kind, problem.alone_in_groups),
+            layout: Layout::new(problem.players.count(), kind, problem.univariate_in_groups),
             most_blocks: chunks.all().iter().map(Chunk::blocks).max().unwrap_or(0),
             problem,
             weights,
@@ -76,7 +76,7 @@ impl<'a> PackedPairs<'a> {
         groups[0]..groups[groups.len() - 1] + 1
     }
 
-    /// The tiles in which the pairs come.
+    /// The walk over the tiles of the pairs.
     pub fn walk<'c>(
         &self,
         chunks: &'c Chunks,
@@ -95,13 +95,13 @@ impl<'a> PackedPairs<'a> {
         self.kernel.terms.len() == 1 && self.kernel.terms[0].players.len() == self.layout.players
     }
 
-    /// Sums of all pairs of groups of a tile.
+    /// The number of sums of all pairs of groups of a tile.
     pub fn group_sums(&self, tile: Tile<'_>) -> usize {
         let [first, second] = [tile.first, tile.second].map(|chunk| self.groups_of(chunk).len());
         first * second * self.layout.in_group
     }
 
-    /// The memory that a tile's sums take.
+    /// The bytes of a tile's sums.
     pub fn bytes(&self, tile: Tile<'_>) -> usize {
         let rows = tile.first.rows.len() + tile.second.rows.len();
         let of_rows = saturating_product([rows, self.layout.in_row]);

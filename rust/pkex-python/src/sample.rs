@@ -1,4 +1,4 @@
-//! Of pairs of rows: means of factors, pairs of a row with itself, sums after permutations.
+//! Pairs of rows: means of factors, pairs of a row with itself, sums after permutations.
 
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pkex_core::Monitor;
@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use crate::arguments::{self, Array, TermArgument, settings};
 use crate::call;
 
-/// The mean of each player's factor over all pairs of rows, of shape (terms, players); of power
+/// The mean of each player's factor over all pairs of rows, of shape (terms, players); for power
 /// series (terms, players · (1 + orders)): coefficients of s⁰ of all players, of s, and so on.
 #[pyfunction]
 #[pyo3(signature = (points, terms, players, *, n_threads, progress = None))]
@@ -30,8 +30,8 @@ pub fn mean_factors<'py>(
     call::array(py, means, shape)
 }
 
-/// What players have in the pair of each row with itself, then what they are worth alone in it,
-/// of shape (rows, 2 · players): of terms that are power series.
+/// γ of the players in the pair of each row with itself, then their univariate values in it, of
+/// shape (rows, 2 · players), for terms whose k(x, x) depends on x.
 #[pyfunction]
 pub fn self_pairs<'py>(
     py: Python<'py>,
@@ -52,8 +52,9 @@ pub fn self_pairs<'py>(
     call::array(py, values, [points.rows(), 2 * players.count()])
 }
 
-/// For each order of the rows, of shape (orders, rows), Σ_{a<b} w(order_a, order_b) γ(a, b), of
-/// shape (orders, values): `values` has a row for each pair a ≤ b, row by row of the triangle.
+/// Σ_{a<b} w(order_a, order_b) γ(a, b) for each order of the rows, of shape (orders, values).
+/// `orders` has shape (orders, rows), and `values` a row for each pair a ≤ b, row by row of the
+/// triangle.
 #[pyfunction]
 #[pyo3(signature = (weights, values, orders, *, n_threads))]
 pub fn permuted_sums<'py>(
