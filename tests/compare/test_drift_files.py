@@ -276,9 +276,9 @@ def test_a_timeline_compares_each_batch_as_predict_does(rng, drift):
     assert list(frame.columns) == ["drift", "p (adjusted)", "MMD²", "p", "x0", "x1", "x2"]
     assert list(frame.index) == list(batches)
     assert json.loads(json.dumps(line.to_dict()))["is_drift"] == line.is_drift.tolist()
-    assert repr(line).splitlines()[5].split()[1::4] == ["yes", "x1"]
+    assert repr(line).splitlines()[5].split()[2::4] == ["yes", "x1"]
     # The largest value of a batch without drift is noise.
-    assert repr(line).splitlines()[2].split()[1::4] == ["no", "–"]
+    assert repr(line).splitlines()[2].split()[2::4] == ["no", "–"]
     unnamed = drift.timeline(iter(batches.values()))
     assert unnamed.batch_names == ("0", "1", "2", "3")
 
