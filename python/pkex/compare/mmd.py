@@ -180,9 +180,8 @@ def mmd(
     ----------
     A. Gretton et al. (2012), A kernel two-sample test, JMLR 13. W. Zaremba, A. Gretton, M. Blaschko
     (2013), B-tests. A. Schrab et al. (2022), Efficient aggregated kernel tests using incomplete
-    U-statistics. M. Mohammadi, S. L. Chau,
-    K. Muandet, Computing exact Shapley values in polynomial time for product-kernel methods
-    (PKeX-Shapley), Proposition 7.
+    U-statistics. M. Mohammadi, S. L. Chau, K. Muandet, Computing exact Shapley values in polynomial
+    time for product-kernel methods (PKeX-Shapley), Proposition 7.
 
     Examples
     --------
