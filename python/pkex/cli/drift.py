@@ -93,11 +93,11 @@ def _is_known(options: argparse.Namespace) -> IsKnown:
 
 def _fails(result: MMDResult, options: argparse.Namespace) -> bool:
     """Return whether there is drift that the command fails on."""
-    from pkex.compare.results.conclusion import found_features, is_found
+    from pkex.compare.results.conclusion import is_significant, significant_features
 
     if options.fail_on_drift == "any-column":
-        return bool(found_features(result, options.alpha))
-    return options.fail_on_drift is not None and bool(is_found(result, options.alpha))
+        return bool(significant_features(result, options.alpha))
+    return options.fail_on_drift is not None and bool(is_significant(result, options.alpha))
 
 
 def _compare(reference: FileTable, current: FileTable, options: argparse.Namespace) -> MMDResult:
@@ -132,8 +132,8 @@ def _output(
         DIFFERENCE,
         changed_pairs,
         conclusion,
-        found_features,
-        is_found,
+        is_significant,
+        significant_features,
     )
     from pkex.compare.results.report import report_difference
 
@@ -150,8 +150,10 @@ def _output(
         options,
         sentence,
         warnings,
-        is_drift=is_found(result, options.alpha),
-        changed_columns=[result.feature_names[j] for j in found_features(result, options.alpha)],
+        is_drift=is_significant(result, options.alpha),
+        changed_columns=[
+            result.feature_names[j] for j in significant_features(result, options.alpha)
+        ],
         changed_pairs=[list(pair) for pair in changed_pairs(result, options.alpha)],
         column_changes=[change.to_dict() for change in result.column_changes],
         reference={"file": reference.name, "rows": len(reference.frame), "of": reference.n_rows},

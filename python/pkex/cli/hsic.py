@@ -91,7 +91,7 @@ def _measure(table: FileTable, options: argparse.Namespace) -> HSICResult:
 def _output(
     result: HSICResult, table: FileTable, options: argparse.Namespace, warnings: list[str]
 ) -> CommandOutput:
-    from pkex.compare.results.conclusion import DEPENDENCE, conclusion, is_found
+    from pkex.compare.results.conclusion import DEPENDENCE, conclusion, is_significant
     from pkex.compare.results.report import report_dependence
     from pkex.compare.results.summary import described
 
@@ -110,7 +110,7 @@ def _output(
         options,
         sentence,
         warnings,
-        is_dependent=is_found(result, options.alpha),
+        is_dependent=is_significant(result, options.alpha),
         data={"file": table.name, "rows": len(table.frame), "of": table.n_rows},
         target=list(options.target),
         target_kernel=repr(result.target_kernel),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pkex.compare.drift.batches import counted_batches
 from pkex.compare.drift.result import DriftResult
-from pkex.compare.results.conclusion import changed_pairs, found_features
+from pkex.compare.results.conclusion import changed_pairs, significant_features
 from pkex.compare.results.report import n_permutations, settings
 from pkex.inputs.wording import counted
 from pkex.results.report import Figure, PageContent, ReportTable
@@ -114,7 +114,7 @@ def _test_columns(
 
 def _features(result: DriftResult) -> list[str]:
     """Return the names of the features that differ individually."""
-    return [shortened(result.feature_names[j]) for j in found_features(result, result.alpha)]
+    return [shortened(result.feature_names[j]) for j in significant_features(result, result.alpha)]
 
 
 def _pairs(result: DriftResult) -> list[str]:

@@ -17,9 +17,9 @@ __all__ = [
     "Wording",
     "changed_pairs",
     "conclusion",
-    "found_features",
-    "is_found",
+    "is_significant",
     "share_intervals",
+    "significant_features",
 ]
 
 # Largest number of named features and pairs, and the normal quantile of 95 % intervals.
@@ -28,7 +28,7 @@ _MOST_NAMED, _QUANTILE = 6, 1.96
 _WIDEST = 1.0
 
 
-def is_found(result: StatisticResult, alpha: float) -> bool | None:
+def is_significant(result: StatisticResult, alpha: float) -> bool | None:
     """Return whether the hypothesis is rejected at the level α; None without a test."""
     return None if result.pvalue is None else bool(result.pvalue <= alpha)
 
@@ -51,13 +51,13 @@ def share_intervals(result: StatisticResult) -> Float:
     return np.stack([of_whole - _QUANTILE * of_shares, of_whole + _QUANTILE * of_shares], axis=1)
 
 
-def found_features(result: StatisticResult, alpha: float) -> list[int]:
+def significant_features(result: StatisticResult, alpha: float) -> list[int]:
     """Return the positions of the features that differ individually, the largest value first.
 
     Their adjusted univariate p-values are at most α; none if the result is not significant.
     """
     pvalues = result.alone_familywise_pvalues
-    if pvalues is None or not is_found(result, alpha):
+    if pvalues is None or not is_significant(result, alpha):
         return []
     order = np.argsort(-result.values, kind="stable")
     return [j for j in order.tolist() if pvalues[j] <= alpha]
@@ -65,7 +65,7 @@ def found_features(result: StatisticResult, alpha: float) -> list[int]:
 
 def changed_pairs(result: StatisticResult, alpha: float) -> list[tuple[str, str]]:
     """Return the pairs of columns whose dependence differs in a significant result."""
-    if not is_found(result, alpha):
+    if not is_significant(result, alpha):
         return []
     pairs: tuple[PairDependence, ...] = getattr(result, "pair_dependence", None) or ()
     return [pair.columns for pair in pairs if pair.familywise_pvalue <= alpha]
@@ -76,18 +76,18 @@ def conclusion(result: StatisticResult, wording: Wording, alpha: float) -> str:
 
     Features are not named for their shares, because shares of noise can be large.
     """
-    found = is_found(result, alpha)
-    if found is None:
+    rejected = is_significant(result, alpha)
+    if rejected is None:
         return f"{result.label} is {number(result.statistic)}; nothing was tested."
     level = f"α = {number(alpha)}"
     pvalue = f"the p-value of the hypothesis that {wording.hypothesis} is {number(result.pvalue)}"
-    if not found:
+    if not rejected:
         return (
-            f"{wording.not_found}: {pvalue}, above {level}. This does not prove that there is "
-            "none: there may be too few rows to detect it."
+            f"{wording.not_significant}: {pvalue}, above {level}. This does not prove that there "
+            "is none: there may be too few rows to detect it."
         )
-    sentences = [f"{wording.found}: {pvalue}, at most {level}."]
-    features, pairs = found_features(result, alpha), changed_pairs(result, alpha)
+    sentences = [f"{wording.significant}: {pvalue}, at most {level}."]
+    features, pairs = significant_features(result, alpha), changed_pairs(result, alpha)
     if len(result.feature_names) == 1:
         features = []
     elif not features and not pairs:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pkex.compare.column_changes import table_of_changes
-from pkex.compare.results.conclusion import conclusion, is_found
+from pkex.compare.results.conclusion import conclusion, is_significant
 from pkex.compare.results.statistic import StatisticResult
 from pkex.compare.results.summary import described, strongest
 from pkex.compare.results.wording import DEPENDENCE, DIFFERENCE, Wording
@@ -176,7 +176,7 @@ def _page_content(
     }
     # Only for differences of two samples.
     pairs = getattr(result, "_dependence", None)
-    if pairs is not None and is_found(result, alpha):
+    if pairs is not None and is_significant(result, alpha):
         facts["Pairs of columns"] = pairs.described
     changes = getattr(result, "column_changes", ())
     shares = _shares(result, alpha)
@@ -232,7 +232,7 @@ def _reading(result: StatisticResult, wording: Wording) -> tuple[str, ...]:
 
 def _shares(result: StatisticResult, alpha: float) -> Float:
     """Return the shares, NaN for results that are not significant: those are shares of noise."""
-    shares = None if is_found(result, alpha) is False else result.shares
+    shares = None if is_significant(result, alpha) is False else result.shares
     return np.full(len(result.values), np.nan) if shares is None else shares
 
 

@@ -13,7 +13,7 @@ class Wording:
 
     Parameters
     ----------
-    found, not_found : str
+    significant, not_significant : str
         The conclusion with and without a small p-value.
     hypothesis : str
         The hypothesis of the p-value, after "that".
@@ -25,8 +25,8 @@ class Wording:
         The hypothesis of a univariate p-value, after "that".
     """
 
-    found: str
-    not_found: str
+    significant: str
+    not_significant: str
     hypothesis: str
     does: str
     do: str
