@@ -187,17 +187,12 @@ def sensitivity(
             computed = players.of_column, most, how.reporting(last_part[0])
             draws, more = draws_of(adapted, owner, read, n_draws, random_state, computed)
             notes += more
-    indices = Indices.of(values)
-
-    def of_outputs(values: Any) -> Any:
-        return values if values is None or outputs.names is not None else values[..., 0]
-
+    indices = Indices.of(values).by_name()
+    if outputs.names is None:
+        indices = {name: array[..., 0] for name, array in indices.items()}
+        indices["variance"] = float(indices["variance"])
     return SensitivityResult(
-        variance=indices.variance if outputs.names is not None else float(indices.variance[0]),
-        shapley_effects=of_outputs(indices.shapley_effects),
-        first_order=of_outputs(indices.first_order),
-        total=of_outputs(indices.total),
-        second_order=of_outputs(indices.second_order),
+        **{"second_order": None, **indices},
         draws=draws,
         _names=players.names,
         _outputs=outputs.names,

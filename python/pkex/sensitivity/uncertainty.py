@@ -118,17 +118,11 @@ def _together(found: list[Indices], left_out: Float, has_axis: bool) -> Sensitiv
     """Return the indices of all outputs with draws along the first axis."""
 
     def stacked(name: str) -> Any:
-        own = [getattr(indices, name) for indices in found]
-        if own[0] is None:
-            return None
-        whole = np.moveaxis(np.stack(own, axis=-1), -2, 0)
+        whole = np.stack([getattr(indices, name) for indices in found], axis=-1)
+        whole = np.moveaxis(whole, -2, 0)
         return np.ascontiguousarray(whole if has_axis else whole[..., 0])
 
     return SensitivityDraws(
-        variance=stacked("variance"),
-        shapley_effects=stacked("shapley_effects"),
-        first_order=stacked("first_order"),
-        total=stacked("total"),
-        second_order=stacked("second_order"),
+        **{"second_order": None, **{name: stacked(name) for name in found[0].by_name()}},
         left_out=left_out if has_axis else float(left_out[0]),
     )
