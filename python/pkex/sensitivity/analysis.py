@@ -174,17 +174,17 @@ def sensitivity(
     with read.located(covering):
         sums = products(function, covering)
     n_draws = number_of_draws(uncertainty)
-    with settings.computing(progress) as how, advising(_FASTER):
+    with settings.computing(progress) as computation, advising(_FASTER):
         shares = (0.1, 0.9, 4.0) if n_draws else (0.1, 0.9)
-        first_part, second_part, *last_part = parts_of(how.progress, *shares)
+        first_part, second_part, *last_part = parts_of(computation.progress, *shares)
         deviations = Deviations.of(sums, read.marginals, read.names, first_part)
         values = VarianceValues.of(
-            deviations, sums.weights, players.of_column, most, how.reporting(second_part)
+            deviations, sums.weights, players.of_column, most, computation.reporting(second_part)
         )
         notes = [*read.notes, *checked(values, outputs.names)]
         draws = None
         if n_draws:
-            computed = players.of_column, most, how.reporting(last_part[0])
+            computed = players.of_column, most, computation.reporting(last_part[0])
             draws, more = draws_of(adapted, owner, read, n_draws, random_state, computed)
             notes += more
     indices = Indices.of(values).by_name()

@@ -78,9 +78,9 @@ def draws_of(
     mean = adapted.function
     means = [mean.select([o]) for o in range(mean.n_outputs)] if mean.has_output_axis else [mean]
     found, notes = [], []
-    players, order, how = computed
+    players, order, computation = computed
     for output, (own, part) in enumerate(zip(means, deviations, strict=True)):
-        part_of = how.part(output, len(means))
+        part_of = computation.part(output, len(means))
         values = _variance_values(own, part, inputs, (players, order, part_of))
         notes += checked(values, None, "a draw of the output")[:1]
         found.append(Indices.of(values))
@@ -91,14 +91,14 @@ def _variance_values(
     mean: Function, deviation: Draws, inputs: Inputs, computed: tuple[Any, int, Computation]
 ) -> VarianceValues:
     """Return the values of coalitions for the draws of one output."""
-    players, order, how = computed
+    players, order, computation = computed
     rows = inputs.covering_rows()
     parts = [products(function, rows) for function in (mean, deviation.function)]
     n = deviation.function.n_outputs
     weights = [np.broadcast_to(own.weights, (len(own.weights), n)) for own in parts]
     deviations = Deviations.of(Joined(parts, weights), inputs.marginals, inputs.names, None)
     merged, weights_of_merged = deviations.merged(np.concatenate(weights))
-    return VarianceValues.of(merged, weights_of_merged, players, order, how, _LARGEST_ERROR)
+    return VarianceValues.of(merged, weights_of_merged, players, order, computation, _LARGEST_ERROR)
 
 
 def _notes(left_out: float) -> list[str]:
