@@ -21,7 +21,7 @@ from pkex.inputs.choices import Summation
 from pkex.inputs.integers import as_integer
 from pkex.inputs.keywords import with_known_keywords
 from pkex.sensitivity.deviations import Deviations
-from pkex.sensitivity.indices import Indices, checked
+from pkex.sensitivity.indices import by_name, checked, indices_of
 from pkex.sensitivity.inputs import Inputs
 from pkex.sensitivity.result import SensitivityResult
 from pkex.sensitivity.uncertainty import draws_of, number_of_draws
@@ -187,7 +187,7 @@ def sensitivity(
             computed = players.of_column, most, computation.reporting(last_part[0])
             draws, more = draws_of(adapted, owner, read, n_draws, random_state, computed)
             notes += more
-    indices = Indices.of(values).by_name()
+    indices = by_name(indices_of(values))
     if outputs.names is None:
         indices = {name: array[..., 0] for name, array in indices.items()}
         indices["variance"] = float(indices["variance"])

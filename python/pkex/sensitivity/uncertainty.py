@@ -17,7 +17,7 @@ from pkex.inputs.integers import as_integer
 from pkex.inputs.randomness import as_generator
 from pkex.sensitivity.deviations import Deviations
 from pkex.sensitivity.draws import SensitivityDraws
-from pkex.sensitivity.indices import Indices, checked
+from pkex.sensitivity.indices import Indices, by_name, checked, indices_of
 from pkex.sensitivity.inputs import Inputs
 from pkex.sensitivity.variance_values import VarianceValues
 from pkex.typing import Float
@@ -83,7 +83,7 @@ def draws_of(
         part_of = computation.part(output, len(means))
         values = _variance_values(own, part, inputs, (players, order, part_of))
         notes += checked(values, None, "a draw of the output")[:1]
-        found.append(Indices.of(values))
+        found.append(indices_of(values))
     return _together(found, left_out, mean.has_output_axis), notes + more
 
 
@@ -123,6 +123,6 @@ def _together(found: list[Indices], left_out: Float, has_axis: bool) -> Sensitiv
         return np.ascontiguousarray(whole if has_axis else whole[..., 0])
 
     return SensitivityDraws(
-        **{"second_order": None, **{name: stacked(name) for name in found[0].by_name()}},
+        **{"second_order": None, **{name: stacked(name) for name in by_name(found[0])}},
         left_out=left_out if has_axis else float(left_out[0]),
     )
