@@ -21,7 +21,7 @@ from pkex.inputs.choices import Summation
 from pkex.inputs.integers import as_integer
 from pkex.inputs.keywords import with_known_keywords
 from pkex.sensitivity.deviations import Deviations
-from pkex.sensitivity.indices import Indices, checked
+from pkex.sensitivity.indices import by_name, checked, indices_of
 from pkex.sensitivity.inputs import Inputs
 from pkex.sensitivity.result import SensitivityResult
 from pkex.sensitivity.uncertainty import draws_of, number_of_draws
@@ -174,30 +174,25 @@ def sensitivity(
     with read.located(covering):
         sums = products(function, covering)
     n_draws = number_of_draws(uncertainty)
-    with settings.computing(progress) as how, advising(_FASTER):
+    with settings.computing(progress) as computation, advising(_FASTER):
         shares = (0.1, 0.9, 4.0) if n_draws else (0.1, 0.9)
-        first_part, second_part, *last_part = parts_of(how.progress, *shares)
+        first_part, second_part, *last_part = parts_of(computation.progress, *shares)
         deviations = Deviations.of(sums, read.marginals, read.names, first_part)
         values = VarianceValues.of(
-            deviations, sums.weights, players.of_column, most, how.reporting(second_part)
+            deviations, sums.weights, players.of_column, most, computation.reporting(second_part)
         )
         notes = [*read.notes, *checked(values, outputs.names)]
         draws = None
         if n_draws:
-            computed = players.of_column, most, how.reporting(last_part[0])
+            computed = players.of_column, most, computation.reporting(last_part[0])
             draws, more = draws_of(adapted, owner, read, n_draws, random_state, computed)
             notes += more
-    indices = Indices.of(values)
-
-    def of_outputs(values: Any) -> Any:
-        return values if values is None or outputs.names is not None else values[..., 0]
-
+    indices = by_name(indices_of(values))
+    if outputs.names is None:
+        indices = {name: array[..., 0] for name, array in indices.items()}
+        indices["variance"] = float(indices["variance"])
     return SensitivityResult(
-        variance=indices.variance if outputs.names is not None else float(indices.variance[0]),
-        shapley_effects=of_outputs(indices.shapley_effects),
-        first_order=of_outputs(indices.first_order),
-        total=of_outputs(indices.total),
-        second_order=of_outputs(indices.second_order),
+        **{"second_order": None, **indices},
         draws=draws,
         _names=players.names,
         _outputs=outputs.names,

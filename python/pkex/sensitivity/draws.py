@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pkex.inputs.arrays import ReadOnlyArrays
+from pkex.sensitivity.indices import Indices
 from pkex.typing import Float
 
 __all__ = ["SensitivityDraws"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SensitivityDraws(ReadOnlyArrays):
+class SensitivityDraws(Indices):
     """The indices of functions drawn from the posterior of a Gaussian process.
 
     `SensitivityResult.draws`. Each draw is a function with its own variance and indices: arrays are
@@ -45,10 +45,6 @@ class SensitivityDraws(ReadOnlyArrays):
     """
 
     variance: Float
-    shapley_effects: Float
-    first_order: Float
-    total: Float
-    second_order: Float | None
     left_out: float | Float
 
     def __len__(self) -> int:

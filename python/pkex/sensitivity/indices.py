@@ -3,42 +3,50 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from pkex.errors import warn
+from pkex.inputs.arrays import ReadOnlyArrays
 from pkex.sensitivity.variance_values import VarianceValues
 from pkex.typing import Float
 
-__all__ = ["Indices", "checked"]
+__all__ = ["Indices", "by_name", "checked", "indices_of"]
 
 # Relative rounding errors of the variance that cause a warning, and an error.
 _NOTABLE, _TOO_LARGE = 1e-6, 1e-2
 
 
-@dataclass(frozen=True, eq=False)
-class Indices:
-    """Variance and indices; the last axis has the outputs."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Indices(ReadOnlyArrays):
+    """The variance of outputs and its shares; see `SensitivityResult`."""
 
-    variance: Float
+    variance: float | Float
     shapley_effects: Float
     first_order: Float
     total: Float
     second_order: Float | None
 
-    @classmethod
-    def of(cls, values: VarianceValues) -> Indices:
-        """Return values of coalitions as shares of the variance."""
-        variance = values.shapley.sum(axis=0)
-        second = None if values.second is None else _of_pairs(values.second) / variance
-        return cls(
-            variance,
-            values.shapley / variance,
-            values.first / variance,
-            values.total / variance,
-            second,
-        )
+
+def indices_of(values: VarianceValues) -> Indices:
+    """Return values of coalitions as shares of the variance; the last axis has the outputs."""
+    variance = values.shapley.sum(axis=0)
+    second = None if values.second is None else _of_pairs(values.second) / variance
+    return Indices(
+        variance,
+        values.shapley / variance,
+        values.first / variance,
+        values.total / variance,
+        second,
+    )
+
+
+def by_name(indices: Indices) -> dict[str, Any]:
+    """Return the variance and the indices that are known, by name."""
+    named = {field.name: getattr(indices, field.name) for field in fields(Indices)}
+    return {name: array for name, array in named.items() if array is not None}
 
 
 def _of_pairs(values: Float) -> Float:

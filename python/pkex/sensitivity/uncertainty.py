@@ -17,7 +17,7 @@ from pkex.inputs.integers import as_integer
 from pkex.inputs.randomness import as_generator
 from pkex.sensitivity.deviations import Deviations
 from pkex.sensitivity.draws import SensitivityDraws
-from pkex.sensitivity.indices import Indices, checked
+from pkex.sensitivity.indices import Indices, by_name, checked, indices_of
 from pkex.sensitivity.inputs import Inputs
 from pkex.sensitivity.variance_values import VarianceValues
 from pkex.typing import Float
@@ -78,12 +78,12 @@ def draws_of(
     mean = adapted.function
     means = [mean.select([o]) for o in range(mean.n_outputs)] if mean.has_output_axis else [mean]
     found, notes = [], []
-    players, order, how = computed
+    players, order, computation = computed
     for output, (own, part) in enumerate(zip(means, deviations, strict=True)):
-        part_of = how.part(output, len(means))
+        part_of = computation.part(output, len(means))
         values = _variance_values(own, part, inputs, (players, order, part_of))
         notes += checked(values, None, "a draw of the output")[:1]
-        found.append(Indices.of(values))
+        found.append(indices_of(values))
     return _together(found, left_out, mean.has_output_axis), notes + more
 
 
@@ -91,14 +91,14 @@ def _variance_values(
     mean: Function, deviation: Draws, inputs: Inputs, computed: tuple[Any, int, Computation]
 ) -> VarianceValues:
     """Return the values of coalitions for the draws of one output."""
-    players, order, how = computed
+    players, order, computation = computed
     rows = inputs.covering_rows()
     parts = [products(function, rows) for function in (mean, deviation.function)]
     n = deviation.function.n_outputs
     weights = [np.broadcast_to(own.weights, (len(own.weights), n)) for own in parts]
     deviations = Deviations.of(Joined(parts, weights), inputs.marginals, inputs.names, None)
     merged, weights_of_merged = deviations.merged(np.concatenate(weights))
-    return VarianceValues.of(merged, weights_of_merged, players, order, how, _LARGEST_ERROR)
+    return VarianceValues.of(merged, weights_of_merged, players, order, computation, _LARGEST_ERROR)
 
 
 def _notes(left_out: float) -> list[str]:
@@ -118,17 +118,11 @@ def _together(found: list[Indices], left_out: Float, has_axis: bool) -> Sensitiv
     """Return the indices of all outputs with draws along the first axis."""
 
     def stacked(name: str) -> Any:
-        own = [getattr(indices, name) for indices in found]
-        if own[0] is None:
-            return None
-        whole = np.moveaxis(np.stack(own, axis=-1), -2, 0)
+        whole = np.stack([getattr(indices, name) for indices in found], axis=-1)
+        whole = np.moveaxis(whole, -2, 0)
         return np.ascontiguousarray(whole if has_axis else whole[..., 0])
 
     return SensitivityDraws(
-        variance=stacked("variance"),
-        shapley_effects=stacked("shapley_effects"),
-        first_order=stacked("first_order"),
-        total=stacked("total"),
-        second_order=stacked("second_order"),
+        **{"second_order": None, **{name: stacked(name) for name in by_name(found[0])}},
         left_out=left_out if has_axis else float(left_out[0]),
     )

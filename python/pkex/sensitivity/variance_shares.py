@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pkex.inputs.arrays import ReadOnlyArrays
 from pkex.inputs.choices import check_choice
 from pkex.sensitivity.draws import SensitivityDraws
+from pkex.sensitivity.indices import Indices
 from pkex.typing import Float
 
 __all__ = ["TITLES", "VarianceShares"]
@@ -24,14 +24,9 @@ _LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class VarianceShares(ReadOnlyArrays):
+class VarianceShares(Indices):
     """A variance and its shares; see `SensitivityResult`."""
 
-    variance: float | Float
-    shapley_effects: Float
-    first_order: Float
-    total: Float
-    second_order: Float | None
     draws: SensitivityDraws | None
     _names: tuple[str, ...]
     _outputs: tuple[str, ...] | None

@@ -49,7 +49,7 @@ class VarianceValues:
         weights: Float,
         players: NDArray[np.int64],
         order: int,
-        how: Computation,
+        computation: Computation,
         largest_error: float = _LARGEST_ERROR,
     ) -> VarianceValues:
         """Return the values for weighted evaluations.
@@ -61,7 +61,7 @@ class VarianceValues:
         players : ndarray of int64, shape (d,)
             The number of each column's player.
         order : {1, 2}
-        how : Computation
+        computation : Computation
         largest_error : float
             The error, relative to the variance, above which values are computed in twice the
             precision.
@@ -71,13 +71,13 @@ class VarianceValues:
         found = np.zeros((sum(counts), weights.shape[1]))
         errors = np.zeros(weights.shape[1])
         groups = list(_outputs_of_evaluations(weights))
-        reports = parts_of(how.progress, *(1.0 + len(some) ** 2 for some, _ in groups))
+        reports = parts_of(computation.progress, *(1.0 + len(some) ** 2 for some, _ in groups))
         for (some, outputs), report in zip(groups, reports, strict=True):
             own = _EvaluationSum(
                 deviations.of_evaluations(some), weights[np.ix_(some, outputs)], players
             )
             found[:, outputs], errors[outputs] = own.values(
-                order, how.reporting(report), largest_error
+                order, computation.reporting(report), largest_error
             )
         shapley, first, total, *second = np.split(found, np.cumsum(counts)[:-1])
         return cls(shapley, first, total, second[0] if second else None, errors)
@@ -100,13 +100,15 @@ class _EvaluationSum:
     weights: Float
     players: NDArray[np.int64]
 
-    def values(self, order: int, how: Computation, largest_error: float) -> tuple[Float, Float]:
+    def values(
+        self, order: int, computation: Computation, largest_error: float
+    ) -> tuple[Float, Float]:
         """Return all quantities along the first axis, and the errors of outputs."""
-        plain, twice = how.part(0, 2), how.part(1, 2)
+        plain, twice = computation.part(0, 2), computation.part(1, 2)
         *parts, last = parts_of(plain.progress, 3.0, *[1.0] * (2 + order))
         quantities = zip(_QUANTITIES, parts, strict=False)
         found = np.concatenate(
-            [self._quantity(own, how.reporting(part)) for own, part in quantities]
+            [self._quantity(own, computation.reporting(part)) for own, part in quantities]
         )
         # Errors are measured for single columns, also if players are groups.
         singly = replace(self, players=np.arange(len(self.players), dtype=np.int64))
@@ -114,7 +116,7 @@ class _EvaluationSum:
         if is_single:
             errors = self._errors(found[len(self.players) :])
         else:
-            errors = self._errors(singly._quantity(_QUANTITIES[1], how.reporting(last)))
+            errors = self._errors(singly._quantity(_QUANTITIES[1], computation.reporting(last)))
         variance = np.abs(found[: int(self.players.max()) + 1].sum(axis=0))
         if (errors <= largest_error * variance).all():
             return found, errors
@@ -122,23 +124,23 @@ class _EvaluationSum:
         alone = found if is_single else singly._quantities_twice(False, twice.part(1, 2))
         return found, self._errors(alone[len(self.players) :])
 
-    def _quantities_twice(self, pairs: bool, how: Computation) -> Float:
+    def _quantities_twice(self, pairs: bool, computation: Computation) -> Float:
         """Return all quantities, computed in twice the precision."""
         return _core.variance_games_twice(
             *self._arguments,
             with_interactions=pairs,
-            n_threads=how.n_threads,
-            progress=how.progress,
+            n_threads=computation.n_threads,
+            progress=computation.progress,
         )
 
-    def _quantity(self, quantity: Quantity, how: Computation) -> Float:
+    def _quantity(self, quantity: Quantity, computation: Computation) -> Float:
         return _core.variance_games(
             *self._arguments,
             size=quantity.size,
             measure=quantity.measure,
-            summation=how.summation,
-            n_threads=how.n_threads,
-            progress=how.progress,
+            summation=computation.summation,
+            n_threads=computation.n_threads,
+            progress=computation.progress,
         )
 
     @property

@@ -237,9 +237,8 @@ class ShapleyRegularizedClassifier(ClassifierMixin, _ShapleyRegularized):
     classes_ : ndarray
     n_iter_ : int
         The number of steps, the largest over classes.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if X has names of columns.
+    n_features_in_, feature_names_in_
+        As in `ShapleyRegularizedRidge`.
 
     Raises
     ------

@@ -82,8 +82,8 @@ class PenaltyParameters:
             chosen = chosen_coalitions(features, len(names), self.n_coalitions, self.random_state)
             conditioning = conditional_background(game, points, shares, names)
             return maps_by_coalitions(points, kernel, conditioning, chosen)
-        how = Computation(n_threads=thread_count(self.n_jobs))
-        return maps_by_engine(points, kernel, Game(game, (points, shares)), features, how)
+        computation = Computation(n_threads=thread_count(self.n_jobs))
+        return maps_by_engine(points, kernel, Game(game, (points, shares)), features, computation)
 
 
 @dataclass(frozen=True, eq=False)

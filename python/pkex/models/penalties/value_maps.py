@@ -21,7 +21,7 @@ __all__ = ["maps_by_engine"]
 
 
 def maps_by_engine(
-    points: Float, kernel: Kernel, game: Game, features: Sequence[int], how: Computation
+    points: Float, kernel: Kernel, game: Game, features: Sequence[int], computation: Computation
 ) -> Float:
     """Return ζ of each feature, exactly, computed by the engine.
 
@@ -36,7 +36,7 @@ def maps_by_engine(
         A game with a background.
     features : sequence of int
         The numbers of columns.
-    how : Computation
+    computation : Computation
 
     Returns
     -------
@@ -47,6 +47,6 @@ def maps_by_engine(
     terms = Packing(points, np.zeros((n, 1)), kernel, players).terms_at(0)
     maps = np.empty((len(features), n, n))
     chosen = list(features)
-    for some, found in values_of_points(points, points, game.packed, terms, players, how):
+    for some, found in values_of_points(points, points, game.packed, terms, players, computation):
         maps[:, some] = found[:, chosen].transpose(1, 2, 0)
     return maps

@@ -22,7 +22,7 @@ def context_values(
     numbers: NDArray[np.intp],
     rows: Float,
     absent: Absent,
-    how: Computation,
+    computation: Computation,
 ) -> tuple[Float, Float]:
     """Return the values of features, shape (n, c), and of the empty coalition, shape (n,).
 
@@ -37,14 +37,14 @@ def context_values(
     rows : ndarray of shape (n, c)
         The explained contexts.
     absent : Absent
-    how : Computation
+    computation : Computation
     """
     points, places = np.unique(contexts.rows, axis=0, return_inverse=True)
     conditioning = absent.conditioning() if absent.is_conditional else None
     values, bases = np.empty(rows.shape), np.empty(len(rows))
     found = np.unique(numbers)
     for place, number in enumerate(found):
-        some, own = numbers == number, how.part(place, len(found))
+        some, own = numbers == number, computation.part(place, len(found))
         sums = np.bincount(places.ravel(), coefficients[:, number], len(points))
         function: Function = KernelSum(points, sums, contexts.kernel)
         if conditioning is not None:

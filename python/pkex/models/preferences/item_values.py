@@ -37,17 +37,17 @@ _MOST_NUMBERS = 1 << 24
 _MOST_DUELS = 1 << 16
 
 
-def item_values(f: Preferential, duels: Duels, absent: Absent, how: Computation) -> Float:
+def item_values(f: Preferential, duels: Duels, absent: Absent, computation: Computation) -> Float:
     """Return the values of the features of items, shape (n, d)."""
     if absent.is_conditional:
-        return _by_coalitions(f, duels, absent.conditioning(), how)
+        return _by_coalitions(f, duels, absent.conditioning(), computation)
     terms = f.kernel.terms(f.n_features)
     if absent.value_function == "marginal" and are_products(terms):
-        return marginal_values(f, terms, duels, absent, how)
-    return _by_engine(f, duels, absent.of_pairs, how)
+        return marginal_values(f, terms, duels, absent, computation)
+    return _by_engine(f, duels, absent.of_pairs, computation)
 
 
-def _by_engine(f: Preferential, duels: Duels, game: Game, how: Computation) -> Float:
+def _by_engine(f: Preferential, duels: Duels, game: Game, computation: Computation) -> Float:
     values = np.empty(duels.left.shape)
     found = np.unique(duels.numbers)
     for place, number in enumerate(found):
@@ -55,13 +55,13 @@ def _by_engine(f: Preferential, duels: Duels, game: Game, how: Computation) -> F
         left, right = duels.left[some], duels.right[some]
         one_way = f.one_way(duels.coefficients[:, number])
         both = np.concatenate([joined(left, right), joined(right, left)])
-        own = one_way.explain(both, game=game, how=how.part(place, len(found)))[..., 0]
+        own = one_way.explain(both, game=game, how=computation.part(place, len(found)))[..., 0]
         values[some] = own[: len(left)] - own[len(left) :]
     return values
 
 
 def _by_coalitions(
-    f: Preferential, duels: Duels, conditioning: ConditionalBackground, how: Computation
+    f: Preferential, duels: Duels, conditioning: ConditionalBackground, computation: Computation
 ) -> Float:
     """Return values from the values of all coalitions, in blocks of duels."""
     n, d = duels.left.shape
@@ -70,7 +70,7 @@ def _by_coalitions(
     found = []
     for place, block in enumerate(blocks):
         coalition_values = _coalition_values(
-            f, duels[block], conditioning, how.part(place, len(blocks))
+            f, duels[block], conditioning, computation.part(place, len(blocks))
         )
         found.append(quantity_of(coalition_values, SHAPLEY))
     warn_of_own_rows(np.concatenate([duels.left, duels.right]), conditioning, np.arange(d))
@@ -78,7 +78,7 @@ def _by_coalitions(
 
 
 def _coalition_values(
-    f: Preferential, duels: Duels, conditioning: ConditionalBackground, how: Computation
+    f: Preferential, duels: Duels, conditioning: ConditionalBackground, computation: Computation
 ) -> Float:
     """Return the values of all coalitions in each duel, shape (n, 2^d)."""
     n, d = duels.left.shape
@@ -95,8 +95,8 @@ def _coalition_values(
     weights = conditioning.weights(items, list(members))
     for number, (present, of_items) in enumerate(zip(members, weights, strict=True), start=1):
         coalition_values[:, number] = _differences(duels, kernel(of_items, present), a, b)
-        if how.progress is not None:
-            how.progress(number, len(members))
+        if computation.progress is not None:
+            computation.progress(number, len(members))
     return coalition_values
 
 
@@ -124,7 +124,7 @@ def _differences(duels: Duels, means: Float, a: NDArray[np.intp], b: NDArray[np.
 
 
 def item_values_against_all(
-    f: Preferential, duels: Duels, absent: Absent, how: Computation
+    f: Preferential, duels: Duels, absent: Absent, computation: Computation
 ) -> Float:
     """Return the mean values of duels with all rows of `absent` as right items, shape (n, d).
 
@@ -146,6 +146,6 @@ def item_values_against_all(
             duels.coefficients,
             np.repeat(duels.numbers[block], m),
         )
-        values = item_values(f, each, absent, how.part(place, len(blocks)))
+        values = item_values(f, each, absent, computation.part(place, len(blocks)))
         found.append(values.reshape(len(left), m, d).mean(axis=1))
     return np.concatenate(found)

@@ -31,7 +31,7 @@ _MOST_NUMBERS = 1 << 23
 
 
 def marginal_values(
-    f: Preferential, terms: Sequence[Term], duels: Duels, absent: Absent, how: Computation
+    f: Preferential, terms: Sequence[Term], duels: Duels, absent: Absent, computation: Computation
 ) -> Float:
     """Return the values of the features of items, shape (n, d).
 
@@ -42,7 +42,7 @@ def marginal_values(
         The products whose sum is the kernel.
     duels : Duels
     absent : Absent
-    how : Computation
+    computation : Computation
     """
     (n, d), sides = duels.left.shape, (f.left, f.right)
     # All pairs of terms, for the left and the right items.
@@ -57,9 +57,9 @@ def marginal_values(
             np.concatenate([factors[one][0][a] * factors[other][1][b] for one, other in pairs]),
             absent_factors,
             np.outer(weights, alpha).ravel(),
-            method=how.method,
-            summation=how.summation,
-            n_jobs=how.n_threads,
+            method=computation.method,
+            summation=computation.summation,
+            n_jobs=computation.n_threads,
         )
         return values
 
@@ -74,8 +74,8 @@ def marginal_values(
             values[row] = one_way(factors, alpha, left, right) - one_way(
                 factors, alpha, right, left
             )
-            if how.progress is not None:
-                how.progress(row + 1, n)
+            if computation.progress is not None:
+                computation.progress(row + 1, n)
     return values
 
 

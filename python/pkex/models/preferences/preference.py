@@ -169,9 +169,9 @@ class Preference(BaseEstimator):
         own = f.items, equal_weights(len(f.items))
         absent = Absent.chosen(value_function, rows, own, items.names)
         weights = self._in_contexts(f, sides, context, items.rows)
-        with Settings(n_jobs=self.n_jobs).computing(progress) as how:
+        with Settings(n_jobs=self.n_jobs).computing(progress) as computation:
             of_duels = item_values_against_all if right is None else item_values
-            values = of_duels(f, Duels(items.rows, others, *weights), absent, how)
+            values = of_duels(f, Duels(items.rows, others, *weights), absent, computation)
         return Explanation(
             values,
             np.zeros(len(values)),
@@ -261,9 +261,9 @@ class Preference(BaseEstimator):
         different, counts = np.unique(f.contexts.rows, axis=0, return_counts=True)
         own = different, counts / counts.sum()
         absent = Absent.chosen(value_function, rows, own, table.names)
-        with Settings(n_jobs=self.n_jobs).computing(progress) as how:
+        with Settings(n_jobs=self.n_jobs).computing(progress) as computation:
             values, bases = context_values(
-                f.contexts, coefficients, numbers, table.rows, absent, how
+                f.contexts, coefficients, numbers, table.rows, absent, computation
             )
         return Explanation(
             values,

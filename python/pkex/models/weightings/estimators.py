@@ -364,13 +364,8 @@ class RWReLU(_OfProducts):
 
     Attributes
     ----------
-    alpha_ : float
-        The value of λ in the fit.
-    term_expansion_ : TermExpansion
-        The fitted function, with a term for each set of columns.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if X has names of columns.
+    alpha_, term_expansion_, n_features_in_, feature_names_in_
+        As in `RWSign`.
 
     Raises
     ------
@@ -419,13 +414,8 @@ class RWStumps(_RandomWeighting):
 
     Attributes
     ----------
-    alpha_ : float
-        The value of λ in the fit.
-    term_expansion_ : TermExpansion
-        The fitted function, with a term for each column.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if X has names of columns.
+    alpha_, term_expansion_, n_features_in_, feature_names_in_
+        As in `RWSign`, with a term for each column.
 
     Raises
     ------
