@@ -1,4 +1,4 @@
-"""The compiled engine. Its errors name its own arguments: Python validates users' before."""
+"""The compiled engine. Its errors name its own arguments; pkex checks users' arguments before."""
 
 from collections.abc import Callable, Iterable
 from typing import final
@@ -25,13 +25,13 @@ __all__ = [
     "variance_games_twice",
 ]
 
-# [(family, columns of shape (k,), parameters of shape (k, 1 or 2)), ...]: columns that no factor
-# mentions have factor 1; a column may occur in several.
+# [(family, columns of shape (k,), parameters of shape (k, 1 or 2)), ...]: columns without a factor
+# have factor 1; a column may occur in several factors.
 _Factors = list[tuple[str, NDArray[np.int64], NDArray[np.float64]]]
 # (weights of shape (p + 1,), "exponential" or "linear", columns of shape (k,), rates of shape (k,),
 # factors of arguments).
 _Series = tuple[NDArray[np.float64], str, NDArray[np.int64], NDArray[np.float64], _Factors]
-# (coefficient, factors, a power series that they are multiplied with).
+# (coefficient, factors, a power series by which they are multiplied).
 _Term = tuple[float, _Factors, _Series | None]
 # "neutral" or "marginal of points"; or ("interventional" or "marginal", background rows of shape
 # (m, columns), their weights of shape (m,)).
@@ -44,10 +44,10 @@ _Sample = tuple[
     NDArray[np.float64] | None,
     NDArray[np.int64],
 ]
-# What pairs weigh: (number of rows of the first class, rows' weights, whether pairs within the
-# second class are left out, whether halves of γ(a, a) are taken away); or (targets, their terms,
-# offsets, a constant, whether octets exchange targets, of which of both kernels halves are taken
-# away).
+# The weights of pairs: (number of rows of the first class, rows' weights, whether pairs within the
+# second class are left out, whether halves of γ(a, a) are subtracted); or (targets, their terms,
+# offsets, a constant, whether octets exchange targets, whether halves are subtracted for each of
+# both kernels).
 _Weighting = (
     tuple[int, NDArray[np.float64] | None, bool, bool]
     | tuple[
@@ -59,7 +59,7 @@ _Weighting = (
         tuple[bool, bool],
     ]
 )
-# Of rows, of groups (·, weights, ·), alone and squares.
+# Sums of rows, of groups (·, weights, ·), of univariate values and of squares.
 _PairSums = tuple[
     NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]
 ]

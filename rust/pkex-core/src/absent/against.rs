@@ -7,10 +7,10 @@ use crate::absent::factors::AbsentFactors;
 use crate::game::block::{AbsentFactor, Block, Higher, PlayerPart};
 use crate::game::spread::{RunningSpread, Spread, share_of_quotient};
 use crate::kernel::linked_terms::LinkedFactors;
-use crate::kernel::term::{FillTerm, PackedTerm, Sink};
+use crate::kernel::term::{PackedTerm, Sink};
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
+use crate::simd::lanes::{LANES, Lanes, each_lane, multiply_lanes, zip_lanes};
 use crate::simd::level::Body;
 use crate::simd::numbers::{larger, smaller};
 
@@ -22,20 +22,13 @@ pub(crate) trait OwnFactors {
     }
 
     /// Passes the factors to a sink.
-    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(&mut self, sink: &mut S);
-
-    /// a − 1 of each player, after a sink has taken the factors.
-    fn less_one(&mut self, context: Context<'_>) -> &[Lanes];
+    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(self, sink: &mut S);
 }
 
 impl OwnFactors for LinkedFactors<'_> {
     #[inline(always)]
-    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(&mut self, sink: &mut S) {
-        LinkedFactors::factors_into::<A, S, W>(self, sink);
-    }
-
-    fn less_one(&mut self, _: Context<'_>) -> &[Lanes] {
-        LinkedFactors::less_one(self)
+    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(self, sink: &mut S) {
+        self.factors_into::<A, S, W>(sink);
     }
 }
 
@@ -44,20 +37,12 @@ pub(crate) struct TermFactors<'a> {
     pub term: &'a PackedTerm,
     pub x: &'a [f64],
     pub points: &'a [Lanes],
-    /// Room for the factors, where they are needed again.
-    pub room: &'a mut Block,
 }
 
 impl OwnFactors for TermFactors<'_> {
     #[inline(always)]
-    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(&mut self, sink: &mut S) {
+    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(self, sink: &mut S) {
         self.term.factors_into::<A, S, W>(self.x, self.points, sink);
-    }
-
-    fn less_one(&mut self, context: Context<'_>) -> &[Lanes] {
-        let Self { term, x, points, room } = self;
-        context.run(FillTerm { term, row: x, points, block: room });
-        &room.difference
     }
 }
 
@@ -67,7 +52,7 @@ impl OwnFactors for &Block {
     }
 
     #[inline(always)]
-    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(&mut self, sink: &mut S) {
+    fn factors_into<A: Arithmetic, S: Sink, const W: usize>(self, sink: &mut S) {
         for (player, (present, less_one)) in self.present.iter().zip(&self.difference).enumerate() {
             for part in 0..LANES / W {
                 sink.take::<W>(
@@ -78,16 +63,11 @@ impl OwnFactors for &Block {
             }
         }
     }
-
-    fn less_one(&mut self, _: Context<'_>) -> &[Lanes] {
-        &self.difference
-    }
 }
 
-/// Fills a block with present and absent factors. Returns no spread if too many bits of a difference
-/// have cancelled.
+/// Fills a block with present and absent factors. Returns no spread if a difference is [`CANCELLED`].
 struct FillAgainst<'a, O> {
-    own: &'a mut O,
+    own: O,
     absent: &'a AbsentFactors,
     block: &'a mut Block,
     loss: f64,
@@ -122,18 +102,14 @@ impl<O: OwnFactors> Body for FillAgainst<'_, O> {
 
 /// Fills a block with a row's present factors and absent ones.
 pub(crate) fn fill_against(
-    mut own: impl OwnFactors,
+    own: impl OwnFactors,
     absent: &AbsentFactors,
     block: &mut Block,
     contrast: &dyn Contrast,
     context: Context<'_>,
 ) -> Spread {
-    let loss = contrast.loss();
-    let spread = context.run(FillAgainst { own: &mut own, absent, block, loss });
-    spread.unwrap_or_else(|| {
-        let less_one = own.less_one(context);
-        context.run(ReplaceCancelled { less_one, absent, block, contrast, context })
-    })
+    let spread = context.run(FillAgainst { own, absent, block, loss: contrast.loss() });
+    spread.unwrap_or_else(|| context.run(ReplaceCancelled { absent, block, contrast, context }))
 }
 
 /// Fills a block with the present factors of another block, which may be power series, and absent
@@ -157,7 +133,7 @@ pub(crate) fn fill_block_against(
 /// a − 1 and b − 1.
 #[inline(always)]
 fn fill_signed<A: Arithmetic, O: OwnFactors, const W: usize>(
-    own: &mut O,
+    own: O,
     absent: &AbsentFactors,
     block: &mut Block,
 ) -> Spread {
@@ -197,22 +173,27 @@ impl Sink for SignedAgainst<'_> {
 /// Fills a block with games divided by ∏ b: absent factors are 1, and c is (a − b)/b.
 #[inline(always)]
 fn fill_quotients<A: Arithmetic, O: OwnFactors, const W: usize>(
-    own: &mut O,
+    own: O,
     absent: &AbsentFactors,
     block: &mut Block,
     loss: f64,
 ) -> Option<Spread> {
     block.begin(absent.factor.len(), AbsentFactor::One);
     block.divisor = absent.product;
-    let difference = &mut block.difference;
+    // Absent factors are at least `LEAST_FACTOR`, so that factors have few halvings.
+    let (loss, difference) = (5.0 * loss, &mut block.difference);
     let mut quotients = Quotients { known: absent, loss, difference, sums: Lanes::ZERO };
     own.factors_into::<A, _, W>(&mut quotients);
-    let is_known = quotients.sums.0.iter().all(|sum| sum.is_finite());
-    is_known.then(|| Spread::of_quotients(&quotients.sums))
+    let has_cancelled = quotients.sums.0.iter().any(|sum| sum.is_nan());
+    (!has_cancelled).then(|| Spread::of_quotients(&quotients.sums))
 }
 
-/// Takes present factors, and fills a block with them, absent ones and differences. The spread is
-/// infinite if too many bits of a difference have cancelled.
+/// The value of a difference of which too many bits have cancelled, until its contrast replaces it.
+/// It makes the sums of the spread NaN as well, so that one test of these finds it: a flag for
+/// each difference takes 5 to 30 % more instructions.
+const CANCELLED: f64 = f64::NAN;
+
+/// Takes present factors, and fills a block with them, absent ones and differences or [`CANCELLED`].
 struct Against<'a, A> {
     known: &'a AbsentFactors,
     loss: f64,
@@ -235,27 +216,26 @@ impl<A: Arithmetic> Sink for Against<'_, A> {
     ) {
         let b: [f64; W] = *self.known.factor[player].part(part);
         let b_less_one: [f64; W] = *self.known.less_one[player].part(part);
-        let (mut c, mut known, mut size) = ([0.0; W], [0.0; W], [0.0; W]);
+        let (mut c, mut size) = ([0.0; W], [0.0; W]);
         // One loop, which is vectorized as a whole.
         for i in 0..W {
-            let of_lane = Subtracted::new((a[i], b[i]), (a_less_one[i], b_less_one[i]), self.loss);
             size[i] = larger(a[i], b[i]);
-            c[i] = of_lane.c;
-            known[i] = if of_lane.is_exact() { of_lane.c } else { f64::INFINITY };
+            c[i] = difference((a[i], b[i]), (a_less_one[i], b_less_one[i]), self.loss);
         }
-        self.spread.include::<A, W>(part, &known, &size);
+        self.spread.include::<A, W>(part, &c, &size);
         *self.present[player].part_mut(part) = *a;
         *self.absent[player].part_mut(part) = b;
         *self.difference[player].part_mut(part) = c;
     }
 }
 
-/// Takes present factors, and fills a block with their differences to absent ones divided by these.
+/// Takes present factors, and fills a block with their differences to absent ones divided by these,
+/// or [`CANCELLED`].
 struct Quotients<'a> {
     known: &'a AbsentFactors,
     loss: f64,
     difference: &'a mut [Lanes],
-    /// Sums of [`share_of_quotient`], infinite if too many bits of a difference have cancelled.
+    /// Sums of [`share_of_quotient`].
     sums: Lanes,
 }
 
@@ -273,58 +253,32 @@ impl Sink for Quotients<'_> {
         let (loss, AbsentFactors { less_one, inverse, .. }) = (self.loss, self.known);
         let b_less_one: &[f64; W] = less_one[player].part(part);
         let inverse: &[f64; W] = inverse[player].part(part);
-        let of = |i: usize| Subtracted::to_divide(a_less_one[i], b_less_one[i], loss);
-        let quotient: [f64; W] = each_lane(|i| of(i).c * inverse[i]);
-        let sum: &mut [f64; W] = self.sums.part_mut(part);
-        *sum = each_lane(|i| {
-            let share = share_of_quotient(quotient[i]);
-            sum[i] + if of(i).is_exact() { share } else { f64::INFINITY }
-        });
-        *self.difference[player].part_mut(part) = quotient;
+        // Products before the selection among them, so that the selection is not a branch.
+        let c = zip_lanes(a_less_one, b_less_one, |a, b| a - b);
+        let least = zip_lanes(a_less_one, b_less_one, |a, b| -loss * smaller(a, b));
+        let quotient = multiply_lanes(&c, inverse);
+        let c: [f64; W] =
+            each_lane(|i| if c[i].abs() < least[i] { CANCELLED } else { quotient[i] });
+        let sum = self.sums.part_mut(part);
+        *sum = zip_lanes(sum, &c, |sum, c| sum + share_of_quotient(c));
+        *self.difference[player].part_mut(part) = c;
     }
 }
 
-/// A difference a − b by subtraction.
-#[derive(Clone, Copy)]
-struct Subtracted {
-    c: f64,
-    /// The least |c| of which few enough bits have cancelled.
-    least: f64,
+/// c = a − b, from a and b if both are below ½, else from a − 1 and b − 1: from the numbers that are
+/// known to more digits. Rounding changes a factor exp(−E) by a multiple of E·2⁻⁵³ of itself, as it
+/// changes the exponent. The least |c| that is not [`CANCELLED`] grows with E as well.
+#[inline(always)]
+fn difference((a, b): (f64, f64), (a_less_one, b_less_one): (f64, f64), loss: f64) -> f64 {
+    let size = larger(a, b);
+    let from_one = a_less_one - b_less_one;
+    let lack = -smaller(a_less_one, b_less_one);
+    let (c, of) = if size < 0.5 { (a - b, size) } else { (from_one, lack) };
+    if c.abs() < of * in_halvings(loss, size) { CANCELLED } else { c }
 }
 
-impl Subtracted {
-    /// From a and b where both are below ½, else from a − 1 and b − 1: from the numbers that are
-    /// known to more digits. Rounding changes a factor exp(−E) by a multiple of E·2⁻⁵³ of itself,
-    /// as it changes the exponent. The least |c| grows with E as well.
-    #[inline(always)]
-    fn new((a, b): (f64, f64), (a_less_one, b_less_one): (f64, f64), loss: f64) -> Self {
-        let size = larger(a, b);
-        let from_one = a_less_one - b_less_one;
-        let lack = -smaller(a_less_one, b_less_one);
-        let (c, of) = if size < 0.5 { (a - b, size) } else { (from_one, lack) };
-        Self { c, least: of * in_halvings(loss, size) }
-    }
-
-    /// From a − 1 and b − 1, where b is at least [`LEAST_FACTOR`], so that factors have few halvings.
-    ///
-    /// [`LEAST_FACTOR`]: crate::game::block::LEAST_FACTOR
-    #[inline(always)]
-    fn to_divide(a_less_one: f64, b_less_one: f64, loss: f64) -> Self {
-        let least = -(5.0 * loss) * smaller(a_less_one, b_less_one);
-        Self { c: a_less_one - b_less_one, least }
-    }
-
-    /// Whether few enough bits have cancelled.
-    #[inline(always)]
-    fn is_exact(self) -> bool {
-        self.c.abs() >= self.least
-    }
-}
-
-/// Replaces differences of which too many bits have cancelled by contrasts; returns the spread.
+/// Replaces each [`CANCELLED`] by a contrast; returns the spread.
 struct ReplaceCancelled<'a> {
-    /// a − 1 of each player.
-    less_one: &'a [Lanes],
     absent: &'a AbsentFactors,
     block: &'a mut Block,
     contrast: &'a dyn Contrast,
@@ -336,37 +290,21 @@ impl Body for ReplaceCancelled<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
-        let Self { less_one, absent, block, contrast, context } = self;
-        debug_assert_eq!(less_one.len(), absent.factor.len());
-        let (are_quotients, loss) = (block.absent_factor() == AbsentFactor::One, contrast.loss());
+        let Self { absent, block, contrast, context } = self;
+        let are_quotients = block.absent_factor() == AbsentFactor::One;
         for (player, difference) in block.difference.iter_mut().enumerate() {
-            // 1 where too many bits have cancelled, else 0.
-            let mut cancelled = Lanes::ZERO;
-            for part in 0..LANES / W {
-                let a_less_one: &[f64; W] = less_one[player].part(part);
-                let b_less_one: &[f64; W] = absent.less_one[player].part(part);
-                let flag = |subtracted: Subtracted| f64::from(u8::from(!subtracted.is_exact()));
-                *cancelled.part_mut::<W>(part) = if are_quotients {
-                    each_lane(|i| flag(Subtracted::to_divide(a_less_one[i], b_less_one[i], loss)))
-                } else {
-                    let a: &[f64; W] = block.present[player].part(part);
-                    let b: &[f64; W] = block.absent[player].part(part);
-                    each_lane(|i| {
-                        let less_one = (a_less_one[i], b_less_one[i]);
-                        flag(Subtracted::new((a[i], b[i]), less_one, loss))
-                    })
-                };
-            }
-            if cancelled == Lanes::ZERO {
+            let cancelled = difference.0.map(f64::is_nan);
+            if !cancelled.contains(&true) {
                 continue;
             }
-            let wanted = cancelled.0.map(|flag| flag > 0.0);
-            let mut exact = contrast.of_player(player, &wanted, context);
+            let mut exact = contrast.of_player(player, &cancelled, context);
             if are_quotients {
                 exact = exact.times::<W>(&absent.inverse[player]);
             }
-            for (lane, c) in difference.0.iter_mut().enumerate() {
-                *c = if wanted[lane] { exact.0[lane] } else { *c };
+            for part in 0..LANES / W {
+                let (c, exact): (&mut [f64; W], &[f64; W]) =
+                    (difference.part_mut(part), exact.part(part));
+                *c = zip_lanes(c, exact, |c, exact| if c.is_nan() { exact } else { c });
             }
         }
         if are_quotients {

@@ -117,8 +117,7 @@ impl<'a> Absent<Points<'a>> for Marginal<'_> {
         if let Some(own) = expansion.linked(kept, at) {
             fill_against(own, absent, block, contrast, context)
         } else if !term.diagonal_varies() {
-            let own = TermFactors { term, x, points, room: present };
-            fill_against(own, absent, block, contrast, context)
+            fill_against(TermFactors { term, x, points }, absent, block, contrast, context)
         } else {
             context.run(FillTerm { term, row: x, points, block: present });
             fill_block_against(present, absent, block, contrast, context)

@@ -87,11 +87,11 @@ impl RunningSpread {
         *highest.part_mut(part) = high;
     }
 
-    /// The spread of all players; `None` if that is not finite.
+    /// The spread of all players; `None` if a c is NaN.
     #[inline(always)]
     pub fn total(&self) -> Option<Spread> {
         let Self { lambda, size, lowest, highest } = self;
-        if !lambda.0.iter().all(|lambda| lambda.is_finite()) {
+        if lambda.0.iter().any(|lambda| lambda.is_nan()) {
             return None;
         }
         let mut spread = Spread::NONE;

@@ -145,16 +145,11 @@ pub(crate) struct LinkedFactors<'a> {
 }
 
 impl LinkedFactors<'_> {
-    /// a − 1 of each player, after a sink has taken the factors.
-    pub fn less_one(&self) -> &[Lanes] {
-        &self.slot.less_one
-    }
-
     /// Passes the factors to a sink, and keeps them.
     #[inline(always)]
-    pub fn factors_into<A: Arithmetic, S: Sink, const W: usize>(&mut self, sink: &mut S) {
-        let Self { term, row, points, ref mut slot, times, of } = *self;
-        let Slot { of: kept, present, less_one } = &mut **slot;
+    pub fn factors_into<A: Arithmetic, S: Sink, const W: usize>(self, sink: &mut S) {
+        let Self { term, row, points, slot, times, of } = self;
+        let Slot { of: kept, present, less_one } = slot;
         *kept = Some(of);
         present.resize(term.players.len(), Lanes::ONE);
         less_one.resize(term.players.len(), Lanes::ZERO);
@@ -207,7 +202,7 @@ impl Body for FillLinked<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
-        let Self { mut linked, block } = self;
+        let Self { linked, block } = self;
         block.begin(linked.term.players.len(), AbsentFactor::One);
         if block.needs_present {
             let mut factors = UnitFactors::<true>::of(block);
@@ -292,7 +287,7 @@ mod tests {
         for (number, term) in terms.iter().enumerate() {
             let row = [0.1, -0.2];
             let of = FactorNumbers { row: 0, block: 0, term: number };
-            let mut linked = kept.linked(&links, of, (term, &row, &points)).unwrap();
+            let linked = kept.linked(&links, of, (term, &row, &points)).unwrap();
             assert_eq!(linked.times, (number > 0).then_some(1));
             let (mut doubled, mut expected) = (Kept(Vec::new()), Kept(Vec::new()));
             linked.factors_into::<Fused, _, 8>(&mut doubled);
@@ -316,7 +311,7 @@ mod tests {
         let times = |kept: &mut KeptFactors, number: usize, item: usize| {
             let of = FactorNumbers { row: item, block: 0, term: number };
             let factors = (&terms[number], &[0.0, 0.0][..], &points[..]);
-            let mut linked = kept.linked(&links, of, factors).unwrap();
+            let linked = kept.linked(&links, of, factors).unwrap();
             let times = linked.times;
             linked.factors_into::<Fused, _, 8>(&mut Kept(Vec::new()));
             times
