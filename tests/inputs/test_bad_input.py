@@ -320,7 +320,7 @@ def test_many_columns_do_not_flood_the_message():
     ids=["lambda", "builtin", "partial", "function"],
 )
 def test_a_plain_function_is_answered_with_what_to_pass_instead(function):
-    with pytest.raises(pkex.UnsupportedModelError, match=r"plain function.*pass the fitted model"):
+    with pytest.raises(pkex.UnsupportedModelError, match=r"plain function.*Pass the fitted model"):
         pkex.Explainer(function)
 
 
@@ -346,7 +346,7 @@ def test_arguments_in_the_wrong_order_are_answered_with_the_right_one(rows, opti
         (HistGradientBoostingRegressor(), "shap.TreeExplainer"),
         (DecisionTreeRegressor(), "shap.TreeExplainer"),
         (VotingClassifier([]), "probabilities. Explain each of its estimators_.*predict_proba"),
-        (MLPRegressor(), "MLPRegressor is not supported: shap.KernelExplainer estimates.* SVR and"),
+        (MLPRegressor(), "MLPRegressor is not supported: shap.KernelExplainer estimates.* SVR or"),
         (RandomForestRegressor, "RandomForestRegressor is not supported: use shap.Tree"),
     ],
     ids=str,
