@@ -160,7 +160,7 @@ def test_what_is_not_understood_is_refused_by_name():
         pkex.Explainer(machine("Classifier", y=np.zeros(N)), X[:6])
     constant = machine("Regressor", interactions=0)
     constant.remove_terms(list(range(D)))
-    with pytest.raises(pkex.UnsupportedModelError, match="without terms is not supported: it is a"):
+    with pytest.raises(pkex.UnsupportedModelError, match="without terms is not supported: it is c"):
         pkex.Explainer(constant, X[:6])
     with pytest.raises(NotFittedError):
         pkex.Explainer(glassbox.ExplainableBoostingRegressor(), X[:6])

@@ -148,7 +148,7 @@ def linear(A, B):
 def test_other_functions_are_refused_with_the_remedy(function):
     is_bound = isinstance(function, functools.partial) and "Y" in function.keywords
     model = SVR(kernel=rbf_kernel if is_bound else function).fit(X, Y).set_params(kernel=function)
-    message = "SVR with the kernel .* is not supported: nothing is known.*pkex.KernelExpansion"
+    message = "SVR with the kernel .* is not supported: if the function is.*pkex.KernelExpansion"
     with pytest.raises(pkex.UnsupportedModelError, match=message):
         pkex.Explainer(model)
 
@@ -428,13 +428,13 @@ def test_refused_parts_of_kernels_say_what_works_instead(name):
     [
         (
             SVR(kernel="sigmoid"),
-            "tanh of a dot product.*fit it with kernel 'rbf', 'poly' or 'linear', or take shap.Ker",
+            "tanh of a dot product.*fit it with kernel 'rbf', 'poly' or 'linear', or use shap.Ker",
         ),
         (SVR(kernel="poly", degree=0), "degree=0: it must be a positive integer"),
         (KernelRidge(kernel="poly", degree=2.5), "degree=2.5: it must be a positive integer"),
         (
             KernelRidge(kernel="cosine"),
-            "the lengths of rows.*fit it with kernel 'rbf', .* 'chi2', .* or 'polynomial', or take",
+            "the lengths of rows.*fit it with kernel 'rbf', .* 'chi2', .* or 'polynomial', or use",
         ),
     ],
     ids=repr,

@@ -140,7 +140,7 @@ def test_an_unknown_category_is_an_error_that_names_its_place(place):
     rows = MIXED_FRAME[:30].copy()
     rows.iloc[place] = rows.iloc[29, 5] = 77
     row, column = place
-    where = rf"77.0 in row {row}, column '{NAMES[column]}': .* OneHotEncoder .*remove"
+    where = rf"77.0 in row {row}, column '{NAMES[column]}': .* OneHotEncoder .*Remove"
     with pytest.raises(ValueError, match=f"X has the value {where}"):
         pkex.Explainer(pipeline)(rows)
     with pytest.raises(ValueError, match=f"background has the value {where}"):

@@ -55,7 +55,7 @@ REFUSED = {
     "step FeatureUnion with transformer_weights": FeatureUnion(
         [("a", StandardScaler())], transformer_weights={"a": 2.0}
     ),
-    "step OneHotEncoder with a feature_name_combiner.*with feature_name_combiner='concat'": (
+    "step OneHotEncoder with a custom feature_name_combiner.*with feature_name_combiner='concat'": (
         OneHotEncoder(handle_unknown="ignore", feature_name_combiner=lambda a, b: f"{a}{b}")
     ),
     "step PolynomialFeatures is not supported: it multiplies": PolynomialFeatures(2),

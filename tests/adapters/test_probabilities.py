@@ -210,11 +210,11 @@ def test_what_has_no_probabilities_that_are_known_is_refused(model, message):
 
 def test_log_odds_of_more_than_two_classes_are_refused_with_the_remedy():
     for name in ("SVC of three", "sigmoids", "GaussianProcessClassifier"):
-        with pytest.raises(pkex.UnsupportedModelError, match="take target='probability', with lin"):
+        with pytest.raises(pkex.UnsupportedModelError, match="use target='probability', with link"):
             pkex.Explainer(fitted(name), Z, target="log-odds")
     with pytest.raises(pkex.UnsupportedModelError, match="one sigmoid or one temperature"):
         pkex.Explainer(fitted("sigmoids"), Z, target="log-odds")
-    with pytest.raises(ValueError, match=r"is of a model, and SVC.predict_proba was given"):
+    with pytest.raises(ValueError, match=r"needs a model; got its method SVC\.predict_proba"):
         pkex.Explainer(fitted("SVC").predict_proba, Z, target="log-odds")
 
 
@@ -263,7 +263,7 @@ def test_isotonic_probabilities_of_many_rows_are_not_taken_for_steps():
 def test_folds_without_a_class_and_pairs_that_are_calibrated_are_refused_with_the_reason():
     folds = PredefinedSplit(np.where(THREE == 2, 1, np.arange(len(X)) % 2))
     part = CalibratedClassifierCV(SVC(), cv=folds).fit(X, THREE)
-    with pytest.raises(pkex.UnsupportedModelError, match="fitted to 2 of 3 classes"):
+    with pytest.raises(pkex.UnsupportedModelError, match="fitted on 2 of 3 classes"):
         pkex.Explainer(part.predict_proba, Z)
     of_pairs = CalibratedClassifierCV(OneVsOneClassifier(SVC()), cv=2).fit(X, THREE)
     with pytest.raises(pkex.UnsupportedModelError, match="OneVsOneClassifier with pairs of"):
@@ -279,7 +279,7 @@ def test_an_ensemble_without_predict_proba_is_told_of_it():
         pkex.Explainer(machine.predict, Z)
     with pytest.raises(pkex.UnsupportedModelError, match="predict_proba with outputs=1"):
         pkex.Explainer(lambda rows: machine.predict_proba(rows)[:, 1], Z)
-    with pytest.raises(ValueError, match=r"target=.mean. is of a model, and SVC\.predict_proba"):
+    with pytest.raises(ValueError, match=r"target=.mean. needs a model; got its method SVC\.pred"):
         pkex.Explainer(machine.predict_proba, Z, target="mean")
 
 

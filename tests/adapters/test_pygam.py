@@ -68,7 +68,7 @@ def test_behind_a_link_the_linear_predictor_is_explained(kind, target, link):
 
 def test_entries_that_no_factor_knows_are_refused():
     explainer = pkex.Explainer(MODELS["factors"].fit(X, Y), BACKGROUND)
-    with pytest.raises(ValueError, match="factor of column 3 was fitted on entries from 1 to 3"):
+    with pytest.raises(ValueError, match="factor of column 3 was fitted on values from 1 to 3"):
         explainer(ROWS + np.array([0, 0, 0, 7, 0]))
 
 

@@ -320,5 +320,7 @@ def test_other_models_and_results_are_refused_by_name():
     )
     with pytest.raises(pkex.UnsupportedModelError, match=r"^ExtraTreesRegressor is not supported"):
         pkex.Explainer(result)
-    with pytest.raises(pkex.UnsupportedModelError, match=r"^OptimizeResult is not supported: it h"):
+    with pytest.raises(
+        pkex.UnsupportedModelError, match=r"^OptimizeResult is not supported unless"
+    ):
         pkex.Explainer(OptimizeResult(x=[0.0], fun=1.0))

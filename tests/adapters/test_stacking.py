@@ -113,7 +113,7 @@ def test_other_stackings_are_refused_by_what_is_in_the_way(message):
 def test_options_changed_after_fitting_are_refused():
     model = StackingRegressor(REGRESSORS, cv=2).fit(X, Y)
     model.passthrough = True
-    with pytest.raises(pkex.UnsupportedModelError, match=r"8 columns, .* fitted on 3: .*changed"):
+    with pytest.raises(pkex.UnsupportedModelError, match=r"8 columns .* fitted on 3: .*changed"):
         pkex.Explainer(model, X)
 
 

@@ -151,7 +151,7 @@ GP = GaussianProcessRegressor(2.0 * RBF() + WhiteKernel(0.1), alpha=1e-3, optimi
         (SVC(), THREE, times("intercept_", 1.5), "SVC.intercept_ is not"),
         (NuSVR(), Y, times("dual_coef_", 1.5), "NuSVR.dual_coef_ is not"),
         (OneClassSVM(), None, times("dual_coef_", 2.0), "OneClassSVM.dual_coef_ is not"),
-        (SVC(), THREE, times("_n_support", 2), "SVC.n_support_ is of"),
+        (SVC(), THREE, times("_n_support", 2), "SVC.n_support_ has"),
         (GP, Y, times("alpha_", 1.0001), r"Regressor.alpha_ does not.*kernel_, X_train_"),
         (GP, Y, times("alpha_", 2.0, 7), "alpha_ does not"),
         (GP, Y, times("X_train_", 2.0), "alpha_ does not"),
@@ -174,7 +174,7 @@ def test_an_attribute_changed_after_fitting_is_named(model, target, tamper, name
 def test_support_vectors_that_do_not_fit_their_coefficients_are_named(machine):
     model = machine.fit(X, Y if isinstance(machine, SVR) else TWO)
     model.support_vectors_ = model.support_vectors_[1:]
-    with pytest.raises(pkex.UnsupportedModelError, match="support_vectors_ is of"):
+    with pytest.raises(pkex.UnsupportedModelError, match="support_vectors_ has"):
         pkex.Explainer(model)
 
 
