@@ -58,8 +58,8 @@ def verify(adapted: AdaptedModel, model: Any, *, n_threads: int = 1) -> None:
     >>> try:
     ...     pkex.adapters.verify(adapted, expansion)
     ... except pkex.UnsupportedModelError as error:
-    ...     print(str(error)[:72])
-    KernelExpansion.predict returns 2 for a row for which its fitted attribut
+    ...     print(str(error).partition(" for ")[0])
+    KernelExpansion.predict returns 2
     """
     try:
         _check_names(adapted, model)
