@@ -58,7 +58,7 @@ def verify(adapted: AdaptedModel, model: Any, *, n_threads: int = 1) -> None:
     >>> try:
     ...     pkex.adapters.verify(adapted, expansion)
     ... except pkex.UnsupportedModelError as error:
-    ...     print(str(error).partition(" for a row")[0])
+    ...     print(str(error).partition(" for ")[0])
     KernelExpansion.predict returns 2
     """
     try:
