@@ -147,11 +147,11 @@ left.set_title(f"Accuracy, {n:,} rows")
 left.legend(loc="lower left")
 
 clocks = [times(size, rng) for size in sizes]
-for name in clocks[0]:
-    right.loglog(sizes, [clock[name] for clock in clocks], marker="o", label=name)
+for name, color in zip(clocks[0], ("C0", "C1", "C4"), strict=True):  # C0 and C1 as on the left
+    right.loglog(sizes, [clock[name] for clock in clocks], "o-", color=color, label=name)
     print(f"{sizes[-1]} rows, {name}: {clocks[-1][name]:.2g} s")
 right.set(xlabel="explained rows = background rows", ylabel="seconds for all rows")
 right.set_title("Time")
-right.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18))
+right.legend(loc="upper left")
 figure.savefig(PICTURE)
 print(f"picture: {PICTURE}")

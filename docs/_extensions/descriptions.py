@@ -1,4 +1,4 @@
-"""The description of each page for search engines: its first paragraph, shortened."""
+"""Titles and descriptions for search engines: the first paragraph of each page, shortened."""
 
 from __future__ import annotations
 
@@ -20,9 +20,16 @@ def setup(app: Sphinx) -> dict[str, bool]:
 def describe(
     _: Sphinx, name: str, __: str, context: dict[str, object], page: nodes.document | None
 ) -> None:
-    """Add a description to the head of a page that has text."""
+    """Add a description to the head of a page that has text, and the heading to the first title."""
+    if name == "index":
+        context["docstitle"] = f"pkex: {context['title']}"
     paragraph = page.next_node(nodes.paragraph) if page is not None else None
     if paragraph is not None:
-        text = escape(shorten(paragraph.astext(), LONGEST, placeholder=" …"), quote=True)
+        plain = "".join(text for text in paragraph.findall(nodes.Text) if not _is_html(text))
+        text = escape(shorten(plain, LONGEST, placeholder=" …"), quote=True)
         tag = f'<meta name="description" content="{text}" />'
         context["metatags"] = f"{context.get('metatags', '')}{tag}\n"
+
+
+def _is_html(text: nodes.Text) -> bool:
+    return isinstance(text.parent, nodes.raw)
