@@ -13,12 +13,13 @@ from pkex.errors import InputError, InputWarning, Option, Text, warn
 from pkex.execution.computation import Computation
 from pkex.explain.model_columns import ModelColumns
 from pkex.functions.base import Function
+from pkex.functions.coalitionwise import row_names
 from pkex.functions.conditional import Conditional
 from pkex.functions.linked import Link
 from pkex.games.category_codes import CategoryCodes
 from pkex.games.conditioning import ConditionalBackground
 from pkex.games.observational import Observational
-from pkex.games.value_functions import Game
+from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.wording import shown
 from pkex.typing import Float
 
@@ -123,7 +124,9 @@ def landmark_error(function: Conditional, how: Computation) -> float | None:
     more = None if len(rows) <= _ALL_ROWS else 2 * number
     finer = replace(conditioning, settings=replace(conditioning.settings, n_landmarks=more))
     found, wanted = (
-        Conditional(function.function, each).worths(rows[some], order < sizes, how)
+        Conditional(function.function, each).coalition_values(
+            rows[some], NEUTRAL, order < sizes, how, row_names(0)
+        )
         for each in (conditioning, finer)
     )
     spread = np.sqrt(np.mean((wanted - wanted.mean(axis=(0, 1))) ** 2))

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from pkex.tables.missing import is_missing
 from pkex.typing import Float
 
-__all__ = ["OwnRows"]
+__all__ = ["MatchingRows"]
 
 
 @dataclass(frozen=True, eq=False)
-class OwnRows:
+class MatchingRows:
     """Pairs of equal explained and background rows.
 
     Kernel ridge regression without the rows I has the weights w_l / (1 − Σ_{i∈I} w_i), where w are
@@ -32,7 +32,7 @@ class OwnRows:
     background: NDArray[np.intp]
 
     @classmethod
-    def of(cls, X: NDArray[Any], rows: NDArray[Any]) -> OwnRows:
+    def of(cls, X: NDArray[Any], rows: NDArray[Any]) -> MatchingRows:
         """Return the pairs of equal rows.
 
         Parameters
