@@ -13,9 +13,6 @@ from pkex.adapters import AdaptedModel, verify
 from pkex.adapters.adapted_model import variance_of
 from pkex.errors import InputError, Option, Text, UnsupportedModelError
 from pkex.execution.computation import Computation
-from pkex.execution.settings import Settings
-from pkex.explain.estimators import Estimator
-from pkex.explain.joint_draws import JointDraws
 from pkex.explain.outputs import Outputs
 from pkex.functions.base import Function
 from pkex.functions.conditional import check_number_of_players
@@ -90,21 +87,6 @@ class Posterior:
         if self.variance is None:
             return self
         return replace(self, variance=self.variance.grouped(players))
-
-    def joint_draws(
-        self,
-        rows: NDArray[Any],
-        game: Game,
-        players: NDArray[np.int64],
-        settings: Settings,
-        estimator: Estimator | None,
-    ) -> JointDraws:
-        """Return joint posterior draws of the values of rows."""
-        if self.variance is None:
-            raise UnsupportedModelError(self.reason)
-        return JointDraws(
-            self.variance, rows, game, players, settings, self.conditioning, estimator
-        )
 
     def roots(self, rows: Float, game: Game, how: Computation) -> Float:
         """Return R of the covariances R Rᵀ of values, shape (n, players, outputs, players).

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.adapters import verify
 from pkex.adapters.targets import Target, adapted_to
+from pkex.errors import UnsupportedModelError
 from pkex.execution.settings import Settings
 from pkex.explain.estimators import Estimator
 from pkex.explain.joint_draws import JointDraws
@@ -160,11 +161,20 @@ class Problem:
         UnsupportedModelError
             If the function has no posterior.
         """
-        game, points = self.game, self.background
+        posterior, game, points = self.posterior, self.game, self.background
+        if posterior.variance is None:
+            raise UnsupportedModelError(posterior.reason)
         if game.is_of_points and points is not None:
             game = replace(game, background=(points, equal_weights(len(points))))
-        return self.posterior.joint_draws(
-            explained.rows, game, self.function.players, self.settings, estimator
+        players, settings = self.function.players, self.settings
+        return JointDraws(
+            posterior.variance,
+            explained.rows,
+            game,
+            players,
+            settings,
+            posterior.conditioning,
+            estimator,
         )
 
     def result(

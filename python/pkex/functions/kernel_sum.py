@@ -22,7 +22,7 @@ from pkex.functions.base import (
 )
 from pkex.functions.conditional_expansion import expansion_means
 from pkex.functions.fingerprints import are_bits, neutral_values, tanimoto_amplitude
-from pkex.functions.packing import Packing, by_engine
+from pkex.functions.packing import Packing
 from pkex.functions.products import Joined, Products, TermsOfPoints
 from pkex.functions.series_products import products_of_series
 from pkex.games.indices import SHAPLEY, Quantity
@@ -157,7 +157,6 @@ class KernelSum(Function):
         self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
     ) -> Float:
         self._allowed.check(X, "X")
-        compute = by_engine(self._packing.engine_game(game), quantity, how)
         if quantity == SHAPLEY and game.value_function == "neutral" and self._has_closed_form:
             # The two methods take different rows, so a row's values do not depend on other rows.
             of_bits = are_bits(X)
@@ -172,9 +171,11 @@ class KernelSum(Function):
                 X[of_bits],
                 report=closed_form_report,
             )
-            values[~of_bits] = self._packing.over(others, game, engine_report, compute)
+            values[~of_bits] = self._packing.quantity(
+                others, game, quantity, how.reporting(engine_report)
+            )
             return finite(values)
-        values = self._packing.over(X, game, how.progress, compute)
+        values = self._packing.quantity(X, game, quantity, how)
         return values + self.intercept if quantity.size == 0 else values
 
     @property

@@ -25,7 +25,7 @@ from pkex.kernels.domain import ERRORS, Domain, units
 from pkex.kernels.factors import PackedTerm, expanded, has_mixtures
 from pkex.typing import Float, Report
 
-__all__ = ["Pack", "Packing", "by_engine", "values_of_points"]
+__all__ = ["Pack", "Packing", "values_of_points"]
 
 # Computes a result of rows, with the rows on the first axis, by an expansion of the engine.
 Compute: TypeAlias = Callable[[_core.Expansion, Float, Report | None], Float]
@@ -78,7 +78,11 @@ class Packing:
         "_ready",
         "_terms",
         "_unit",
+        "has_mixtures",
     )
+
+    has_mixtures: bool
+    """Whether the kernel is a sum of products only within a reach."""
 
     def __init__(
         self,
@@ -93,6 +97,7 @@ class Packing:
         self._parts = kernel.engine_rows(points), coefficients
         self._pack = pack
         self._terms = kernel.terms(points.shape[1])
+        self.has_mixtures = has_mixtures(self._terms)
         self._players = players
         self._ready: dict[int, _core.Expansion] = {}
         if not self.has_mixtures:
@@ -115,11 +120,6 @@ class Packing:
         grouped._players, grouped._ready = players, {}
         grouped.at(0)
         return grouped
-
-    @property
-    def has_mixtures(self) -> bool:
-        """Whether the kernel is a sum of products only within a reach."""
-        return has_mixtures(self._terms)
 
     @property
     def scale_of_errors(self) -> float | Float:
@@ -199,6 +199,21 @@ class Packing:
             shares = sizes[most > 0.0] / most[most > 0.0]
         return float(shares.min(initial=1.0))
 
+    def quantity(self, rows: Float, game: Game, quantity: Quantity, how: Computation) -> Float:
+        """Return a quantity of rows in a game, shape (n, coalitions, outputs)."""
+        options: dict[str, Any] = {"summation": how.summation, "n_threads": how.n_threads}
+        options["game"] = self.engine_game(game).packed
+        if quantity == SHAPLEY:
+            options["method"] = how.method
+        else:
+            options.update(size=quantity.size, measure=quantity.measure)
+
+        def compute(packed: _core.Expansion, some: Float, report: Report | None) -> Float:
+            engine = packed.explain if quantity == SHAPLEY else packed.interactions
+            return engine(some, progress=report, **options)
+
+        return self.over(rows, game, how.progress, compute)
+
     def over(
         self, rows: Float, game: Game | None, report: Report | None, compute: Compute
     ) -> Float:
@@ -220,22 +235,6 @@ class Packing:
         for some, part in zip(places, parts, strict=True):
             result[some] = part
         return result
-
-
-def by_engine(game: Game, quantity: Quantity, how: Computation) -> Compute:
-    """Return the computation of a quantity of rows in a game."""
-    options: dict[str, Any] = {"game": game.packed, "summation": how.summation}
-    options["n_threads"] = how.n_threads
-    if quantity == SHAPLEY:
-        options["method"] = how.method
-    else:
-        options.update(size=quantity.size, measure=quantity.measure)
-
-    def compute(packed: _core.Expansion, rows: Float, report: Report | None) -> Float:
-        engine = packed.explain if quantity == SHAPLEY else packed.interactions
-        return engine(rows, progress=report, **options)
-
-    return compute
 
 
 def values_of_points(

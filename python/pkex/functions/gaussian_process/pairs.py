@@ -19,7 +19,7 @@ from pkex.errors import Option, Text, UnsupportedModelError, joined
 from pkex.execution.computation import Computation
 from pkex.execution.progress import advising
 from pkex.functions.gaussian_process.latent import LatentVariance
-from pkex.functions.packing import Packing, by_engine
+from pkex.functions.packing import Packing
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import Game
 from pkex.kernels.factors import PackedTerm, has_mixtures, has_series
@@ -67,9 +67,8 @@ class VarianceReduction:
 
     def explain(self, X: Float, game: Game, quantity: Quantity, how: Computation) -> Float:
         """Return a quantity of the variance of rows without the prior, (n, coalitions)."""
-        compute = by_engine(game, quantity, how)
         with advising(self._faster(game)):
-            known: Float = self._packing.over(X, game, how.progress, compute)[..., 0]
+            known: Float = self._packing.quantity(X, game, quantity, how)[..., 0]
         if quantity == SHAPLEY:
             self._check_sums(X, game, known, how)
         else:

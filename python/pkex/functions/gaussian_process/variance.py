@@ -1,6 +1,8 @@
-"""The variance of Gaussian processes, a quadratic form of kernel values."""
+"""The variance of Gaussian processes and of mixtures of them."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +14,7 @@ from pkex.functions.gaussian_process.covariances import value_covariances
 from pkex.functions.gaussian_process.draws import posterior_draws
 from pkex.functions.gaussian_process.latent import ConditioningMatrix, LatentVariance
 from pkex.functions.gaussian_process.pairs import MOST_PLAYERS, VarianceReduction
+from pkex.functions.linked import Linked, LinkedOutputs
 from pkex.games.indices import SHAPLEY, Quantity, quantity_from_values
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only, read_only_view
@@ -21,7 +24,7 @@ from pkex.kernels.factors import has_mixtures, has_series
 from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
-__all__ = ["PosteriorVariance"]
+__all__ = ["PosteriorVariance", "variance_of_mixture"]
 
 # The cost of the game of a pair per player, in units of the variance at a row.
 _STEPS_OF_PAIR = 12
@@ -162,3 +165,23 @@ class PosteriorVariance(Function):
         if self.has_output_axis:
             sizes.append(counted(self.n_outputs, "output"))
         return f"PosteriorVariance({', '.join(sizes)})"
+
+
+def variance_of_mixture(variances: Iterable[Function], means: Iterable[Function]) -> Linked:
+    """Return the mean of the variances of processes plus the variance of their means.
+
+    This is the variance of a mixture of the processes with equal probabilities (law of total
+    variance). Squares of means are not sums over features, so all coalitions are evaluated.
+
+    Parameters
+    ----------
+    variances, means : iterable of Function
+        One variance and one mean per process, without an output axis.
+    """
+    return Linked([*variances, *means], LinkedOutputs(_total, 1, has_axis=False))
+
+
+def _total(values: Float) -> Float:
+    variances, means = np.split(values, 2, axis=1)
+    total: Float = (variances.mean(axis=1) + means.var(axis=1))[:, None]
+    return total
