@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.errors import Argument, InputError, Option
 from pkex.kernels.base import Kernel
+from pkex.kernels.product_kernels import RBF
 from pkex.kernels.scales import ColumnScale
-from pkex.kernels.stationary import RBF
 from pkex.tables.labels import Labels
 from pkex.tables.read import as_matrix
 from pkex.typing import Float
