@@ -21,6 +21,7 @@ from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.player_limits import GROUP_COLUMNS, MOST_PLAYERS
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only
+from pkex.inputs.wording import counted
 from pkex.typing import Float
 
 __all__ = [
@@ -331,6 +332,13 @@ class Function(ABC):
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             setattr(self, name, value)
+
+    def _sizes(self, *others: tuple[int, str]) -> str:
+        """Return other numbers, and the numbers of features and outputs, for `repr`."""
+        sizes = [*others, (self.n_features, "feature")]
+        if self.has_output_axis:
+            sizes.append((self.n_outputs, "output"))
+        return ", ".join(counted(number, noun) for number, noun in sizes)
 
     def _as_output(self, values: Float) -> Float:
         """Return values of shape (n, outputs) without the output axis, if there is none."""

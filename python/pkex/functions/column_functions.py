@@ -202,7 +202,7 @@ def as_column_functions(
     Raises
     ------
     ValueError, TypeError
-        If a term is invalid or has an unknown column; the message names the term.
+        If a term or one of its columns is invalid; the message names the term.
     """
     if not isinstance(terms, Iterable):
         raise TypeError(f"terms must be pairs of columns and a function of these; got {terms!r}")

@@ -19,7 +19,8 @@ from pkex.execution.computation import Computation
 from pkex.execution.side_by_side import side_by_side
 from pkex.functions.base import Function, Members, finite
 from pkex.functions.coalitionwise import Coalitionwise, RowName
-from pkex.games.conditioning import ConditionalBackground, Weights
+from pkex.functions.conditional_expansion import mixed_means
+from pkex.games.conditioning import ConditionalBackground
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.player_limits import GROUP_COLUMNS, estimate_by
 from pkex.games.value_functions import NEUTRAL, Game
@@ -126,7 +127,8 @@ class Conditional(Coalitionwise):
         conditioning = self.conditioning
         beside = conditioning.beside(X)
         closed_form = self.function.conditional_means(X, conditioning.rows, conditioning.landmarks)
-        mean = closed_form or partial(self._mean_of_mixed, X, n_threads=n_threads)
+        outputs = partial(self.function.evaluate, n_threads=n_threads)
+        mean = closed_form or partial(mixed_means, outputs, X, conditioning.rows, _MIXED)
 
         def value(present: NDArray[np.bool_]) -> Float:
             return mean(beside.weights(present), present)
@@ -137,21 +139,6 @@ class Conditional(Coalitionwise):
             return
         n_threads = min(n_threads, max(1, _MOST_TOGETHER // beside.n_numbers))
         yield from side_by_side(value, columns, n_threads)
-
-    def _mean_of_mixed(
-        self, X: Float, weights: Weights, present: NDArray[np.bool_], *, n_threads: int
-    ) -> Float:
-        """Return the weighted means of outputs at rows mixed with background rows, (n, outputs)."""
-        others, whole = self.conditioning.rows, weights.whole()
-        means = np.empty((len(X), self.n_outputs))
-        step = max(1, _MIXED // len(others))
-        for start in range(0, len(X), step):
-            block = slice(start, start + step)
-            mixed = np.where(present, X[block, None], others).reshape(-1, X.shape[1])
-            outputs = self.function.evaluate(mixed, n_threads=n_threads)
-            shaped = outputs.reshape(-1, len(others), self.n_outputs)
-            means[block] = np.einsum("nl,nlo->no", whole[block], shaped)
-        return means
 
     def base(self, game: Game, how: Computation) -> float | Float:
         rows = Game("interventional", (self.conditioning.rows, self.conditioning.shares))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from pkex.kernels.factors import Term, has_mixtures, has_series
 from pkex.kernels.restrictions import MOST_KEPT, Restrictions
 from pkex.typing import Float
 
-__all__ = ["expansion_means"]
+__all__ = ["expansion_means", "mixed_means"]
 
 _Means = Callable[[Weights, NDArray[np.bool_]], Float]
 
@@ -72,9 +73,8 @@ def _means_of_mixtures(
     A value takes one function of a distance, where the engine takes a sum of tens of Gaussians.
     """
     X, others, _ = rows
-    n_outputs = coefficients.shape[1]
     tile = max(1, _MOST_NUMBERS // len(others))
-    step = max(1, _MOST_NUMBERS // (len(others) * max(1, len(points), n_outputs)))
+    most_rows = _MOST_NUMBERS // max(1, len(points), coefficients.shape[1])
 
     def outputs(mixed: Float) -> Float:
         total = np.tile(intercept, (len(mixed), 1))
@@ -84,16 +84,39 @@ def _means_of_mixtures(
                 total += term.evaluated(mixed, points[some]) @ coefficients[some]
         return total
 
-    def means(weights: Weights, present: NDArray[np.bool_]) -> Float:
-        whole, result = weights.whole(), np.empty((len(X), n_outputs))
-        for start in range(0, len(X), step):
-            block = slice(start, start + step)
-            mixed = np.where(present, X[block, None], others)
-            values = outputs(mixed.reshape(-1, X.shape[1])).reshape(*mixed.shape[:2], -1)
-            result[block] = np.einsum("nl,nlo->no", whole[block], values)
-        return result
+    return partial(mixed_means, outputs, X, others, most_rows)
 
-    return means
+
+def mixed_means(
+    outputs: Callable[[Float], Float],
+    X: Float,
+    others: Float,
+    most_rows: int,
+    weights: Weights,
+    present: NDArray[np.bool_],
+) -> Float:
+    """Return the weighted means of outputs at rows mixed with background rows, (n, outputs).
+
+    Parameters
+    ----------
+    outputs : callable
+        Maps rows to outputs, of shape (k,) or (k, outputs).
+    X : ndarray of shape (n, d)
+    others : ndarray of shape (m, d)
+        The background rows.
+    most_rows : int
+        The number of mixed rows to evaluate together.
+    weights : Weights
+    present : ndarray of bool, shape (d,)
+    """
+    whole, means = weights.whole(), []
+    step = max(1, most_rows // len(others))
+    for start in range(0, len(X), step):
+        block = slice(start, start + step)
+        mixed = np.where(present, X[block, None], others)
+        values = outputs(mixed.reshape(-1, X.shape[1])).reshape(*mixed.shape[:2], -1)
+        means.append(np.einsum("nl,nlo->no", whole[block], values))
+    return np.concatenate(means)
 
 
 class _TermMeans:

@@ -169,7 +169,7 @@ class TermExpansion(Description[TermSum]):
     Raises
     ------
     ValueError, TypeError
-        If a term is invalid or uses an unknown column. The message says which term.
+        If a term or one of its columns is invalid. The message names the term.
 
     References
     ----------

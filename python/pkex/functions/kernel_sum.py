@@ -28,7 +28,6 @@ from pkex.functions.series_products import products_of_series
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import owned, read_only
-from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
 from pkex.kernels.allowed_values import AllowedValues
 from pkex.kernels.base import namesake
@@ -299,10 +298,7 @@ class KernelSum(Function):
         self._packing = Packing(self.points, coefficients, self.kernel, self._players)
 
     def __repr__(self) -> str:
-        sizes = [counted(len(self.points), "point"), counted(self.n_features, "feature")]
-        if self.has_output_axis:
-            sizes.append(counted(self.n_outputs, "output"))
         kernel = repr(self.kernel)
         if len(kernel) > 60:
             kernel = f"{kernel[:57]}..."
-        return f"KernelExpansion({', '.join(sizes)}, kernel={kernel})"
+        return f"KernelExpansion({self._sizes((len(self.points), 'point'))}, kernel={kernel})"

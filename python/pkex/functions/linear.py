@@ -16,7 +16,6 @@ from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.means import added, blocks, column_means
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only
-from pkex.inputs.wording import counted
 from pkex.tables.read import as_matrix, as_vector_or_matrix
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float
@@ -198,10 +197,7 @@ class LinearFunction(Function):
         return game.means
 
     def __repr__(self) -> str:
-        sizes = [counted(self.n_features, "feature")]
-        if self.has_output_axis:
-            sizes.append(counted(self.n_outputs, "output"))
-        return f"LinearFunction({', '.join(sizes)})"
+        return f"LinearFunction({self._sizes()})"
 
 
 def _write_sums(

@@ -19,7 +19,7 @@ from pkex.games.player_limits import GROUP_COLUMNS, MOST_PLAYERS, estimate_by
 from pkex.games.value_functions import Game
 from pkex.typing import Float
 
-__all__ = ["LINKS", "Link", "Linked", "LinkedOutputs", "Steps", "linked"]
+__all__ = ["LINKS", "Link", "Linked", "LinkedOutputs", "Steps", "linked", "unchanged"]
 
 # Maps outputs of parts, of shape (k, outputs), to whether their rounding determines the result.
 Steps: TypeAlias = Callable[[Float], NDArray[np.bool_]]
@@ -313,11 +313,12 @@ def linked(function: Function) -> Coalitionwise:
     """Return a function in a form that is evaluated coalition by coalition."""
     if isinstance(function, Coalitionwise):
         return function
-    outputs = LinkedOutputs(_unchanged, function.n_outputs, function.has_output_axis)
+    outputs = LinkedOutputs(unchanged, function.n_outputs, function.has_output_axis)
     return Linked([function], outputs)
 
 
-def _unchanged(values: Float) -> Float:
+def unchanged(values: Float) -> Float:
+    """Return the outputs of parts as they are."""
     return values
 
 

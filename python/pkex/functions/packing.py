@@ -8,6 +8,7 @@ only, so values do not depend on which rows are explained together.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
@@ -113,10 +114,7 @@ class Packing:
 
     def grouped(self, players: NDArray[np.int64]) -> Packing:
         """Return the expansion with other players."""
-        grouped = Packing.__new__(Packing)
-        for name in Packing.__slots__:
-            if hasattr(self, name):
-                setattr(grouped, name, getattr(self, name))
+        grouped = copy.copy(self)
         grouped._players, grouped._ready = players, {}
         grouped.at(0)
         return grouped

@@ -33,7 +33,6 @@ from pkex.games.means import added
 from pkex.games.player_limits import GROUP_COLUMNS, estimate_by
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.choices import as_names
-from pkex.inputs.wording import counted
 from pkex.tables.labels import Labels, check_column_names
 from pkex.tables.read import as_matrix
 from pkex.typing import Float
@@ -266,10 +265,7 @@ class TermSum(Function):
         return values
 
     def __repr__(self) -> str:
-        sizes = [counted(len(self._terms), "term"), counted(self.n_features, "feature")]
-        if self.has_output_axis:
-            sizes.append(counted(self.n_outputs, "output"))
-        return f"TermExpansion({', '.join(sizes)})"
+        return f"TermExpansion({self._sizes((len(self._terms), 'term'))})"
 
 
 def _mean(values: Float, weights: Float) -> Float:

@@ -17,13 +17,13 @@ from pkex.errors import HERE, InputError, InputWarning, Option, warn
 from pkex.execution.memory import is_of_memory
 from pkex.games.category_codes import CategoryCodes
 from pkex.games.landmarks import Features, linear_algebra, sampled_rows
-from pkex.games.matching_rows import MatchingRows
 from pkex.games.observational import Observational
 from pkex.kernels.factors import Term
 from pkex.kernels.restrictions import Restrictions
+from pkex.tables.missing import is_missing
 from pkex.typing import Float
 
-__all__ = ["ConditionalBackground", "ConditionalWeights", "Weights"]
+__all__ = ["ConditionalBackground", "ConditionalWeights", "MatchingRows", "Weights"]
 
 # The largest number of background rows without landmarks: their matrix has 800 MB.
 _MOST_ROWS = 10_000
@@ -31,6 +31,50 @@ _MOST_ROWS = 10_000
 # checked, the share of the weight that raises it, and the fewest players. With fewer players, there
 # are hardly coalitions that distinguish a row from others and leave players out.
 _ROWS, _COALITIONS, _LARGE_SHARE, _FEWEST = 8, 4, 0.2, 4
+
+
+@dataclass(frozen=True, eq=False)
+class MatchingRows:
+    """Pairs of equal explained and background rows.
+
+    Kernel ridge regression without the rows I has the weights w_l / (1 − Σ_{i∈I} w_i), where w are
+    the weights with all rows (the formula of leave-one-out cross-validation, Golub, Heath and Wahba
+    1979, solved for the weights).
+
+    Parameters
+    ----------
+    explained, background : ndarray of intp, shape (pairs,)
+        The numbers of the rows. An explained row may have several copies in the background.
+    """
+
+    explained: NDArray[np.intp]
+    background: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, X: NDArray[Any], rows: NDArray[Any]) -> MatchingRows:
+        """Return the pairs of equal rows.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+        rows : ndarray of shape (m, d)
+        """
+        places: dict[tuple[Any, ...], list[int]] = {}
+        for place, row in enumerate(rows.tolist()):
+            places.setdefault(_comparable(row), []).append(place)
+        pairs = [
+            (number, place)
+            for number, row in enumerate(X.tolist())
+            for place in places.get(_comparable(row), ())
+        ]
+        explained, background = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+        return cls(explained, background)
+
+    def sums(self, of_pairs: Float, n: int) -> Float:
+        """Return the sums of numbers, or rows of numbers, over the pairs of each explained row."""
+        totals = np.zeros((n, *of_pairs.shape[1:]))
+        np.add.at(totals, self.explained, of_pairs)
+        return totals
 
 
 @dataclass(frozen=True, eq=False)
@@ -347,3 +391,8 @@ class ConditionalWeights:
                 ),
             ],
         )
+
+
+def _comparable(row: list[Any]) -> tuple[Any, ...]:
+    """Return the values of a row as a dictionary key; all missing values are equal."""
+    return tuple(None if is_missing(value) else value for value in row)

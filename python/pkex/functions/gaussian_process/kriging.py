@@ -8,14 +8,12 @@ from numpy.typing import ArrayLike
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function, Members, PosteriorDraws
 from pkex.functions.composite import Combination
-from pkex.functions.gaussian_process.draws import posterior_draws
 from pkex.functions.gaussian_process.latent import ConditioningMatrix, LatentVariance
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.functions.kernel_sum import KernelSum
-from pkex.games.indices import SHAPLEY, Quantity, quantity_from_values
+from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.kernels import Kernel
-from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
 __all__ = ["KrigingVariance"]
@@ -54,43 +52,6 @@ class KrigingVariance(Combination):
         linear = np.multiply.outer(known.times(ones)[:, 0], -2.0 * share * np.asarray(scales))
         return cls([quadratic, KernelSum(points, linear, kernel, 0.0 * np.asarray(scales))])
 
-    def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
-        rows = as_matrix(X, "X", n_columns=self.n_features)
-        latent = self._latent
-        latent.allowed.check(rows, "X")
-        return self._as_output(self._quadratic.scaled(latent.at(rows)))
-
-    def explain(
-        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
-    ) -> Float:
-        if not self._quadratic.is_by_coalitions(game):
-            return super().explain(X, game=game, quantity=quantity, how=how)
-        latent = self._latent
-        latent.allowed.check(X, "X")
-        values = latent.coalition_values(X, game, self.players, how.progress)
-        return self._quadratic.scaled(quantity_from_values(values, quantity))
-
-    def base(self, game: Game, how: Computation) -> float | Float:
-        if not self._quadratic.is_by_coalitions(game):
-            return super().base(game, how)
-        latent = self._latent
-        if game.background is not None:
-            latent.allowed.check(game.background[0], "background")
-        return self._as_base(self._quadratic.scaled(np.array(latent.empty_value(game))))
-
-    def coalition_outputs(
-        self, row: Float, game: Game, members: Members, how: Computation
-    ) -> Float:
-        # The variance at rows, because the two parts cancel.
-        return Function.coalition_outputs(self, row, game, members, how)
-
-    def covariances(self, X: Float, game: Game, how: Computation) -> Float:
-        """Return the covariances of the quadratic part: constants have values of 0."""
-        return self._quadratic.covariances(X, game, how)
-
-    def draws(self, rows: Float, n: int, random: np.random.Generator) -> list[PosteriorDraws]:
-        return posterior_draws(self._latent, self._quadratic.scales, rows, n, random)
-
     @property
     def _quadratic(self) -> PosteriorVariance:
         part = self.parts[0]
@@ -98,9 +59,40 @@ class KrigingVariance(Combination):
         return part
 
     @property
-    def _latent(self) -> LatentVariance:
-        """The variance at rows, with the square as it is: the expanded parts cancel."""
-        whole, share = self._quadratic.latent, self._quadratic.noise
-        known = ConditioningMatrix(whole.known.factor, whole.known.roots)
-        times_ones = known.times(np.ones((len(whole.points), 1)))[:, 0]
-        return LatentVariance(whole.points, whole.kernel, known, (times_ones, share))
+    def _at_rows(self) -> PosteriorVariance:
+        """The variance with the square as it is, because the expanded parts cancel."""
+        quadratic = self._quadratic
+        latent = quadratic.latent
+        known = ConditioningMatrix(latent.known.factor, latent.known.roots)
+        times_ones = known.times(np.ones((len(latent.points), 1)))[:, 0]
+        trend = times_ones, quadratic.noise
+        return quadratic.with_latent(
+            LatentVariance(latent.points, latent.kernel, known, trend), noise=0.0
+        )
+
+    def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
+        return self._at_rows.evaluate(X, n_threads=n_threads)
+
+    def explain(
+        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+    ) -> Float:
+        if self._quadratic.is_by_coalitions(game):
+            return self._at_rows.explain(X, game=game, quantity=quantity, how=how)
+        return super().explain(X, game=game, quantity=quantity, how=how)
+
+    def base(self, game: Game, how: Computation) -> float | Float:
+        if self._quadratic.is_by_coalitions(game):
+            return self._at_rows.base(game, how)
+        return super().base(game, how)
+
+    def coalition_outputs(
+        self, row: Float, game: Game, members: Members, how: Computation
+    ) -> Float:
+        return Function.coalition_outputs(self, row, game, members, how)
+
+    def covariances(self, X: Float, game: Game, how: Computation) -> Float:
+        """Return the covariances of the quadratic part: constants have values of 0."""
+        return self._quadratic.covariances(X, game, how)
+
+    def draws(self, rows: Float, n: int, random: np.random.Generator) -> list[PosteriorDraws]:
+        return self._at_rows.draws(rows, n, random)

@@ -18,7 +18,6 @@ from pkex.functions.linked import Linked, LinkedOutputs
 from pkex.games.indices import SHAPLEY, Quantity, quantity_from_values
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only, read_only_view
-from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
 from pkex.kernels.factors import has_mixtures, has_series
 from pkex.tables.read import as_matrix
@@ -152,6 +151,12 @@ class PosteriorVariance(Function):
         selected.scales = np.asarray(self.scales)[outputs]
         return selected
 
+    def with_latent(self, latent: LatentVariance, noise: float) -> PosteriorVariance:
+        """Return the function with another latent variance, except by pairs, and noise."""
+        changed = self._copied()
+        changed.latent, changed.noise = latent, noise
+        return changed
+
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
         """Return the scale of errors from kernel values, without errors of sums."""
         rows = as_matrix(X, "X", n_columns=self.n_features)
@@ -161,10 +166,7 @@ class PosteriorVariance(Function):
         return self.latent.probing_rows()
 
     def __repr__(self) -> str:
-        sizes = [counted(len(self.latent.points), "point"), counted(self.n_features, "feature")]
-        if self.has_output_axis:
-            sizes.append(counted(self.n_outputs, "output"))
-        return f"PosteriorVariance({', '.join(sizes)})"
+        return f"PosteriorVariance({self._sizes((len(self.latent.points), 'point'))})"
 
 
 def variance_of_mixture(variances: Iterable[Function], means: Iterable[Function]) -> Linked:
