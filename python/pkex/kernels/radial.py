@@ -16,8 +16,12 @@ from pkex.kernels.factors import Mixed, Term
 from pkex.kernels.family import Factor
 from pkex.kernels.gaussian_sums import gaussian_sum
 from pkex.kernels.length_scales import checked_length_scale, converting_gamma, over_features
-from pkex.kernels.mixture_products import product_of
-from pkex.kernels.mixtures import MaternMixture, Mixture, RationalQuadraticMixture
+from pkex.kernels.mixtures import (
+    MaternMixture,
+    Mixture,
+    RationalQuadraticMixture,
+    product_of,
+)
 from pkex.kernels.product_kernels import MATERN_FAMILIES
 from pkex.typing import Float
 
