@@ -475,12 +475,12 @@ def test_too_many_pairs_and_background_rows_are_refused_with_their_number(monkey
 def test_neutral_worths_are_solved_for_together(monkeypatch):
     model = fitted(KERNELS["matern"])
     explainer = pkex.Explainer(model, target="variance", value_function="neutral")
-    calls, solve = [], latent.solved
+    calls, solve = [], latent.solve_lower
 
     def counted(*args, **options):
         calls.append(args)
         return solve(*args, **options)
 
-    monkeypatch.setattr(latent, "solved", counted)
+    monkeypatch.setattr(latent, "solve_lower", counted)
     explainer.shap_values(ROWS)
     assert len(calls) == len(ROWS)

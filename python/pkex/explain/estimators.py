@@ -22,7 +22,7 @@ from pkex.errors import InputError
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function
 from pkex.functions.coalitionwise import Coalitionwise, RowName, row_names
-from pkex.functions.linked import linked
+from pkex.functions.linked import as_coalitionwise
 from pkex.games.sampled_coalitions import SampledCoalitions
 from pkex.games.value_functions import Game
 from pkex.inputs.integers import as_integer
@@ -71,7 +71,7 @@ class PermutationEstimator:
 
     def __call__(self, function: Function, rows: Float, how: Computation) -> tuple[Float, Float]:
         """Return estimates and their standard errors, both (n, players, outputs)."""
-        game = linked(function)
+        game = as_coalitionwise(function)
         values, errors = np.empty((2, len(rows), game.n_players, game.n_outputs))
         for number in range(len(rows)):
             row, of_row = rows[number : number + 1], how.part(number, len(rows))
@@ -146,7 +146,7 @@ class CoalitionEstimator:
 
     def __call__(self, function: Function, rows: Float, how: Computation) -> tuple[Float, Float]:
         """Return estimates and their standard errors, both (n, players, outputs)."""
-        game = linked(function)
+        game = as_coalitionwise(function)
         step, _ = game.block_sizes(len(self.sample.members))
         starts = range(0, len(rows), step)
         results = np.empty((2, len(rows), game.n_players, game.n_outputs))

@@ -11,7 +11,7 @@ import numpy as np
 from pkex.execution.backends import active_workers
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress
-from pkex.explain.dask_rows import on_dask_rows, opened
+from pkex.explain.dask_rows import on_dask_rows, open_files
 from pkex.explain.problem import Problem
 from pkex.functions.base import Function
 from pkex.games.value_functions import Game
@@ -42,7 +42,7 @@ def exact_values(problem: Problem, X: Any, *, uncertainty: bool, progress: Progr
 
 def bare_values(problem: Problem, X: Any, progress: Progress) -> Float | DaskArray:
     """Return values of rows; those of Dask's collections and of files when they are computed."""
-    X = opened(X, problem.schema.columns)
+    X = open_files(X, problem.schema.columns)
     if is_lazy(X):
         settings = problem.settings
         one_thread = Computation(settings.method, settings.summation)

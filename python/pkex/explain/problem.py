@@ -17,7 +17,11 @@ from pkex.explain.estimators import Estimator
 from pkex.explain.joint_draws import JointDraws
 from pkex.explain.links import Transform, behind_link
 from pkex.explain.model_columns import ModelColumns
-from pkex.explain.observational import given_background, landmark_error, warn_of_constant_players
+from pkex.explain.observational import (
+    conditional_function,
+    landmark_error,
+    warn_of_constant_players,
+)
 from pkex.explain.outputs import Outputs
 from pkex.explain.posterior import Posterior
 from pkex.explain.schema import ExplainedRows, Schema
@@ -113,7 +117,7 @@ class Problem:
             rows, columns = columns.read_background(background, background_weights)
         game = Game(chosen_game, rows)
         if chosen_game == "observational":
-            function = given_background(function, value_function, game, columns, link)
+            function = conditional_function(function, value_function, game, columns, link)
             posterior = replace(posterior, conditioning=function.conditioning)
         elif value_function is None and rows is None and function.draws_rows:
             game = game_of_points(function.stored_points())

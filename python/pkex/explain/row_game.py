@@ -11,7 +11,7 @@ from pkex.errors import InputError, Option
 from pkex.execution.settings import Settings
 from pkex.explain.problem import Problem
 from pkex.functions.coalitionwise import Coalitionwise
-from pkex.functions.linked import linked
+from pkex.functions.linked import as_coalitionwise
 from pkex.games.value_functions import Game
 from pkex.typing import Float
 
@@ -46,7 +46,7 @@ class RowGame:
         """
         check_joint_draws(problem, "take value_function='interventional' or 'neutral'")
         rows = problem.schema.read(row).rows
-        return cls(linked(problem.function), rows[:1], problem.game, problem.settings)
+        return cls(as_coalitionwise(problem.function), rows[:1], problem.game, problem.settings)
 
     def __call__(self, members: NDArray[np.bool_]) -> Float:
         """Return the values of coalitions, shape (count, outputs).

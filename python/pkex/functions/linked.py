@@ -13,13 +13,13 @@ from pkex.errors import InputError, Option, Text, UnsupportedModelError, joined
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function, Members, PosteriorDraws, finite
 from pkex.functions.coalitionwise import Coalitionwise, RowName
-from pkex.games.background import combined
+from pkex.games.background import combine_rows
 from pkex.games.indices import Quantity
 from pkex.games.player_limits import GROUP_COLUMNS, MOST_PLAYERS, estimate_by
 from pkex.games.value_functions import Game
 from pkex.typing import Float
 
-__all__ = ["LINKS", "Link", "Linked", "LinkedOutputs", "Steps", "linked", "unchanged"]
+__all__ = ["LINKS", "Link", "Linked", "LinkedOutputs", "Steps", "as_coalitionwise", "identity"]
 
 # Maps outputs of parts, of shape (k, outputs), to whether their rounding determines the result.
 Steps: TypeAlias = Callable[[Float], NDArray[np.bool_]]
@@ -273,7 +273,7 @@ class Linked(Coalitionwise):
             return replace(game, value_function="interventional")
         if len(rows) ** n_players > _MOST_COMBINATIONS:
             raise _independent(f"{len(rows)}^{n_players} rows, all combinations of values")
-        return Game("interventional", combined(rows, weights, players))
+        return Game("interventional", combine_rows(rows, weights, players))
 
     def covariances(self, X: Float, game: Game, how: Computation) -> Float:
         raise UnsupportedModelError(
@@ -309,15 +309,15 @@ class Linked(Coalitionwise):
         return f"Linked({self.n_outputs} outputs of {', '.join(map(repr, self.parts))})"
 
 
-def linked(function: Function) -> Coalitionwise:
+def as_coalitionwise(function: Function) -> Coalitionwise:
     """Return a function in a form that is evaluated coalition by coalition."""
     if isinstance(function, Coalitionwise):
         return function
-    outputs = LinkedOutputs(unchanged, function.n_outputs, function.has_output_axis)
+    outputs = LinkedOutputs(identity, function.n_outputs, function.has_output_axis)
     return Linked([function], outputs)
 
 
-def unchanged(values: Float) -> Float:
+def identity(values: Float) -> Float:
     """Return the outputs of parts as they are."""
     return values
 

@@ -26,7 +26,7 @@ from pkex.functions.column_functions import (
 )
 from pkex.functions.products import Products
 from pkex.functions.term_products import TermProducts, products_of_term
-from pkex.games.background import combined
+from pkex.games.background import combine_rows
 from pkex.games.coalitions import all_coalitions, coalitions, ranks
 from pkex.games.indices import SHAPLEY, Quantity, quantity_from_values
 from pkex.games.means import added
@@ -230,7 +230,7 @@ class TermSum(Function):
                     ),
                 ],
             )
-        return combined(rows[:, columns], weights, players)
+        return combine_rows(rows[:, columns], weights, players)
 
     def _coalition_values(self, term: ColumnFunction, X: Float, game: Game) -> Float:
         """Return the values of the coalitions of a term's players, shape (n, 2^k, outputs)."""

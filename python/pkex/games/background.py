@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.errors import InputTypeError
 from pkex.typing import Float
 
-__all__ = ["combined", "unwrapped_background"]
+__all__ = ["combine_rows", "unwrapped_background"]
 
 
 def unwrapped_background(
@@ -50,7 +50,7 @@ def _names(names: Any) -> tuple[str, ...] | None:
     return None if columns == tuple(map(str, range(len(columns)))) else columns
 
 
-def combined(
+def combine_rows(
     rows: NDArray[Any], weights: Float, players: NDArray[np.int64]
 ) -> tuple[NDArray[Any], Float]:
     """Return all m^p rows that take each player's feature values from any of m rows, with weights.

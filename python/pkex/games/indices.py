@@ -27,7 +27,7 @@ __all__ = [
     "SHAPLEY",
     "Index",
     "Quantity",
-    "added_up",
+    "add_supersets",
     "quantities",
     "quantity_from_values",
     "shapley_matrix",
@@ -95,7 +95,7 @@ def _measure(index: Index, size: int, order: int) -> float | tuple[float, int, i
     return 0.0
 
 
-def added_up(
+def add_supersets(
     index: Index,
     parts: Sequence[Float],
     sizes: Sequence[int],

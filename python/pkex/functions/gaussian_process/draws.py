@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from pkex.functions.base import PosteriorDraws
-from pkex.functions.gaussian_process.latent import LatentVariance, solved
+from pkex.functions.gaussian_process.latent import LatentVariance, solve_lower
 from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels.factors import has_mixtures
 from pkex.typing import Float
@@ -43,7 +43,7 @@ def posterior_draws(
     points = np.concatenate([latent.points, chosen])
     draws = []
     for scale in np.atleast_1d(scales):
-        of_rows = solved(factor, random.standard_normal((len(chosen), n)), transposed=True)
+        of_rows = solve_lower(factor, random.standard_normal((len(chosen), n)), transposed=True)
         of_points = np.zeros((len(latent.points), n)) if at_points is None else -at_points @ of_rows
         if latent.trend is not None:
             # The constant of a trend is random as well; only the part that depends on x matters.

@@ -58,7 +58,7 @@ class ConditioningMatrix:
     def whitened(self, sides: Float) -> tuple[Float, Float]:
         """Return L⁻¹ R · sides and M L⁻¹ R · sides, for sides of shape (n, k)."""
         rooted = self.roots[:, None] * sides if self.roots.ndim == 1 else self.roots @ sides
-        whitened = solved(self.factor, rooted)
+        whitened = solve_lower(self.factor, rooted)
         return whitened, whitened if self.middle is None else self.middle @ whitened
 
     def forms(self, sides: Float) -> Float:
@@ -73,7 +73,7 @@ class ConditioningMatrix:
 
     def unwhitened(self, sides: Float) -> Float:
         """Return Rᵀ L⁻ᵀ · sides, for sides of shape (m, k)."""
-        solution = solved(self.factor, sides, transposed=True)
+        solution = solve_lower(self.factor, sides, transposed=True)
         product: Float = (
             self.roots[:, None] * solution if self.roots.ndim == 1 else self.roots.T @ solution
         )
@@ -92,7 +92,7 @@ class ConditioningMatrix:
         return {field.name: vars(self)[field.name] for field in fields(self)}
 
 
-def solved(factor: Float, sides: Float, *, transposed: bool = False) -> Float:
+def solve_lower(factor: Float, sides: Float, *, transposed: bool = False) -> Float:
     """Return L⁻¹ · sides, or L⁻ᵀ · sides, of a lower triangular factor L."""
     # Libraries of Gaussian processes require SciPy.
     from scipy.linalg import solve_triangular
