@@ -32,7 +32,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 
 import pkex
-from pkex.functions.gaussian_process import conditioning, pairs, variance
+from pkex.functions.gaussian_process import latent, pairs, variance
 from pkex.games.indices import Index
 
 BACKGROUND = X[10:15] + 0.1 * SCALES
@@ -225,12 +225,16 @@ def test_standard_deviations_are_of_processes_alone():
 
 def test_standard_deviations_are_not_for_the_neutral_game_nor_for_many_features():
     model = fitted(KERNELS["the usual"])
-    with pytest.raises(ValueError, match=r"is not for target=.std.: .* is not a variance"):
+    with pytest.raises(
+        ValueError, match=r"is not available for target=.std.: .* is not a variance"
+    ):
         pkex.Explainer(model, target="std", value_function="neutral")
     rows = np.random.default_rng(0).normal(size=(20, 17))
     wide = GaussianProcessRegressor(RBF(3.0) + NOISE, optimizer=None).fit(rows, rows[:, 0])
     explainer = pkex.Explainer(wide, rows[:3], target="std")
-    with pytest.raises(ValueError, match=r"goes up to 16 features.*Explainer\(\.\.\.\)\.estimate"):
+    with pytest.raises(
+        ValueError, match=r"supports up to 16 features.*Explainer\(\.\.\.\)\.estimate"
+    ):
         explainer(rows[:1])
     estimate = explainer.estimate(rows[3:4], n_permutations=20, random_state=0)
     own = np.sqrt(own_variance(wide)(rows[3:4]) - 0.1)
@@ -319,14 +323,14 @@ def test_noise_that_varies_from_row_to_row_is_refused():
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
-        (DotProduct() + NOISE, "a prior that is not the same in all rows: of up to 16 features"),
+        (DotProduct() + NOISE, "differs between rows, .* for up to 16 features"),
         (KERNELS["product of materns"], "sum over pairs of 60 points times"),
     ],
     ids=["dot product", "too many products"],
 )
 def test_variances_that_are_no_sum_over_pairs_ask_for_a_background(kernel, message):
     model = fitted(kernel, alpha=1.0)
-    with pytest.raises(pkex.UnsupportedModelError, match=f"{message}.*give a background"):
+    with pytest.raises(pkex.UnsupportedModelError, match=f"{message}.*[Pp]ass a background"):
         pkex.Explainer(model, target="variance")
 
 
@@ -374,7 +378,7 @@ def test_values_that_do_not_add_up_to_the_variance_are_refused_with_both(monkeyp
     monkeypatch.setattr(pairs.VarianceReduction, "are_exact", lambda *_: True)
     options = {"target": "variance", "value_function": "marginal"}
     explainer = pkex.Explainer(model, rows[100:106], **options)
-    message = r"row 1 base value and values add up to \S+ where the variance is 1\.\d+e-11"
+    message = r"row 1 the base value and the values add up to \S+ but the variance is 1\.\d+e-11"
     with pytest.raises(pkex.UnsupportedModelError, match=message):
         explainer.shap_values(np.concatenate([rows[[200]], new]))
     with pytest.raises(pkex.UnsupportedModelError, match=r"errors in row 0 would be 2e-04 of"):
@@ -473,12 +477,12 @@ def test_too_many_pairs_and_background_rows_are_refused_with_their_number(monkey
 def test_neutral_worths_are_solved_for_together(monkeypatch):
     model = fitted(KERNELS["matern"])
     explainer = pkex.Explainer(model, target="variance", value_function="neutral")
-    calls, solve = [], conditioning._solved
+    calls, solve = [], latent.solve_lower
 
     def counted(*args, **options):
         calls.append(args)
         return solve(*args, **options)
 
-    monkeypatch.setattr(conditioning, "_solved", counted)
+    monkeypatch.setattr(latent, "solve_lower", counted)
     explainer.shap_values(ROWS)
     assert len(calls) == len(ROWS)

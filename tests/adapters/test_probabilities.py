@@ -231,9 +231,9 @@ def test_probabilities_that_were_changed_after_fitting_are_refused():
 
 def test_a_logit_of_a_probability_of_0_is_refused_with_its_place():
     model = fitted("isotonic")
-    with pytest.raises(ValueError, match=r"values between 0 and 1, and the worth of coalition"):
+    with pytest.raises(ValueError, match=r"values between 0 and 1, but the value of coalition"):
         pkex.Explainer(model.predict_proba, Z, link="logit")(X)
-    with pytest.raises(ValueError, match="link='logit' is for values between 0 and 1"):
+    with pytest.raises(ValueError, match="link='logit' requires values between 0 and 1"):
         pkex.Explainer(fitted("SVC"), Z, link="logit")(X)
 
 
@@ -246,7 +246,7 @@ def test_steps_within_rounding_of_decision_values_are_refused(method, quantiles,
     latent = rows[:, 0] + rows[:, 1] * rows[:, 2] + 0.5 * rng.normal(size=200)
     y = np.digitize(latent, np.quantile(latent, quantiles))
     model = CalibratedClassifierCV(SVC(kernel="linear"), method=method, cv=3).fit(rows, y)
-    with pytest.raises(pkex.UnsupportedModelError, match="steps within rounding error"):
+    with pytest.raises(pkex.UnsupportedModelError, match="step within the rounding error"):
         pkex.Explainer(model.predict_proba, rows[10:14])(rows)
 
 
@@ -294,5 +294,7 @@ def test_what_is_not_read_of_a_calibration_is_the_first_reason():
 def test_neutral_probabilities_of_a_process_are_refused_as_of_no_variance(transform):
     process = fitted("GaussianProcessClassifier")
     options = {"value_function": "neutral", "transform": transform}
-    with pytest.raises(ValueError, match="'neutral' is not for the probability of Gaussian"):
+    with pytest.raises(
+        ValueError, match="'neutral' is not available for the probability of Gaussian"
+    ):
         pkex.Explainer(process.predict_proba, **options)

@@ -11,7 +11,7 @@ from explainable_functions import KERNELS, POINTS, UNITS
 
 import pkex
 from pkex.kernels import RBF, Kernel
-from pkex.kernels.plain import kernel_of, plain_kernel
+from pkex.kernels.kernel_dicts import kernel_from_dict, kernel_to_dict
 
 mpl.use("Agg")
 SAME = ("values", "alone", "standard_errors", "permuted_values", "feature_pvalues")
@@ -30,7 +30,7 @@ def mixed(rng, n):
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def test_every_kernel_is_the_same_after_it_was_written_down(kernel):
-    again = kernel_of(json.loads(json.dumps(plain_kernel(kernel))))
+    again = kernel_from_dict(json.loads(json.dumps(kernel_to_dict(kernel))))
     assert again == kernel
     assert repr(again) == repr(kernel)
 
@@ -40,11 +40,13 @@ def test_kernels_of_others_are_not_written_nor_read():
         def terms(self, n_features):
             return RBF().terms(n_features)
 
-    with pytest.raises(TypeError, match=r"is of no class of pkex.kernels.*keep it with pickle"):
-        plain_kernel(Own())
+    with pytest.raises(
+        TypeError, match=r"is not an instance of a class of pkex\.kernels.*Save it with pickle"
+    ):
+        kernel_to_dict(Own())
     for plain in ({"class": "Own", "parameters": {}}, {"class": "RBF", "parameters": {"a": 1}}, 3):
         with pytest.raises(ValueError, match="there is no kernel"):
-            kernel_of(plain)
+            kernel_from_dict(plain)
 
 
 DETECTORS = {

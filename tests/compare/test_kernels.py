@@ -229,7 +229,7 @@ def test_columns_of_targets_are_looked_at_too(rng):
 @pytest.mark.parametrize(
     ("samples", "message"),
     [
-        ((), "takes one or more samples; got none"),
+        ((), "requires one or more samples; got none"),
         (([[1.0, 2.0], [1.0, np.nan]],), "NaN"),
         (([[1.0, 2.0], [3.0, 4.0]], [[1.0], [2.0]]), "sample 1"),
         (([[1.0, 2.0], [1.0, 2.0]],), "all rows of the samples are equal"),

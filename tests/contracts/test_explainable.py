@@ -47,7 +47,7 @@ def is_refused(case, value_function):
     """Whether a model has no neutral game, and this was asked for: then it has to say so."""
     if value_function != "neutral" or case.is_neutral:
         return False
-    with pytest.raises(ValueError, match=r"a sum of functions of columns has none\. Give backgr"):
+    with pytest.raises(ValueError, match=r"a sum of functions of columns has none\. Pass backgr"):
         pkex.Explainer(case.model, value_function="neutral")
     return True
 

@@ -140,5 +140,5 @@ def test_skops_does_not_save_what_it_could_not_load():
         message = r"skops does not save .* with the index of a data frame.*to_dict.*X.to_numpy"
         with pytest.raises(TypeError, match=message):
             skops.dumps(result)
-    with pytest.raises(TypeError, match=r"imported by its name, as here terms\[0\]. Define"):
+    with pytest.raises(TypeError, match=r"imported by its name, such as terms\[0\]. Define"):
         skops.dumps(pkex.TermExpansion([(0, lambda x: x)], 2))

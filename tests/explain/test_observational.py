@@ -425,5 +425,5 @@ def test_what_cannot_be_conditioned_on_is_refused_with_the_remedy():
             pkex.Explainer(model, X, value_function=game).shap_values(ROWS)
     wide = pkex.KernelExpansion(np.eye(15), np.ones(15), pkex.kernels.RBF())
     explainer = pkex.Explainer(wide, np.eye(15), value_function="observational")
-    with pytest.raises(ValueError, match=r"all 2\^15 coalitions of 15 features"):
+    with pytest.raises(ValueError, match=r"all 2\^15 coalitions, with a"):
         explainer(np.eye(15))

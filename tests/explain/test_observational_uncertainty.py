@@ -131,7 +131,7 @@ def test_what_is_known_is_sure():
 def test_rows_have_the_same_covariances_together_and_alone(monkeypatch):
     together = explained(fitted("rbf"))
     monkeypatch.setattr("pkex.explain.posterior._MOST_WEIGHTS", 1)
-    monkeypatch.setattr("pkex.functions.gaussian_process.given._MOST_NUMBERS", 50)
+    monkeypatch.setattr("pkex.functions.gaussian_process.covariances._MOST_OF_TABLES", 50)
     alone = explained(fitted("rbf"))
     np.testing.assert_allclose(alone.covariance(2), together.covariance(2), rtol=0, atol=1e-14)
 
@@ -153,7 +153,7 @@ def test_what_has_no_covariances_is_refused():
     with pytest.raises(pkex.UnsupportedModelError, match="Gaussian process"):
         explained(LinearRegression().fit(X, Y))
     dropping = make_pipeline(SelectKBest(k=2), GaussianProcessRegressor(alpha=0.1)).fit(X, Y > 0)
-    with pytest.raises(pkex.UnsupportedModelError, match="models that use every column"):
+    with pytest.raises(pkex.UnsupportedModelError, match="a model that uses every column"):
         explained(dropping)
     wide = RANDOM.normal(size=(20, 15))
     model = GaussianProcessRegressor(alpha=0.1, optimizer=None).fit(wide, wide[:, 0])

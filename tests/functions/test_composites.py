@@ -7,9 +7,8 @@ from wrapped_models import BASE, Y
 import pkex
 from pkex.execution.computation import Computation
 from pkex.functions.column_maps import Selection
-from pkex.functions.combination import Combination
+from pkex.functions.composite import Combination, Stack
 from pkex.functions.kernel_sum import KernelSum
-from pkex.functions.stack import Stack
 from pkex.functions.transformed import Transformed
 from pkex.games.value_functions import NEUTRAL
 

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from pkex.functions.gaussian_process.conditioning import ConditioningMatrix
+from pkex.functions.gaussian_process.latent import ConditioningMatrix
 
 RNG = np.random.default_rng(0)
 N, M = 5, 7

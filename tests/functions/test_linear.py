@@ -75,7 +75,7 @@ def test_every_index_of_every_order_equals_brute_force(index, game, groups):
 
 
 CENTRE, POINTS = np.linspace(-2.0, 1e3, D), BACKGROUND + 3.0
-CENTRED = LinearFunction(TWO.coefficients, TWO.intercept, centre=CENTRE, points=POINTS)
+CENTRED = LinearFunction(TWO.coefficients, TWO.intercept, center=CENTRE, points=POINTS)
 
 
 def test_a_centred_function_is_that_of_differences_from_the_centre():
@@ -231,7 +231,7 @@ def test_values_too_large_for_a_float_are_reported_with_their_row():
 
 def test_the_game_of_its_own_points_is_refused():
     for compute in (ONE.explain, lambda rows, **options: ONE.base(**options)):
-        with pytest.raises(ValueError, match="no points of its own"):
+        with pytest.raises(ValueError, match="no stored points"):
             compute(ROWS, game=Game("marginal"), how=HOW)
 
 

@@ -128,7 +128,7 @@ def test_more_features_than_can_be_enumerated_are_refused_with_their_number_and_
         (lambda y: y[:-1], ValueError, "transform must return an array of the same shape"),
         (lambda y: np.stack([y, y], axis=1), ValueError, "transform must return an array of the"),
         (lambda y: y.astype(str), TypeError, "transform must return real numbers"),
-        (lambda y: np.where(y > -9.0, np.nan, y), ValueError, "becomes nan for row 0 of the back"),
+        (lambda y: np.where(y > -9.0, np.nan, y), ValueError, "is nan for row 0 of the back"),
         ("exp", TypeError, "transform must be a function"),
     ],
 )
@@ -144,7 +144,7 @@ def test_a_transform_without_a_value_names_the_row():
     assert model.predict(high) > most
     few = Z[[np.argmin(model.predict(Z))]]
     explainer = pkex.Explainer(model, few, transform=lambda y: np.where(y > most, np.nan, y))
-    with pytest.raises(ValueError, match="becomes nan for a coalition of row 1 of X"):
+    with pytest.raises(ValueError, match="is nan for a coalition of row 1 of X"):
         explainer(np.concatenate([few, high]))
 
 

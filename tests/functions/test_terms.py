@@ -121,7 +121,7 @@ def by_chance(x):
 def test_functions_that_mix_rows_are_refused_by_number(function):
     f = pkex.TermExpansion([(1, by_itself), (0, function)])
     message = (
-        r"terms\[1\] must treat each row by itself: at \(-?\d.* it returns .* among \d+ rows and"
+        r"terms\[1\] must treat each row separately, but at \(-?\d.* it returns .* among \d+ r"
     )
     with pytest.raises(ValueError, match=message):
         f.predict(X[:, :2])
@@ -165,7 +165,7 @@ def test_terms_with_several_outputs_have_an_axis_of_them():
 def test_many_rows_and_background_rows_are_taken_in_blocks(monkeypatch):
     whole = pkex.Explainer(F, BACKGROUND).shap_values(X)
     monkeypatch.setattr("pkex.functions.term_sum._MIXED", 16)
-    monkeypatch.setattr("pkex.functions.term_sum._MOST_WORTHS", 16)
+    monkeypatch.setattr("pkex.functions.term_sum._MOST_NUMBERS", 16)
     assert pkex.Explainer(F, BACKGROUND).shap_values(X) == pytest.approx(whole, abs=1e-14)
 
 
@@ -192,8 +192,8 @@ def test_they_pickle_and_are_explained_in_other_games():
     [
         ([(0, np.sin), 5], {}, TypeError, r"terms\[1\] must be a pair"),
         ([(0, 5)], {}, TypeError, r"terms\[0\] must have a function"),
-        ([(-1, np.sin)], {}, ValueError, r"terms\[0\]: columns are numbers from 0"),
-        ([("a", np.sin)], {}, ValueError, r"terms\[0\]: columns are numbers from 0, or names"),
+        ([(-1, np.sin)], {}, ValueError, r"terms\[0\]: columns must be numbers from 0"),
+        ([("a", np.sin)], {}, ValueError, r"terms\[0\]: columns must be numbers from 0, or names"),
         (
             [("z", np.sin)],
             {"feature_names": ["a"]},
@@ -201,21 +201,26 @@ def test_they_pickle_and_are_explained_in_other_games():
             "there is no column 'z'; feature_names are",
         ),
         ([([0, 0], np.add)], {}, ValueError, r"terms\[0\] has a column twice"),
-        ([(0, [1.0, 0.0], [1, 2, 3])], {}, ValueError, "edges must ascend"),
+        ([(0, [1.0, 0.0], [1, 2, 3])], {}, ValueError, "edges must be ascending"),
         ([(0, [0.0, 1.0], [1, 2])], {}, ValueError, r"values must have shape \(3,\)"),
         ([([0, 1], [[0.0]], [1, 2])], {}, ValueError, "edges for each of its 2 columns"),
-        ([], {}, ValueError, "terms must name a column"),
+        ([], {}, ValueError, "terms must have a column"),
         (None, {}, TypeError, "terms must be pairs"),
-        ([(0.0, np.sin)], {}, TypeError, r"terms\[0\]: columns are a number from 0 or a name"),
-        ([([], np.sin)], {}, ValueError, r"terms\[0\] has no column; a constant belongs"),
-        ([("a", np.sin)], {"feature_names": ["a", "a"]}, ValueError, "several columns are called"),
+        ([(0.0, np.sin)], {}, TypeError, r"terms\[0\]: columns must be a number from 0 or a name"),
+        ([([], np.sin)], {}, ValueError, r"terms\[0\] has no columns; add a constant"),
+        (
+            [("a", np.sin)],
+            {"feature_names": ["a", "a"]},
+            ValueError,
+            "several columns have the name",
+        ),
         ([(0, ["x"], [1, 2])], {}, ValueError, r"terms\[0\]: edges and values must be arrays"),
         ([(0, [0.0], [1.0, np.nan])], {}, ValueError, r"terms\[0\]: values must be finite"),
         (
             [(0, [0.0], [[1, 2], [3, 4]])],
             {},
             ValueError,
-            "0] has values of 2 outputs, and the inte",
+            "0] has values of 2 outputs, but the inte",
         ),
         ([(0, [0.0], [1, 2])], {"intercept": [0, 0]}, ValueError, "has no axis of outputs"),
         ([(0, np.sin)], {"intercept": [[1.0]]}, ValueError, "intercept must be a number, or an"),

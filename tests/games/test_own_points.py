@@ -1,7 +1,5 @@
 """The default game of models: marginal against the points of the model's own expansion."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -193,19 +191,6 @@ def test_points_given_as_background_make_the_same_game():
     own, given = pkex.Explainer(model), pkex.Explainer(model, X, value_function="marginal")
     np.testing.assert_allclose(own.shap_values(ROWS), given.shap_values(ROWS), atol=1e-13)
     np.testing.assert_allclose(own.expected_value, given.expected_value, atol=1e-13)
-
-
-def test_values_have_equal_bits_for_any_threads_and_any_split_of_rows():
-    points = RNG.normal(size=(600, 6))
-    function = pkex.KernelExpansion(points, RNG.normal(size=600), RBF(1.2))
-    rows = RNG.normal(size=(40, 6))
-    whole = pkex.Explainer(function, n_jobs=2).shap_values(rows)
-    single = pkex.Explainer(function, n_jobs=1)
-    parts = [single.shap_values(part) for part in np.array_split(rows, 3)]
-    np.testing.assert_array_equal(whole, np.concatenate(parts))
-    copy = pickle.loads(pickle.dumps(single))
-    np.testing.assert_array_equal(whole, copy.shap_values(rows))
-    assert copy.expected_value == single.expected_value
 
 
 def test_outputs_chosen_have_the_values_that_they_have_among_all():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from brute_force import coalitions, shapley_weights
 
+from pkex.games.coalitions import coalition_numbers
 from pkex.games.sampled_coalitions import SampledCoalitions
-from pkex.games.worths import numbers_of
 
 D = 5
 RNG = np.random.default_rng(8)
@@ -21,7 +21,7 @@ def drawn(d, n_coalitions, seed):
 def estimated(worths, n_coalitions, seed):
     d = worths.shape[-2].bit_length() - 1
     sampled = drawn(d, n_coalitions, seed)
-    return sampled.estimates(worths[..., numbers_of(sampled.members), :])
+    return sampled.estimates(worths[..., coalition_numbers(sampled.members), :])
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def one_by_one(worths, n_coalitions, seed):
     d = worths.shape[0].bit_length() - 1
     sampled = drawn(d, n_coalitions, seed)
     z = sampled.members[sampled.pairs].astype(float)
-    known = worths[numbers_of(sampled.members)][sampled.pairs]
+    known = worths[coalition_numbers(sampled.members)][sampled.pairs]
     total, scale = worths[-1] - worths[0], 2.0 * sum(1.0 / k for k in range(1, d))
     folds = np.array_split(np.arange(n_coalitions // 2), 10)
     terms = []
@@ -111,7 +111,7 @@ def test_many_games_have_the_estimates_that_each_has_alone():
 
 def test_every_coalition_is_there_once_and_so_are_its_complement_and_both_ends():
     sampled = drawn(D, 400, 0)
-    numbers = numbers_of(sampled.members)
+    numbers = coalition_numbers(sampled.members)
     # Of 30 proper coalitions, 200 draws leave none out.
     assert sorted(numbers.tolist()) == list(range(2**D))
     assert numbers[sampled.ends].tolist() == [0, 2**D - 1]
@@ -121,7 +121,7 @@ def test_every_coalition_is_there_once_and_so_are_its_complement_and_both_ends()
 def test_coalitions_are_drawn_by_the_weights_of_the_regression():
     n = 40_000
     sampled = drawn(D, 2 * n, 0)
-    counts = np.bincount(numbers_of(sampled.members[sampled.pairs[0]]), minlength=2**D)
+    counts = np.bincount(coalition_numbers(sampled.members[sampled.pairs[0]]), minlength=2**D)
     sizes = np.array([len(members) for members in coalitions(D)])[1:-1]
     by_size = np.array([4.0 / (s * (5 - s)) for s in range(1, 5)])
     weights = np.array([by_size[s - 1] / [5, 10, 10, 5][s - 1] for s in sizes])

@@ -202,7 +202,7 @@ def test_kernels_combine_with_kernels_and_numbers_only(other):
     [(RBF, "(2 * gamma) ** -0.5", rbf_kernel), (Laplacian, "1 / gamma", laplacian_kernel)],
 )
 def test_gamma_is_answered_with_the_length_scale_that_it_stands_for(kernel, formula, own):
-    with pytest.raises(TypeError, match=rf"has no gamma.*length_scale={re.escape(formula)}"):
+    with pytest.raises(TypeError, match=rf"instead of gamma.*length_scale={re.escape(formula)}"):
         kernel(gamma=0.3)
     rows = np.random.default_rng(0).normal(size=(5, 2))
     values = kernel(length_scale=eval(formula, {"gamma": 0.3}))(rows)
@@ -210,13 +210,13 @@ def test_gamma_is_answered_with_the_length_scale_that_it_stands_for(kernel, form
 
 
 def test_kernels_without_a_gamma_elsewhere_say_only_that_they_have_none():
-    with pytest.raises(TypeError, match=r"^Cauchy\(\) has no gamma, but a length_scale$"):
+    with pytest.raises(TypeError, match=r"^Cauchy\(\) has a length_scale instead of gamma$"):
         Cauchy(gamma=0.3)
 
 
 def test_a_kernel_is_no_length_scale():
     kernel = median_heuristic(np.random.default_rng(0).normal(size=(5, 2)))
-    with pytest.raises(TypeError, match="median_heuristic returns a kernel, and no length-scale"):
+    with pytest.raises(TypeError, match="median_heuristic returns a kernel, not a length-scale"):
         RBF(kernel)
 
 

@@ -10,7 +10,7 @@ from brute_force_statistics import CenteredProduct, attributed, hsic_statistic, 
 import pkex
 from pkex.compare.permutation.significance import PermutedValues, Significance
 from pkex.kernels import RBF, OrthogonalANOVA
-from pkex.kernels.plain import kernel_of, plain_kernel
+from pkex.kernels.kernel_dicts import kernel_from_dict, kernel_to_dict
 
 N, M = 60, 40
 REFERENCE = CenteredProduct((0, 1), (2,))
@@ -188,7 +188,7 @@ def test_many_rare_categories_at_once_keep_all_digits(rng):
 
 
 def test_it_is_written_down_and_read_with_equal_bits(samples, kernel):
-    again = kernel_of(plain_kernel(kernel))
+    again = kernel_from_dict(kernel_to_dict(kernel))
     assert again == kernel
     np.testing.assert_array_equal(again(samples[0]), kernel(samples[0]))
 
@@ -261,7 +261,7 @@ def test_it_says_what_it_cannot_do(samples, kernel):
         kernel(samples[0][:, :2])
     with pytest.raises(ValueError, match="was fitted to 3 columns, but there are 2"):
         pkex.mmd(samples[0][:, :2], samples[1][:, :2], kernel=kernel)
-    with pytest.raises(ValueError, match="categorical has 7; give numbers of columns, from 0 to 2"):
+    with pytest.raises(ValueError, match="categorical has 7; pass column numbers from 0 to 2"):
         OrthogonalANOVA.fit(*samples, categorical=[7])
     with pytest.raises(TypeError, match=r"Use OrthogonalANOVA.fit\(X, Y\)"):
         OrthogonalANOVA([1.0])

@@ -25,6 +25,7 @@ ROOMS = (
     "compare",
     "execution",
     "explain",
+    "functions",
     "games",
     "inputs",
     "integrations",

@@ -173,7 +173,10 @@ def test_functions_that_are_no_sums_of_products_are_refused():
 
     pkex.adapters.register(Model)(lambda model: of_variance)
     refused(
-        pkex.UnsupportedModelError, "PosteriorVariance is no sum of products", Model(), ROWS[:, :1]
+        pkex.UnsupportedModelError,
+        "PosteriorVariance is not a sum of products",
+        Model(),
+        ROWS[:, :1],
     )
     wide = np.ones((2, 200))
     model = pkex.KernelExpansion(wide, [1.0, 2.0], Polynomial(degree=4))

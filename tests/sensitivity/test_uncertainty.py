@@ -17,7 +17,6 @@ from sklearn.svm import SVR
 import pkex
 from pkex.adapters.adapted_model import variance_of
 from pkex.adapters.registry import adapt
-from pkex.functions.draws import draws
 from pkex.functions.gaussian_process.kriging import KrigingVariance
 
 RNG = np.random.default_rng(0)
@@ -56,19 +55,19 @@ def test_draws_have_the_covariance_that_the_process_predicts(name):
     linear = ConstantKernel(1e-6) * DotProduct(1.0) + NOISE
     process = fitted(KERNELS.get(name, linear), alpha=1e-3)
     rows = X[10:22] + 0.3 * X.std(axis=0)
-    (found,) = draws(variance(process), np.tile(rows, (2, 1)), len(rows), Unit())
+    (found,) = variance(process).draws(np.tile(rows, (2, 1)), len(rows), Unit())
     at_rows = found.function.predict(rows)
     expected = latent_covariance(process, rows)[..., 0]
     # What scikit-learn's own subtraction leaves of a large prior variance.
     rounding = 1e-14 * process.kernel_.diag(rows).max()
     np.testing.assert_allclose(at_rows @ at_rows.T, expected, rtol=0.0, atol=1e-7 + rounding)
-    assert found.left_out < 1e-3
+    assert found.missing < 1e-3
 
 
 def test_outputs_are_drawn_in_their_units_and_independently():
     targets = np.column_stack([1e3 * Y, Y**2])
     process = fitted(KERNELS["the usual"], targets, normalize_y=True)
-    found = draws(variance(process), np.tile(X[:8], (2, 1)), 8, Unit())
+    found = variance(process).draws(np.tile(X[:8], (2, 1)), 8, Unit())
     expected = latent_covariance(process, X[:8])
     for output, own in enumerate(found):
         at_rows = own.function.predict(X[:8])
@@ -127,7 +126,7 @@ def test_a_constant_that_is_estimated_is_drawn_with_the_process():
     kernel, noise = pkex.kernels.RBF([0.5, 0.8, 1.5]), 1e-3
     matrix = kernel(POINTS, POINTS) + noise * np.eye(len(POINTS))
     kriging = KrigingVariance.of(POINTS, np.linalg.cholesky(matrix), kernel, np.array(4.0))
-    (found,) = draws(kriging, np.tile(GRID, (2, 1)), 20_000, np.random.default_rng(0))
+    (found,) = kriging.draws(np.tile(GRID, (2, 1)), 20_000, np.random.default_rng(0))
     contrast = np.zeros((len(GRID), 2))
     contrast[[0, 5], 0] = contrast[[2, 17], 1] = 1.0, -1.0
     cross, ones = kernel(GRID, POINTS) @ np.linalg.inv(matrix), np.ones((len(POINTS), 1))
@@ -222,17 +221,15 @@ def test_bad_input_is_refused_with_a_remedy(result):
 
 def test_draws_that_lack_much_of_the_variance_say_so():
     rough = GaussianProcessRegressor(RBF(0.08), optimizer=None).fit(POINTS, OUTPUT)
-    with pytest.warns(
-        UserWarning, match=r"draws of the posterior are without \d+.\d% of its variance"
-    ):
+    with pytest.warns(UserWarning, match=r"draws of the posterior miss \d+.\d% of its variance"):
         result = pkex.sensitivity(rough, [stats.uniform(0, 1)] * 3, uncertainty=20, random_state=0)
-    assert any("without" in note for note in result.notes)
+    assert any("miss" in note for note in result.notes)
     assert 0.01 < result.draws.left_out < 0.5
 
 
 def test_draws_that_lack_most_of_the_variance_are_refused_with_a_remedy():
     rough = GaussianProcessRegressor(RBF(0.02), optimizer=None).fit(POINTS, OUTPUT)
-    with pytest.raises(ValueError, match=r"without 9\d.\d% of its variance.*fewer inputs"):
+    with pytest.raises(ValueError, match=r"miss 9\d.\d% of its variance.*fewer inputs"):
         pkex.sensitivity(rough, [stats.uniform(0, 1)] * 3, uncertainty=20, random_state=0)
 
 

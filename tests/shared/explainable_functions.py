@@ -7,14 +7,13 @@ import numpy as np
 
 import pkex
 from pkex.functions.column_maps import Selection
-from pkex.functions.combination import Combination
+from pkex.functions.composite import Combination, Stack
 from pkex.functions.gaussian_process.kriging import KrigingVariance
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.linear import LinearFunction
 from pkex.functions.linked import Linked, LinkedOutputs
-from pkex.functions.quadratic import quadratic_form
-from pkex.functions.stack import Stack
+from pkex.functions.polynomials import quadratic_form
 from pkex.functions.transformed import Transformed
 from pkex.kernels import (
     ANOVA,
@@ -149,7 +148,7 @@ def quadratic(coefficients, centre, scale):
         row[members] = x[members]
         return output(row[None])[0]
 
-    function = quadratic_form(coefficients, centre=centre, scale=scale, points=POINTS)
+    function = quadratic_form(coefficients, center=centre, scale=scale, points=POINTS)
     return function, Formula(output, worth)
 
 

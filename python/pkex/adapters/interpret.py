@@ -123,7 +123,7 @@ def _function_of(model: Any) -> Transformed:
     columns = binned.as_map()
     sums = TermSum(terms, intercept, feature_names=numbered(len(columns.sources)))
     names = tuple(map(str, model.feature_names_in_))
-    return Transformed(columns, sums.probed_at(columns.probing_bins()), names)
+    return Transformed(columns, sums.with_probing_rows(columns.probing_bins()), names)
 
 
 # --- bins ---

@@ -58,7 +58,7 @@ def _function_of(model: Any) -> TermSum:
         terms.append((columns, _Term(_in_columns(term, columns), own, columns)))
     function = TermSum(terms, intercept, feature_names=numbered(len(low)))
     shares = np.abs(np.cos(np.arange(1.0, 1.0 + 8 * len(low)))).reshape(8, -1)
-    return function.probed_at(low + shares * (high - low))
+    return function.with_probing_rows(low + shares * (high - low))
 
 
 def _linear_predictor(model: Any) -> Callable[[Float], Float]:

@@ -17,10 +17,10 @@ from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.registry import register, unsupported
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
-from pkex.functions.combination import Combination
+from pkex.functions.composite import Combination
 from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.linear import LinearFunction
-from pkex.functions.quadratic import quadratic_form
+from pkex.functions.polynomials import quadratic_form
 from pkex.kernels import RBF, Kernel, RationalQuadratic
 from pkex.kernels.polyharmonic import POLYHARMONIC, GrowingKernel
 from pkex.typing import Float
@@ -50,11 +50,11 @@ def adapt_interpolator(model: RBFInterpolator) -> AdaptedModel:
     if np.any(degrees == 1):
         # Monomials of degree 1 are in the order of the columns.
         slopes = (polynomial[degrees == 1].T / model._scale).T
-        parts.append(LinearFunction(slopes, centre=model._shift, points=points))
+        parts.append(LinearFunction(slopes, center=model._shift, points=points))
     if np.any(degrees == 2):
         squared = _by_pairs(model.powers[degrees == 2], polynomial[degrees == 2])
         parts.append(
-            quadratic_form(squared, centre=model._shift, scale=model._scale, points=points)
+            quadratic_form(squared, center=model._shift, scale=model._scale, points=points)
         )
     function = Combination(parts) if len(parts) > 1 else function
     farthest = math.sqrt(points.shape[1]) * float(np.abs(points).max(initial=0.0))

@@ -34,11 +34,11 @@ from pkex.adapters.variances import (
     with_variance,
 )
 from pkex.functions.base import Function
-from pkex.functions.combination import Combination
+from pkex.functions.composite import Combination
 from pkex.functions.gaussian_process.kriging import KrigingVariance
 from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.linear import LinearFunction
-from pkex.functions.quadratic import quadratic_form
+from pkex.functions.polynomials import quadratic_form
 from pkex.kernels import RBF, Kernel, Laplacian, Periodic, ProductMatern
 from pkex.kernels.algebra import ONE, KernelPolynomial
 from pkex.typing import Float
@@ -84,7 +84,7 @@ def _variance(model: Any, kernel: Kernel, mean: AdaptedModel, predictive: bool) 
             f"the variance of {name} with poly={model.options['poly']!r}",
             ", nor is uncertainty of its values. Use poly='constant'",
         )
-    points = np.asarray(mean.function.own_points())
+    points = np.asarray(mean.function.stored_points())
     factor = np.asarray(model.optimal_par["C"])
     # A single target has no output axis.
     shape = () if model.ny == 1 else (model.ny,)
@@ -118,14 +118,14 @@ def _trend(model: Any, regression: Float, points: Float) -> Iterator[Function]:
 
     Coefficients of z_j come first, then coefficients of z_j z_k with j ≤ k, row by row.
     """
-    centre, scale = model.X_offset, model.X_scale
+    center, scale = model.X_offset, model.X_scale
     n_columns = len(scale)
     slopes = (regression[:n_columns].T / scale).T
-    yield LinearFunction(slopes, centre=centre, points=points)
+    yield LinearFunction(slopes, center=center, points=points)
     if len(regression) > n_columns:
         squared = np.zeros((n_columns, n_columns, *regression.shape[1:]))
         squared[np.triu_indices(n_columns)] = regression[n_columns:]
-        yield quadratic_form(squared, centre=centre, scale=scale, points=points)
+        yield quadratic_form(squared, center=center, scale=scale, points=points)
 
 
 def _quiet(model: Any) -> Any:

@@ -18,10 +18,10 @@ from pkex.tables.labels import Labels, check_column_names
 from pkex.tables.stream import parts_of_rows
 from pkex.typing import Float
 
-__all__ = ["on_dask_rows", "opened"]
+__all__ = ["on_dask_rows", "open_files"]
 
 
-def opened(data: Any, columns: ModelColumns) -> Any:
+def open_files(data: Any, columns: ModelColumns) -> Any:
     """Return Parquet files as a Dask DataFrame, and other data unchanged.
 
     Parameters

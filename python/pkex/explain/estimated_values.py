@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from pkex.errors import InputError, Option, UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress
-from pkex.explain.from_coalitions import check_coalitions, from_coalitions, of_rows_together
-from pkex.explain.from_orders import check_permutations, from_orders
-from pkex.explain.game_of_row import check_draws_rows
+from pkex.explain.estimators import CoalitionEstimator, Estimator, PermutationEstimator
 from pkex.explain.joint_draws import JointDraws
 from pkex.explain.problem import Problem
-from pkex.explain.row_game import Estimator, estimated
+from pkex.explain.row_game import check_joint_draws
 from pkex.explain.schema import ExplainedRows
 from pkex.functions.conditional import MOST_CONDITIONED, Conditional
-from pkex.functions.own_rows import warn_of_own_rows
-from pkex.games.sampled_coalitions import SampledCoalitions
 from pkex.results.estimate import Estimate
 from pkex.results.uncertainty import Uncertainty, roots_of
 from pkex.typing import Float
@@ -42,12 +36,12 @@ def estimated_values(
 ) -> Estimate:
     """Estimate the values of rows from random orders, or from random coalitions."""
     estimator = _estimator(problem, n_permutations, n_coalitions, generator)
-    check_draws_rows(problem, "its values are exact for any number of features: explainer(X)")
+    check_joint_draws(problem, "its values are exact for any number of features: explainer(X)")
     explained, function = problem.schema.read(X), problem.function
     posterior = None
     with problem.settings.computing(progress) as how:
         if isinstance(function, Conditional):
-            warn_of_own_rows(explained.rows, function.conditioning, function.players)
+            function.conditioning.warn_of_matching_rows(explained.rows, function.players)
         if uncertainty:
             posterior = _estimated_roots(problem, estimator, explained, generator, how.part(0, 2))
             how = how.part(1, 2)
@@ -66,7 +60,7 @@ def _estimator(
     n_coalitions: int | None,
     generator: np.random.Generator,
 ) -> Estimator:
-    """Return the estimator of values, by orders or by coalitions."""
+    """Return the estimator of values, by permutations or by coalitions."""
     function, p = problem.function, problem.function.n_players
     if n_permutations is None and n_coalitions is None:
         of_orders = ", or n_permutations, such as n_permutations=1000"
@@ -78,12 +72,8 @@ def _estimator(
     if n_permutations is not None and n_coalitions is not None:
         raise ValueError("n_permutations and n_coalitions are two ways to draw; give one of them")
     if n_coalitions is not None:
-        count = check_coalitions(n_coalitions, p)
-        drawn = SampledCoalitions.drawn(p, count, generator)
-        if isinstance(function, Conditional):
-            return partial(of_rows_together, drawn)
-        return partial(estimated, problem.game, from_coalitions(drawn))
-    count = check_permutations(n_permutations, p)
+        return CoalitionEstimator.drawn(problem.game, p, n_coalitions, generator)
+    estimator = PermutationEstimator.drawn(problem.game, p, n_permutations, generator)
     if isinstance(function, Conditional):
         exact = ", or exact values: explainer(X)" if p <= MOST_CONDITIONED else ""
         raise InputError(
@@ -92,7 +82,7 @@ def _estimator(
             "value_function='observational'",
             f"take n_coalitions, such as n_coalitions=1000{exact}",
         )
-    return partial(estimated, problem.game, from_orders(p, count, generator))
+    return estimator
 
 
 def _estimated_roots(

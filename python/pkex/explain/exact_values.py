@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+
+from pkex.execution.backends import active_workers
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress
-from pkex.explain.dask_rows import on_dask_rows, opened
+from pkex.explain.dask_rows import on_dask_rows, open_files
 from pkex.explain.problem import Problem
-from pkex.explain.rows_on_workers import row_by_row
 from pkex.functions.base import Function
 from pkex.games.value_functions import Game
 from pkex.results.explanation import Explanation
@@ -18,6 +21,9 @@ from pkex.tables.stream import is_lazy
 from pkex.typing import DaskArray, Float
 
 __all__ = ["bare_values", "exact_values"]
+
+# Chunks of rows per worker of joblib: several, so that slow workers can compute fewer of them.
+_OF_WORKER = 4
 
 
 def exact_values(problem: Problem, X: Any, *, uncertainty: bool, progress: Progress) -> Explanation:
@@ -36,7 +42,7 @@ def exact_values(problem: Problem, X: Any, *, uncertainty: bool, progress: Progr
 
 def bare_values(problem: Problem, X: Any, progress: Progress) -> Float | DaskArray:
     """Return values of rows; those of Dask's collections and of files when they are computed."""
-    X = opened(X, problem.schema.columns)
+    X = open_files(X, problem.schema.columns)
     if is_lazy(X):
         settings = problem.settings
         one_thread = Computation(settings.method, settings.summation)
@@ -54,14 +60,37 @@ def _of_table(problem: Problem, X: Any, how: Computation) -> Float:
 
 
 def _values(problem: Problem, rows: Float, how: Computation) -> Float:
-    """Return values of shape (n, players), or (n, players, outputs) with an output axis."""
-    explain = partial(_explained, problem.function, problem.game)
-    values = row_by_row(explain, rows, how, problem.settings.n_jobs)
-    return values if problem.function.has_output_axis else values[..., 0]
+    """Return values of shape (n, players), or (n, players, outputs) with an output axis.
+
+    If a parallel backend of joblib is active, its workers compute them in chunks of rows.
+    """
+    function, game = problem.function, problem.game
+    workers = active_workers(problem.settings.n_jobs)
+    n_chunks = 1 if workers is None else min(len(rows), _OF_WORKER * workers.number)
+    values = None
+    if workers is not None and n_chunks > 1:
+        one_thread = Computation(how.method, how.summation)
+        try:
+            chunks = np.array_split(rows, n_chunks)
+            values = np.concatenate(workers.map(_OnWorker(function, game, one_thread), chunks))
+        except OverflowError:
+            # The message names a row of the chunk; computed again, it names one of all rows.
+            values = None
+    if values is None:
+        values = function.explain(rows, game=game, how=how)
+    return values if function.has_output_axis else values[..., 0]
 
 
-def _explained(function: Function, game: Game, rows: Float, how: Computation) -> Float:
-    return function.explain(rows, game=game, how=how)
+@dataclass(frozen=True)
+class _OnWorker:
+    """The values of chunks of rows, computed by one thread."""
+
+    function: Function
+    game: Game
+    how: Computation
+
+    def __call__(self, rows: Any) -> Float:
+        return self.function.explain(rows, game=self.game, how=self.how)
 
 
 def _shape_of_row(problem: Problem) -> tuple[int, ...]:

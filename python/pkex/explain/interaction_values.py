@@ -11,7 +11,7 @@ from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress, parts_of
 from pkex.explain.problem import Problem
 from pkex.functions.base import Function, finite
-from pkex.games.indices import INDICES, Index, added_up, quantities
+from pkex.games.indices import INDICES, Index, add_supersets, quantities
 from pkex.games.value_functions import Game
 from pkex.inputs.choices import check_choice
 from pkex.inputs.integers import as_integer
@@ -114,7 +114,7 @@ def interaction_values(
             function.explain(rows, game=game, quantity=quantity, how=how.reporting(own_report))
             for quantity, own_report in zip(wanted, reports, strict=True)
         ]
-        added_up(index, parts, sizes, function.n_players, how.n_threads, last_report)
+        add_supersets(index, parts, sizes, function.n_players, how.n_threads, last_report)
     if sizes[0] > 0:
         return finite(np.concatenate(parts, axis=1)), None
     return finite(np.concatenate(parts[1:], axis=1)), finite(parts[0][:, 0])

@@ -13,10 +13,10 @@ from pkex.errors import UnsupportedModelError, warn
 from pkex.execution.computation import Computation
 from pkex.execution.progress import advising
 from pkex.execution.settings import Settings
-from pkex.explain.row_game import Estimator
+from pkex.explain.estimators import Estimator
 from pkex.functions.base import Function
 from pkex.functions.conditional import Conditional
-from pkex.functions.draws import draws, said_of_left_out
+from pkex.functions.gaussian_process.draws import missing_variance_note
 from pkex.games.conditioning import ConditionalBackground
 from pkex.games.value_functions import Game
 from pkex.typing import Float
@@ -27,10 +27,10 @@ __all__ = ["JointDraws"]
 _ROWS = 2000
 # Drawn values held in memory at a time.
 _MOST_NUMBERS = 1 << 22
-# Consequence, and alternatives, of the variance that draws leave out.
-_EFFECT = "what is made of them spreads too little by about as much"
+# The effect of the variance that draws miss, and alternatives.
+_EFFECT = "the spread of the results is too small by about as much"
 _FASTER = "fewer samples or fewer rows; standard_deviations are computed without draws"
-_REMEDY = "they would say little; standard_deviations of exact values are without draws"
+_FIX = "they are not useful; standard_deviations of exact values are computed without draws"
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,11 +103,11 @@ class JointDraws:
 
     def functions(self, n: int, random: np.random.Generator) -> list[Function]:
         """Return, for each output, the deviations of `n` draws as a function with n outputs."""
-        found = draws(self.variance, self._mixed_rows(random), n, random)
-        note = said_of_left_out(max(one.left_out for one in found), _EFFECT, _REMEDY)
-        if note:
+        draws = self.variance.draws(self._mixed_rows(random), n, random)
+        missing = max(of_output.missing for of_output in draws)
+        if note := missing_variance_note(missing, _EFFECT, _FIX):
             warn(note)
-        functions = [one.function.grouped(self.players) for one in found]
+        functions = [of_output.function.grouped(self.players) for of_output in draws]
         if self.conditioning is None:
             return functions
         return [Conditional(function, self.conditioning) for function in functions]

@@ -10,7 +10,7 @@ import numpy as np
 
 from pkex.adapters import AdaptedModel
 from pkex.functions.base import Function
-from pkex.functions.linked import Link, Linked, LinkedOutputs
+from pkex.functions.linked import Link, Linked, LinkedOutputs, identity
 from pkex.typing import Float
 
 __all__ = ["Transform", "behind_link"]
@@ -38,7 +38,7 @@ def behind_link(adapted: AdaptedModel, link: Link, transform: Transform | None) 
         return adapted
     function, title = adapted.function, adapted.title
     has_axis = function.has_output_axis
-    of_rows: Callable[[Float], Float] = _unchanged
+    of_rows: Callable[[Float], Float] = identity
     if transform is not None:
         title = f"transform of {title}"
         of_rows = _Transformed(transform, has_axis)
@@ -68,10 +68,6 @@ def _check_rows_alone(of_rows: Callable[[Float], Float], function: Function) -> 
             "transform must treat each row separately, but its result for a row depends on the "
             "other rows; functions of several outputs, such as scipy.special.softmax, need axis=1"
         )
-
-
-def _unchanged(values: Float) -> Float:
-    return values
 
 
 @dataclass(frozen=True)

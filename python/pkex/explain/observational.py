@@ -13,23 +13,24 @@ from pkex.errors import InputError, InputWarning, Option, Text, warn
 from pkex.execution.computation import Computation
 from pkex.explain.model_columns import ModelColumns
 from pkex.functions.base import Function
+from pkex.functions.coalitionwise import row_names
 from pkex.functions.conditional import Conditional
 from pkex.functions.linked import Link
 from pkex.games.category_codes import CategoryCodes
 from pkex.games.conditioning import ConditionalBackground
 from pkex.games.observational import Observational
-from pkex.games.value_functions import Game
+from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.wording import shown
 from pkex.typing import Float
 
-__all__ = ["conditioning_of", "given_background", "landmark_error", "warn_of_constant_players"]
+__all__ = ["conditional_function", "conditioning_of", "landmark_error", "warn_of_constant_players"]
 
 # Coalitions and background rows at which the error of landmarks is measured; the error that raises
 # a warning; and the number of rows up to which it is compared with all rows as landmarks.
 _COALITIONS, _ROWS, _LARGE, _ALL_ROWS = 8, 16, 0.05, 2000
 
 
-def given_background(
+def conditional_function(
     function: Function, given: Any, game: Game, columns: ModelColumns, link: Link
 ) -> Conditional:
     """Return the conditional expectation of a function given the present features.
@@ -123,7 +124,9 @@ def landmark_error(function: Conditional, how: Computation) -> float | None:
     more = None if len(rows) <= _ALL_ROWS else 2 * number
     finer = replace(conditioning, settings=replace(conditioning.settings, n_landmarks=more))
     found, wanted = (
-        Conditional(function.function, each).worths(rows[some], order < sizes, how)
+        Conditional(function.function, each).coalition_values(
+            rows[some], NEUTRAL, order < sizes, how, row_names(0)
+        )
         for each in (conditioning, finer)
     )
     spread = np.sqrt(np.mean((wanted - wanted.mean(axis=(0, 1))) ** 2))

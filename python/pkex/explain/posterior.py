@@ -13,17 +13,13 @@ from pkex.adapters import AdaptedModel, verify
 from pkex.adapters.adapted_model import variance_of
 from pkex.errors import InputError, Option, Text, UnsupportedModelError
 from pkex.execution.computation import Computation
-from pkex.execution.settings import Settings
-from pkex.explain.joint_draws import JointDraws
 from pkex.explain.outputs import Outputs
-from pkex.explain.row_game import Estimator
-from pkex.functions.advice import JOINED_COLUMNS
 from pkex.functions.base import Function
 from pkex.functions.conditional import check_number_of_players
-from pkex.functions.covariances import covariances
+from pkex.games.coalitions import all_coalitions
 from pkex.games.conditioning import ConditionalBackground
+from pkex.games.player_limits import GROUP_COLUMNS
 from pkex.games.value_functions import Game
-from pkex.games.worths import members_of
 from pkex.results.uncertainty import roots_of
 from pkex.typing import Float
 
@@ -92,21 +88,6 @@ class Posterior:
             return self
         return replace(self, variance=self.variance.grouped(players))
 
-    def joint_draws(
-        self,
-        rows: NDArray[Any],
-        game: Game,
-        players: NDArray[np.int64],
-        settings: Settings,
-        estimator: Estimator | None,
-    ) -> JointDraws:
-        """Return joint posterior draws of the values of rows."""
-        if self.variance is None:
-            raise UnsupportedModelError(self.reason)
-        return JointDraws(
-            self.variance, rows, game, players, settings, self.conditioning, estimator
-        )
-
     def roots(self, rows: Float, game: Game, how: Computation) -> Float:
         """Return R of the covariances R Rᵀ of values, shape (n, players, outputs, players).
 
@@ -130,7 +111,7 @@ class Posterior:
                 )
             )
         if self.conditioning is None:
-            return roots_of(covariances(self.variance, rows, game, how))
+            return roots_of(self.variance.covariances(rows, game, how))
         return self._roots_given(self.variance, rows, game, self.conditioning, how)
 
     @staticmethod
@@ -145,7 +126,7 @@ class Posterior:
         p = variance.n_players
         check_number_of_players(p)
         _check_steps(p, len(conditioning.rows))
-        columns = members_of(variance.players)
+        columns = all_coalitions(variance.players)
         step = max(1, _MOST_WEIGHTS // (len(columns) * len(conditioning.rows)))
         found = [np.empty((0, p, variance.n_outputs, p))]
         starts = range(0, len(rows), step)
@@ -156,9 +137,9 @@ class Posterior:
             weights[:, [0, -1]] = conditioning.shares
             for place, own in enumerate(conditioning.weights(some, list(columns[1:-1]))):
                 weights[:, 1 + place] = own.whole()
-            given = replace(game, given=weights)
-            own_how = how.part(number, len(starts))
-            found.append(roots_of(covariances(variance, some, given, own_how)))
+            weighted = replace(game, coalition_weights=weights)
+            of_block = how.part(number, len(starts))
+            found.append(roots_of(variance.covariances(some, weighted, of_block)))
         return np.concatenate(found)
 
 
@@ -174,7 +155,7 @@ def _check_steps(n_players: int, n_rows: int) -> None:
             f"{_MOST_STEPS:.0e}",
             [
                 "take fewer background rows",
-                JOINED_COLUMNS,
+                GROUP_COLUMNS,
                 ("estimate values: ", Option("n_coalitions", 1000, python=drawn)),
             ],
         )

@@ -11,14 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.adapters import verify
 from pkex.adapters.targets import Target, adapted_to
+from pkex.errors import UnsupportedModelError
 from pkex.execution.settings import Settings
+from pkex.explain.estimators import Estimator
 from pkex.explain.joint_draws import JointDraws
 from pkex.explain.links import Transform, behind_link
 from pkex.explain.model_columns import ModelColumns
-from pkex.explain.observational import given_background, landmark_error, warn_of_constant_players
+from pkex.explain.observational import (
+    conditional_function,
+    landmark_error,
+    warn_of_constant_players,
+)
 from pkex.explain.outputs import Outputs
 from pkex.explain.posterior import Posterior
-from pkex.explain.row_game import Estimator
 from pkex.explain.schema import ExplainedRows, Schema
 from pkex.functions.base import Function
 from pkex.functions.conditional import Conditional
@@ -112,10 +117,10 @@ class Problem:
             rows, columns = columns.read_background(background, background_weights)
         game = Game(chosen_game, rows)
         if chosen_game == "observational":
-            function = given_background(function, value_function, game, columns, link)
+            function = conditional_function(function, value_function, game, columns, link)
             posterior = replace(posterior, conditioning=function.conditioning)
         elif value_function is None and rows is None and function.draws_rows:
-            game = game_of_points(function.own_points())
+            game = game_of_points(function.stored_points())
         if groups is not None:
             players = as_players(groups, columns.names)
             function = function.grouped(players.of_column)
@@ -139,7 +144,7 @@ class Problem:
         """The rows that absent features are drawn from, read-only; None if there are none."""
         if self.game.background is not None:
             return read_only_view(self.game.background[0])
-        points = self.function.own_points() if self.game.is_of_points else None
+        points = self.function.stored_points() if self.game.is_of_points else None
         return None if points is None or not len(points) else read_only_view(points)
 
     @property
@@ -160,11 +165,20 @@ class Problem:
         UnsupportedModelError
             If the function has no posterior.
         """
-        game, points = self.game, self.background
+        posterior, game, points = self.posterior, self.game, self.background
+        if posterior.variance is None:
+            raise UnsupportedModelError(posterior.reason)
         if game.is_of_points and points is not None:
             game = replace(game, background=(points, equal_weights(len(points))))
-        return self.posterior.joint_draws(
-            explained.rows, game, self.function.players, self.settings, estimator
+        players, settings = self.function.players, self.settings
+        return JointDraws(
+            posterior.variance,
+            explained.rows,
+            game,
+            players,
+            settings,
+            posterior.conditioning,
+            estimator,
         )
 
     def result(

@@ -1,6 +1,7 @@
-"""Functions that can be explained exactly, and how they are made from each other.
+"""Functions with exact Shapley values, and functions made of other functions.
 
-The leaves are `KernelSum`s and linear functions. A model made of models is a tree above them:
-values are linear in the function, so those of a `Combination` or `Stack` are combined or stacked,
-and those of a `Transformed` function belong to the columns from which its own columns are made.
+The elementary ones are `KernelSum`, `TermSum` and `LinearFunction`. Values are linear in the
+function, so the values of a `Combination` or `Stack` are combined or stacked; the values of a
+`Transformed` function belong to the original columns. Functions that are not sums over features
+are `Coalitionwise`: each coalition is evaluated.
 """

@@ -1,141 +1,418 @@
-"""A function of rows whose Shapley values are known exactly: what all such functions offer."""
+"""Functions of rows that have exact Shapley values: the interface that all of them implement."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.errors import InputError, Option, UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.execution.threads import thread_count
+from pkex.functions.products import Products
+from pkex.games.coalitions import all_coalitions, coalition_numbers, coalitions
+from pkex.games.conditioning import Weights
 from pkex.games.indices import SHAPLEY, Quantity
+from pkex.games.player_limits import GROUP_COLUMNS, MOST_PLAYERS
 from pkex.games.value_functions import NEUTRAL, Game
+from pkex.inputs.arrays import read_only
+from pkex.inputs.wording import counted
 from pkex.typing import Float
 
-__all__ = ["Function", "finite"]
+__all__ = [
+    "ConditionalMeans",
+    "Function",
+    "Members",
+    "PosteriorDraws",
+    "checked_constant",
+    "finite",
+    "rows_near",
+]
+
+# The members of coalitions as booleans of shape (count, players); None for all coalitions, in the
+# order of their numbers.
+Members: TypeAlias = NDArray[np.bool_] | None
+
+# Maps weights of background rows and the present columns, booleans of shape (d,), to the weighted
+# means of outputs, shape (n, outputs).
+ConditionalMeans: TypeAlias = Callable[[Weights, NDArray[np.bool_]], Float]
+
+# Rows that a function is evaluated at together, unless a single row has more coalitions.
+_BLOCK = 1 << 14
 
 
 class Function(ABC):
-    """A function of d columns, with one or several outputs, that can be explained exactly.
+    """A function of d columns, with one or several outputs, whose games have exact values.
 
-    Each column is a player of the game, unless `grouped` has made players of several. Functions are
-    immutable and can be pickled. `explain` takes C-contiguous float64 rows (n, d).
+    Each column is a player of the game, unless `grouped` merges players. Functions are immutable
+    and can be pickled. Except in `evaluate`, `predict` and `magnitude`, rows are C-contiguous
+    arrays of shape (n, d), of float64 unless columns are `non_numeric`.
+
+    Attributes
+    ----------
+    n_features : int
+        The number of columns d.
+    n_outputs : int
+        The number of outputs, 1 without an output axis.
+    has_output_axis : bool
+        Whether predictions have shape (n, outputs) instead of (n,).
     """
 
-    __slots__ = ()
+    __slots__ = ("_players", "has_output_axis", "n_features", "n_outputs")
 
-    @property
-    @abstractmethod
-    def n_features(self) -> int:
-        """The number of columns d."""
+    n_features: int
+    n_outputs: int
+    has_output_axis: bool
+    # The number of each column's player; None if each column is a player.
+    _players: NDArray[np.int64] | None
+
+    def _set_shape(
+        self, n_features: int, outputs: tuple[int, ...], players: NDArray[np.int64] | None = None
+    ) -> None:
+        """Set the number of columns, the shape of the output of one row, and the players."""
+        self.n_features, self._players = n_features, players
+        self.has_output_axis, self.n_outputs = bool(outputs), outputs[0] if outputs else 1
 
     @property
     def n_players(self) -> int:
         """The number of players."""
-        return self.n_features
+        return self.n_features if self._players is None else int(self._players.max()) + 1
 
     @property
     def players(self) -> NDArray[np.int64]:
         """The number of each column's player, shape (n_features,)."""
-        return np.arange(self.n_features)
+        return np.arange(self.n_features) if self._players is None else self._players
 
-    @property
-    @abstractmethod
-    def n_outputs(self) -> int:
-        """The number of outputs, 1 if there is no output axis."""
-
-    @property
-    @abstractmethod
-    def has_output_axis(self) -> bool:
-        """Whether predictions have shape (n, outputs) rather than (n,)."""
+    # --- rows ---
 
     @property
     def allows_missing(self) -> bool:
-        """Whether rows may have missing entries (NaN)."""
+        """Whether rows may have missing values (NaN)."""
         return False
 
     @property
     def non_numeric(self) -> frozenset[int]:
-        """The numbers of the columns whose entries need not be numbers; rows are objects then."""
+        """The numbers of the columns that may have other values than numbers, in object arrays."""
         return frozenset()
 
     @property
     def discrete(self) -> frozenset[int]:
-        """The numbers of the columns that may have some entries only: categories."""
+        """The numbers of the columns of categories, which have a fixed set of values."""
         return frozenset()
-
-    def predict(self, X: ArrayLike) -> Float:
-        """Evaluate the function on all cores, with shape (n,) or (n, outputs)."""
-        return self.evaluate(X, n_threads=thread_count(-1))
-
-    @abstractmethod
-    def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
-        """Evaluate the function, with shape (n,) or (n, outputs)."""
-
-    @abstractmethod
-    def explain(
-        self,
-        X: Float,
-        *,
-        game: Game = NEUTRAL,
-        quantity: Quantity = SHAPLEY,
-        how: Computation,
-    ) -> Float:
-        """Return the Shapley values of rows, with shape (n, n_players, n_outputs).
-
-        Or another quantity of coalitions of a size, with shape (n, coalitions, n_outputs), in
-        lexicographic order; the empty coalition's includes the function's constants.
-        """
-
-    @abstractmethod
-    def base(self, game: Game, how: Computation) -> float | Float:
-        """Return the value of the empty coalition, of shape (outputs,) with an output axis.
-
-        What takes time is to prepare the game of a function's own points: progress is of that.
-        """
-
-    @abstractmethod
-    def grouped(self, players: NDArray[np.int64]) -> Function:
-        """Return the function with its players merged: as players of the given numbers.
-
-        Parameters
-        ----------
-        players : ndarray of shape (n_players,)
-            For each of the present players; the numbers are all those from 0 to the largest.
-        """
-
-    @abstractmethod
-    def select(self, outputs: Sequence[int]) -> Function:
-        """Return the function with some of the outputs, in the order given."""
-
-    @abstractmethod
-    def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
-        """Return the sum of the sizes of what `predict` adds up: the scale of its errors."""
 
     @property
     def keeps_points(self) -> bool:
-        """Whether all that it is made of has points that absent features can be drawn from."""
+        """Whether all components store points, which absent features can be drawn from."""
         return True
 
     @property
     def draws_rows(self) -> bool:
-        """Whether absent features are drawn together, as rows, where no game is chosen."""
+        """Whether the default value function draws absent features jointly, as rows."""
         return False
 
-    def own_points(self) -> Float | None:
-        """Return the points that all its expansions have in its columns; None if there are none."""
+    def stored_points(self) -> Float | None:
+        """Return the points that all components store in these columns; None if there are none."""
         return None
 
     @abstractmethod
     def probing_rows(self) -> Float:
-        """Return a few rows where the function varies, to compare it with another at."""
+        """Return a few rows where the function varies, for a comparison with the model."""
+
+    # --- outputs ---
+
+    def predict(self, X: ArrayLike) -> Float:
+        """Evaluate the function on all cores, shape (n,) or (n, outputs)."""
+        return self.evaluate(X, n_threads=thread_count(-1))
+
+    @abstractmethod
+    def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
+        """Evaluate the function, shape (n,) or (n, outputs)."""
+
+    @abstractmethod
+    def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
+        """Return the sum of the absolute summands of `predict`, the scale of its errors."""
+
+    # --- games ---
+
+    @abstractmethod
+    def explain(
+        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+    ) -> Float:
+        """Return the Shapley values of rows, shape (n, n_players, n_outputs).
+
+        For another quantity, return the coefficients of all coalitions of its size, in
+        lexicographic order, shape (n, coalitions, n_outputs). The coefficient of the empty
+        coalition includes constants.
+        """
+
+    @abstractmethod
+    def base(self, game: Game, how: Computation) -> float | Float:
+        """Return the value of the empty coalition, of shape (outputs,) with an output axis."""
+
+    def coalition_outputs(
+        self, row: Float, game: Game, members: Members, how: Computation
+    ) -> Float:
+        """Return the outputs at coalitions of a row, before they are averaged over the background.
+
+        A coalition is a row with the present features of the explained row and the absent features
+        of a background row.
+
+        Parameters
+        ----------
+        row : ndarray of shape (d,)
+        game : Game
+            Interventional or neutral; in the neutral game, a coalition has a single output.
+        members : ndarray of bool, shape (count, players), or None for all coalitions
+        how : Computation
+
+        Returns
+        -------
+        ndarray of shape (m, count, outputs)
+            m is the number of background rows, 1 in the neutral game.
+        """
+        if game.background is None:
+            return self._neutral_values(row, members, how)[None]
+        columns = self._members(members)[:, self.players]
+        others = game.background[0]
+        step = max(1, _BLOCK // len(columns))
+        outputs = []
+        for start in range(0, len(others), step):
+            block = others[start : start + step, None]
+            mixed = np.where(columns, row, block).reshape(-1, len(row))
+            outputs.append(self.evaluate(mixed, n_threads=how.n_threads))
+        return np.concatenate(outputs).reshape(len(others), len(columns), self.n_outputs)
+
+    def _neutral_values(self, row: Float, members: Members, how: Computation) -> Float:
+        """Return the values of neutral coalitions, shape (count, outputs), as sums of dividends."""
+        p = self.n_players
+        if p > MOST_PLAYERS:
+            raise InputError(
+                Option("value_function", "neutral"),
+                f"of {p} features, behind a link or estimated, requires a kernel that is a product "
+                f"over features; other kernels are supported for up to {MOST_PLAYERS} features",
+                ["pass a background", GROUP_COLUMNS],
+            )
+        table = np.empty((2**p, self.n_outputs))
+        for size in range(p + 1):
+            numbers = (1 << coalitions(p, size)).sum(axis=1)
+            of_size = how.part(size, p + 1)
+            dividends = self.explain(row[None], quantity=Quantity(size, 0.0), how=of_size)
+            table[numbers] = dividends[0]
+        for player in range(p):
+            halves = table.reshape(-1, 2, 2**player, self.n_outputs)
+            halves[:, 1] += halves[:, 0]
+        return finite(table if members is None else table[coalition_numbers(members)])
+
+    def _members(self, members: Members) -> NDArray[np.bool_]:
+        """Return the members of coalitions, shape (count, players)."""
+        return all_coalitions(np.arange(self.n_players)) if members is None else members
+
+    def conditional_means(
+        self, X: Float, rows: Float, landmarks: NDArray[np.intp] | None
+    ) -> ConditionalMeans | None:
+        """Return a closed form of the weighted means over background rows; None if there is none.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+        rows : ndarray of shape (m, d)
+            The background.
+        landmarks : ndarray of intp or None
+            The numbers of the rows that weights are computed from; None for all rows.
+        """
+        return None
+
+    def products(self, rows: NDArray[Any]) -> Products:
+        """Return the function, without its constant, as a sum of products near some rows.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n, d)
+            The sum is valid for all rows that combine values of these. Each column is a player.
+
+        Raises
+        ------
+        UnsupportedModelError
+            If the function is not known to be such a sum.
+        """
+        raise UnsupportedModelError(
+            f"{type(self).__name__} is not a sum of products over columns, which sensitivity "
+            "requires. Pass the model or its predict or decision_function, not its predict_proba"
+        )
+
+    # --- variances of random functions ---
+
+    def covariances(self, X: Float, game: Game, how: Computation) -> Float:
+        """Return the covariances of the values of a random function with this variance.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+        game : Game
+            Not the neutral game.
+        how : Computation
+
+        Returns
+        -------
+        ndarray of shape (n, players, players, outputs)
+            Outputs are independent of each other.
+
+        Raises
+        ------
+        UnsupportedModelError
+            If the distribution is not known.
+        """
+        raise UnsupportedModelError(
+            f"{type(self).__name__} is not the variance of a known random function"
+        )
+
+    def draws(
+        self, rows: NDArray[Any], n: int, random: np.random.Generator
+    ) -> list[PosteriorDraws]:
+        """Draw deviations of a random function with this variance from its mean, for each output.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (m, d)
+            A sample of the rows where the draws must have this variance.
+        n : int
+            The number of draws.
+        random : numpy.random.Generator
+
+        Raises
+        ------
+        UnsupportedModelError
+            If the distribution is not known.
+        """
+        raise UnsupportedModelError(
+            f"{type(self).__name__} is not the variance of a function that pkex can draw"
+        )
+
+    # --- other functions ---
+
+    def grouped(self, players: NDArray[np.int64]) -> Self:
+        """Return the function with merged players.
+
+        Parameters
+        ----------
+        players : ndarray of shape (n_players,)
+            The new number of each player; numbers start at 0 without gaps.
+        """
+        merged = self._copied()
+        merged._players = players if self._players is None else players[self._players]
+        return merged
+
+    def select(self, outputs: Sequence[int]) -> Self:
+        """Return the function with some of the outputs, in this order."""
+        if not self.has_output_axis:
+            raise ValueError("the function has a single output and no output axis to select from")
+        selected = self._selected(list(outputs))
+        selected.n_outputs = len(outputs)
+        return selected
+
+    @abstractmethod
+    def _selected(self, outputs: list[int]) -> Self:
+        """Return a copy with some of the outputs."""
+
+    def _copied(self) -> Self:
+        copied = type(self).__new__(type(self))
+        for name in _slots(type(self)):
+            setattr(copied, name, getattr(self, name))
+        return copied
+
+    # skops, and the first protocols of pickle, do not save slots unless they are a state.
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _slots(type(self))}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+
+    def _sizes(self, *others: tuple[int, str]) -> str:
+        """Return other numbers, and the numbers of features and outputs, for `repr`."""
+        sizes = [*others, (self.n_features, "feature")]
+        if self.has_output_axis:
+            sizes.append((self.n_outputs, "output"))
+        return ", ".join(counted(number, noun) for number, noun in sizes)
+
+    def _as_output(self, values: Float) -> Float:
+        """Return values of shape (n, outputs) without the output axis, if there is none."""
+        return values if self.has_output_axis else values[:, 0]
+
+    def _as_base(self, values: Float) -> float | Float:
+        """Return a value of each output as a float, if there is no output axis."""
+        return values if self.has_output_axis else float(values[0])
+
+
+@cache
+def _slots(kind: type[Function]) -> list[str]:
+    return [name for base in kind.__mro__ for name in base.__dict__.get("__slots__", ())]
+
+
+@dataclass(frozen=True)
+class PosteriorDraws:
+    """Deviations of draws of a random function from its mean.
+
+    Parameters
+    ----------
+    function : Function
+        One output per draw.
+    missing : float
+        The share of the variance, averaged over rows, that the draws do not have.
+    """
+
+    function: Function
+    missing: float
 
 
 def finite(values: Float) -> Float:
-    """Return values, or refuse those that are too large, of one or more for each row."""
+    """Return values of rows; raise an OverflowError if one is too large for a float."""
     if not np.isfinite(values).all():
         row = int(np.argwhere(~np.isfinite(values))[0, 0])
         raise OverflowError(f"a value of row {row} is too large for a float")
     return values
+
+
+def checked_constant(
+    constant: Any, shape: tuple[int, ...], name: str = "intercept"
+) -> float | Float:
+    """Return a constant as a float, or as an array with one number per output.
+
+    Parameters
+    ----------
+    constant : float or array-like
+    shape : tuple of int
+        () without an output axis, else (outputs,).
+    name : str
+        The name of the argument, for messages.
+    """
+    array = np.asarray(constant)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must be a real number; got {constant!r}")
+    if array.ndim and array.shape != shape:
+        raise ValueError(
+            f"{name} must be a number{f' or have shape {shape}' if shape else ''}, "
+            f"because the coefficients do; got shape {array.shape}"
+        )
+    array = array.astype(np.float64)
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite; got {constant!r}")
+    return read_only(np.broadcast_to(array, shape)) if shape else float(array)
+
+
+def rows_near(points: Float) -> Float:
+    """Return up to three of the points, and one row within the range of the kernel of each."""
+    n, d = points.shape
+    if n == 0:
+        return np.zeros((1, d))
+    chosen = points[np.unique(np.linspace(0, n - 1, 3).astype(np.intp))]
+    step = points.max(axis=0) / 8.0 - points.min(axis=0) / 8.0
+    # Constant columns matter as well. The cosines are a fixed set of irregular directions.
+    step[step == 0.0] = 1.0
+    directions = np.cos(np.arange(1.0, 1.0 + chosen.size)).reshape(chosen.shape)
+    return np.concatenate([chosen, chosen + step * directions])

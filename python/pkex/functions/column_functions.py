@@ -1,4 +1,4 @@
-"""Functions of few columns, which others are sums of: callables, tables over bins, monomials."""
+"""Functions of few columns, the terms of sums: callables, tables over bins, and monomials."""
 
 from __future__ import annotations
 
@@ -17,29 +17,31 @@ from pkex.typing import Float
 __all__ = [
     "Binned",
     "ColumnFunction",
-    "GivenTerm",
     "Monomial",
+    "TermArgument",
     "as_column_functions",
     "integer_power",
 ]
 
-# Of one entry for each of some rows, column by column, to a number for each row, or several.
-_Of: TypeAlias = Callable[..., Any]
-# How far values of the same row may be apart, of the largest: that of single precision, and more.
-_SAME = 1e-4
-# Columns and a function of them; or columns, the edges of bins in each, and a table of values.
-GivenTerm: TypeAlias = tuple[Any, _Of] | tuple[Any, Any, Any]
+# Maps one array of shape (k,) per column to an array of shape (k,) or (k, outputs).
+_Callable: TypeAlias = Callable[..., Any]
+# The largest difference between results for the same row, relative to the largest value: more than
+# the error of single precision.
+_TOLERANCE = 1e-4
+# Columns and a function of these; or columns, the edges of their bins, and a table of values.
+TermArgument: TypeAlias = tuple[Any, _Callable] | tuple[Any, Any, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Binned:
-    """A function that is constant in bins, a table of which it is.
+    """A function that is constant in each bin, given by a table.
 
     Parameters
     ----------
     edges : tuple of ndarray
-        For each column the edges between bins, ascending. An entry on an edge is above it.
-    values : ndarray of shape (bins of the first column, …), or with an axis of outputs more
+        The ascending edges between bins, for each column. A value on an edge belongs to the bin
+        above it.
+    values : ndarray of shape (bins of the first column, …), or with an additional axis of outputs
     """
 
     edges: tuple[Float, ...]
@@ -50,8 +52,8 @@ class Binned:
             np.searchsorted(edges, column, side="right")
             for edges, column in zip(self.edges, entries, strict=True)
         ]
-        found: Float = self.values[tuple(places)]
-        return found
+        values: Float = self.values[tuple(places)]
+        return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +63,7 @@ class Monomial:
     Parameters
     ----------
     powers : tuple of int
-        At least 1.
+        Positive exponents.
     coefficient : float or ndarray of shape (outputs,)
     """
 
@@ -76,9 +78,9 @@ class Monomial:
 
 
 def integer_power(column: Float, power: int) -> Float:
-    """Return x^power by multiplication, whose bits are the same on every machine."""
+    """Return x^power by multiplication, with the same bits on every machine."""
     product = np.ones(len(column))
-    with np.errstate(over="ignore"):  # whatever is made of it is checked
+    with np.errstate(over="ignore"):  # callers check their results
         for _ in range(power):
             product *= column
     return product
@@ -91,41 +93,41 @@ class ColumnFunction(SkopsGuard):
     Parameters
     ----------
     columns : tuple of int
-        Different from each other.
+        Distinct column numbers.
     function : callable
-        Of one array of shape (k,) for each column; returns (k,) or (k, outputs).
+        Maps one array of shape (k,) per column to an array of shape (k,) or (k, outputs).
     name : str
-        What messages call it.
+        The name of the term, for messages.
     """
 
     columns: tuple[int, ...]
-    function: _Of
+    function: _Callable
     name: str
 
     def _unsaved_by_skops(self) -> str:
         if "<" not in getattr(self.function, "__qualname__", ""):
             return ""
         return (
-            f" whose function cannot be imported by its name, as here {self.name}. Define the "
+            f" whose function cannot be imported by its name, such as {self.name}. Define the "
             "function in a module, with def"
         )
 
     def __call__(self, rows: NDArray[Any], n_outputs: int | None) -> Float:
-        """Return it at rows of its columns alone, shape (k,), or (k, n_outputs).
+        """Return the function of rows of its own columns, shape (k,) or (k, n_outputs).
 
         Raises
         ------
         ValueError, TypeError
-            If what it returns has another shape, or is not a finite number.
+            If the result has another shape, or is not finite.
         """
         entries = [_read_only(column) for column in rows.T]
         values = self._checked(entries, n_outputs)
         if len(rows) > 1 and not isinstance(self.function, Binned | Monomial):
-            self._check_row_alone(entries, values, n_outputs)
+            self._check_single_row(entries, values, n_outputs)
         return values
 
     def check_outputs(self, n_outputs: int | None) -> None:
-        """Refuse a table that has not the outputs of the intercept.
+        """Raise an error for a table with other outputs than the intercept.
 
         Raises
         ------
@@ -136,52 +138,53 @@ class ColumnFunction(SkopsGuard):
         axes = self.function.values.shape[len(self.columns) :]
         if axes != (() if n_outputs is None else (n_outputs,)):
             has = f"values of {counted(axes[0], 'output')}" if axes else "no axis of outputs"
-            takes = "a single number" if n_outputs is None else f"{n_outputs} of them"
+            intercept = "a single number" if n_outputs is None else f"{n_outputs} numbers"
             raise ValueError(
-                f"{self.name} has {has}, and the intercept is {takes}: both have one an output"
+                f"{self.name} has {has}, but the intercept is {intercept}; both need one number "
+                "per output"
             )
 
     def _checked(self, entries: list[NDArray[Any]], n_outputs: int | None) -> Float:
-        """Return what the function returns, if that is a finite number for each row."""
+        """Return the result of the function, if it is finite and has the right shape."""
         try:
-            found = np.asarray(self.function(*entries))
+            result = np.asarray(self.function(*entries))
         except Exception as error:
-            arrays = f"{counted(len(entries), 'array')}, one of each column's entries"
+            arrays = f"{counted(len(entries), 'array')}, one for each column"
             if isinstance(error, TypeError):
                 raise TypeError(f"{self.name} must be a function of {arrays}: {error}") from error
-            error.add_note(f"{self.name} was called with {arrays}, which it must not change")
+            error.add_note(f"{self.name} was called with {arrays}; it must not change them")
             raise
-        if found.dtype.kind not in "fiub":
-            raise TypeError(f"{self.name} must return real numbers; it returned {found.dtype}")
+        if result.dtype.kind not in "fiub":
+            raise TypeError(f"{self.name} must return real numbers; it returned {result.dtype}")
         n_rows = len(entries[0])
         wanted = (n_rows,) if n_outputs is None else (n_rows, n_outputs)
-        if found.shape != wanted:
+        if result.shape != wanted:
             raise ValueError(
-                f"{self.name} must return an array of shape {wanted} for {n_rows} rows, as the "
-                f"intercept has it; it returned shape {found.shape}"
+                f"{self.name} must return an array of shape {wanted} for {n_rows} rows, with the "
+                f"outputs of the intercept; it returned shape {result.shape}"
             )
-        values = found.astype(np.float64)
+        values = result.astype(np.float64)
         if not np.isfinite(values).all():
             row = int(np.argwhere(~np.isfinite(values))[0, 0])
             raise ValueError(f"{self.name} is not finite at {_shown(entries, row)}")
         return values
 
-    def _check_row_alone(
+    def _check_single_row(
         self, entries: list[NDArray[Any]], values: Float, n_outputs: int | None
     ) -> None:
-        """Refuse a function that gives one of the rows another value where it is alone."""
+        """Raise an error if the value of a row depends on the other rows."""
         row = len(values) // 2
-        alone = self._checked([column[row : row + 1] for column in entries], n_outputs)[0]
-        if np.any(np.abs(alone - values[row]) > _SAME * np.abs(values).max()):
+        single = self._checked([column[row : row + 1] for column in entries], n_outputs)[0]
+        if np.any(np.abs(single - values[row]) > _TOLERANCE * np.abs(values).max()):
             raise ValueError(
-                f"{self.name} must treat each row by itself: at {_shown(entries, row)} it returns "
-                f"{values[row].tolist()} among {len(values)} rows and {alone.tolist()} alone. "
-                "Numbers of the data, such as means, are to be computed beforehand"
+                f"{self.name} must treat each row separately, but at {_shown(entries, row)} it "
+                f"returns {values[row].tolist()} among {len(values)} rows and {single.tolist()} "
+                "for a single row. Compute statistics of the data, such as means, beforehand"
             )
 
 
 def _read_only(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a column that a function cannot write to."""
+    """Return a read-only copy or view of a column."""
     entries = np.ascontiguousarray(column).view()
     entries.flags.writeable = False
     return entries
@@ -194,58 +197,59 @@ def _shown(entries: list[NDArray[Any]], row: int) -> str:
 def as_column_functions(
     terms: Iterable[Any], feature_names: Sequence[str] | None
 ) -> list[ColumnFunction]:
-    """Return terms, given as `GivenTerm` says, with their columns as numbers.
+    """Return terms, passed as `TermArgument`, with their columns as numbers.
 
     Raises
     ------
     ValueError, TypeError
-        If a term is none, or names a column that there is not; the message says which.
+        If a term or one of its columns is invalid; the message names the term.
     """
     if not isinstance(terms, Iterable):
-        raise TypeError(f"terms must be pairs of columns and a function of them; got {terms!r}")
-    found = []
-    for number, given in enumerate(terms):
+        raise TypeError(f"terms must be pairs of columns and a function of these; got {terms!r}")
+    functions = []
+    for number, term in enumerate(terms):
         name = f"terms[{number}]"
-        if not isinstance(given, tuple) or len(given) not in (2, 3):
+        if not isinstance(term, tuple) or len(term) not in (2, 3):
             raise TypeError(
                 f"{name} must be a pair (columns, function), or (columns, edges, values) for a "
-                f"table over bins; got {given!r}"
+                f"table over bins; got {term!r}"
             )
-        columns = _columns(given[0], feature_names, name)
-        if len(given) == 3:
-            edges = [given[1]] if _is_single(given[0]) else given[1]
-            found.append(
-                ColumnFunction(columns, _binned(len(columns), edges, given[2], name), name)
-            )
-        elif callable(given[1]):
-            found.append(ColumnFunction(columns, given[1], name))
+        columns = _columns(term[0], feature_names, name)
+        if len(term) == 3:
+            edges = [term[1]] if _is_single(term[0]) else term[1]
+            table = _binned(len(columns), edges, term[2], name)
+            functions.append(ColumnFunction(columns, table, name))
+        elif callable(term[1]):
+            functions.append(ColumnFunction(columns, term[1], name))
         else:
-            raise TypeError(f"{name} must have a function of its columns; got {given[1]!r}")
-    return found
+            raise TypeError(f"{name} must have a function of its columns; got {term[1]!r}")
+    return functions
 
 
-def _columns(given: Any, names: Sequence[str] | None, term: str) -> tuple[int, ...]:
+def _columns(columns: Any, names: Sequence[str] | None, term: str) -> tuple[int, ...]:
     """Return the numbers of a term's columns."""
-    if not (_is_single(given) or isinstance(given, Iterable)):
+    if not (_is_single(columns) or isinstance(columns, Iterable)):
         raise TypeError(
-            f"{term}: columns are a number from 0 or a name, or a sequence of these; got {given!r}"
+            f"{term}: columns must be a number from 0 or a name, or a sequence of these; "
+            f"got {columns!r}"
         )
-    several = [given] if _is_single(given) else list(given)
+    several = [columns] if _is_single(columns) else list(columns)
     if not several:
-        raise ValueError(f"{term} has no column; a constant belongs to the intercept")
+        raise ValueError(f"{term} has no columns; add a constant to the intercept")
     numbers = []
     for key in several:
         if names is None:
             is_number = isinstance(key, int | np.integer) and not isinstance(key, bool)
             if not is_number or key < 0:
                 raise ValueError(
-                    f"{term}: columns are numbers from 0, or names of feature_names; got {key!r}"
+                    f"{term}: columns must be numbers from 0, or names in feature_names; "
+                    f"got {key!r}"
                 )
             numbers.append(int(key))
             continue
         places = places_of(key, names)
         if places is None or len(places) != 1:
-            what = "several columns are called" if places else "there is no column"
+            what = "several columns have the name" if places else "there is no column"
             raise ValueError(f"{term}: {what} {key!r}; feature_names are {shown(names)}")
         numbers.append(places[0])
     if len(set(numbers)) != len(numbers):
@@ -254,27 +258,27 @@ def _columns(given: Any, names: Sequence[str] | None, term: str) -> tuple[int, .
 
 
 def _is_single(columns: Any) -> bool:
-    """Whether columns are given as one, not as a sequence of them."""
+    """Whether the argument is a single column, not a sequence."""
     return isinstance(columns, str | int | np.integer)
 
 
 def _binned(n_columns: int, edges: Any, values: Any, term: str) -> Binned:
-    """Return a table over bins, of arrays of edges and of values."""
+    """Return a table over bins from arrays of edges and of values."""
     try:
-        arrays = tuple(np.array(own, dtype=np.float64) for own in edges)
+        arrays = tuple(np.array(column, dtype=np.float64) for column in edges)
         table = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{term}: edges and values must be arrays of numbers ({error})") from None
-    if len(arrays) != n_columns or any(own.ndim != 1 for own in arrays):
+    if len(arrays) != n_columns or any(array.ndim != 1 for array in arrays):
         raise ValueError(f"{term} must have an array of edges for each of its {n_columns} columns")
-    if any(not (np.diff(own) > 0.0).all() or np.isnan(own).any() for own in arrays):
-        raise ValueError(f"{term}: edges must ascend")
+    if any(not (np.diff(array) > 0.0).all() or np.isnan(array).any() for array in arrays):
+        raise ValueError(f"{term}: edges must be ascending")
     if not np.isfinite(table).all():
         raise ValueError(f"{term}: values must be finite")
-    shape = tuple(len(own) + 1 for own in arrays)
+    shape = tuple(len(array) + 1 for array in arrays)
     if table.shape[:n_columns] != shape or table.ndim > n_columns + 1:
         raise ValueError(
-            f"{term}: values must have shape {shape}, a bin more than edges in each column, or an "
-            f"axis of outputs more; got {table.shape}"
+            f"{term}: values must have shape {shape}, one more bin than edges in each column, or "
+            f"this shape with an additional axis of outputs; got {table.shape}"
         )
     return Binned(arrays, table)

@@ -1,4 +1,4 @@
-"""Maps of rows that make each column from a single one."""
+"""Maps of rows in which each new column is a function of a single column."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ __all__ = ["ColumnMap", "Scaling", "Selection", "decoded", "scattered"]
 
 
 class ColumnMap(ABC):
-    """A map of rows that makes each of its columns from a single column of the input."""
+    """A map of rows in which each new column is a function of a single input column."""
 
     n_columns: int
     """The number of columns of the input."""
 
     sources: NDArray[np.intp]
-    """For each column that is made, the number of the input column that it is made from."""
+    """For each new column, the number of its input column."""
 
     discrete: frozenset[int] = frozenset()
-    """The numbers of the input columns of which some entries only can be mapped: categories."""
+    """The numbers of the input columns of categories, which have a fixed set of values."""
 
     non_numeric: frozenset[int] = frozenset()
-    """The numbers of the input columns whose entries need not be numbers."""
+    """The numbers of the input columns that may have other values than numbers."""
 
     categories: Mapping[int, Sequence[object]] = MappingProxyType({})
-    """The categories of input columns where these are no numbers; `inverse` counts them."""
+    """The categories of input columns that are not numbers; `inverse` returns their places."""
 
     @abstractmethod
     def __call__(self, rows: Float) -> Float:
@@ -39,10 +39,9 @@ class ColumnMap(ABC):
 
     @abstractmethod
     def inverse(self, rows: Float) -> Float:
-        """Return rows that are mapped to `rows` or near, NaN where there are none.
+        """Return rows that are mapped to `rows` or near these, with NaN for missing inverses.
 
-        They serve to try a model out, and nothing else depends on them. Input columns that the map
-        drops get arbitrary entries.
+        The rows are only used to probe a model. Columns that the map drops get arbitrary values.
         """
 
 
@@ -61,23 +60,23 @@ class Selection(ColumnMap):
 
 
 class Scaling(ColumnMap):
-    """Each column x_j as (x_j − centre_j) / scale_j."""
+    """Each column x_j as (x_j − center_j) / scale_j."""
 
-    def __init__(self, centre: ArrayLike, scale: ArrayLike) -> None:
-        # Copies: what is passed may be the arrays of a model, which others can change.
-        self._centre, self._scale = np.array(centre, np.float64), np.array(scale, np.float64)
-        self.n_columns = len(self._centre)
+    def __init__(self, center: ArrayLike, scale: ArrayLike) -> None:
+        # Copies: the arguments may be the arrays of a model, which others can change.
+        self._center, self._scale = np.array(center, np.float64), np.array(scale, np.float64)
+        self.n_columns = len(self._center)
         self.sources = np.arange(self.n_columns)
 
     def __call__(self, rows: Float) -> Float:
-        return (rows - self._centre) / self._scale
+        return (rows - self._center) / self._scale
 
     def inverse(self, rows: Float) -> Float:
-        return rows * self._scale + self._centre
+        return rows * self._scale + self._center
 
 
 def decoded(rows: Float, categories: Mapping[int, Sequence[object]]) -> NDArray[Any]:
-    """Return rows with categories where they have the numbers of these, as `ColumnMap` says."""
+    """Return rows with categories instead of their places, see `ColumnMap.categories`."""
     if not categories:
         return rows
     table = rows.astype(object)
@@ -87,7 +86,7 @@ def decoded(rows: Float, categories: Mapping[int, Sequence[object]]) -> NDArray[
 
 
 def scattered(rows: Float, places: NDArray[np.intp], n_columns: int) -> Float:
-    """Return rows with the given columns at their places, and irregular numbers at the others."""
+    """Return rows with columns at the given places, and irregular numbers elsewhere."""
     size = len(rows) * n_columns
     wide: Float = np.cos(np.arange(1.0, 1.0 + size)).reshape(len(rows), n_columns)
     wide[:, places] = rows

@@ -1,76 +1,69 @@
-"""What functions made of several functions share."""
+"""Functions made of other functions of the same features: linear combinations and stacks."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pkex.execution.computation import Computation
-from pkex.functions.at_coalitions import Members, at_coalitions
-from pkex.functions.base import Function
-from pkex.games.indices import Quantity
-from pkex.games.value_functions import Game
+from pkex.functions.base import Function, Members, PosteriorDraws, finite
+from pkex.functions.products import Joined, Products
+from pkex.games.indices import SHAPLEY, Quantity
+from pkex.games.value_functions import NEUTRAL, Game
 from pkex.typing import Float
 
-__all__ = ["Composite", "alike"]
+__all__ = ["Combination", "Composite", "Stack"]
+
+# The largest number of rows for a comparison with the model.
+_MOST_PROBING_ROWS = 12
 
 
 class Composite(Function):
-    """What functions made of other functions of the same features share."""
+    """A function of the outputs of its parts, which are functions of the same features."""
 
-    __slots__ = ("_parts",)
+    __slots__ = ("parts",)
 
-    _parts: tuple[Function, ...]
+    parts: tuple[Function, ...]
 
-    @property
-    def n_features(self) -> int:
-        return self._parts[0].n_features
+    def _set_parts(self, parts: Iterable[Function], outputs: tuple[int, ...]) -> None:
+        """Set the parts, and the shape of the output of one row."""
+        self.parts = tuple(parts)
+        self._set_shape(self.parts[0].n_features, outputs, self.parts[0]._players)
 
-    @property
-    def n_players(self) -> int:
-        return self._parts[0].n_players
-
-    @property
-    def players(self) -> NDArray[np.int64]:
-        return self._parts[0].players
+    def with_parts(self, parts: Iterable[Function]) -> Self:
+        """Return the same function of the outputs of other parts."""
+        copied = self._copied()
+        outputs = (self.n_outputs,) if self.has_output_axis else ()
+        copied._set_parts(parts, outputs)
+        return copied
 
     @property
     def draws_rows(self) -> bool:
-        return any(part.draws_rows for part in self._parts)
+        return any(part.draws_rows for part in self.parts)
 
     @property
     def allows_missing(self) -> bool:
-        return all(part.allows_missing for part in self._parts)
+        return all(part.allows_missing for part in self.parts)
 
     @property
     def non_numeric(self) -> frozenset[int]:
-        return frozenset.intersection(*(part.non_numeric for part in self._parts))
+        return frozenset.intersection(*(part.non_numeric for part in self.parts))
 
     @property
     def discrete(self) -> frozenset[int]:
-        return frozenset().union(*(part.discrete for part in self._parts))
+        return frozenset().union(*(part.discrete for part in self.parts))
 
     @property
     def keeps_points(self) -> bool:
-        return all(part.keeps_points for part in self._parts)
+        return all(part.keeps_points for part in self.parts)
 
-    @property
-    def parts(self) -> tuple[Function, ...]:
-        """The functions that it is made of."""
-        return self._parts
-
-    def with_parts(self, parts: Iterable[Function]) -> Composite:
-        """Return what is made of other functions, of the same outputs, in the same way."""
-        copied = copy.copy(self)
-        copied._parts = tuple(parts)
-        return copied
-
-    def own_points(self) -> Float | None:
-        """Return the points of the first part if all the others have the same."""
-        first, *others = (part.own_points() for part in self._parts)
+    def stored_points(self) -> Float | None:
+        """Return the points of the first part, if all others store equal ones."""
+        first, *others = (part.stored_points() for part in self.parts)
         is_shared = first is not None and all(
             points is first or (points is not None and np.array_equal(points, first))
             for points in others
@@ -78,65 +71,253 @@ class Composite(Function):
         return first if is_shared else None
 
     def probing_rows(self) -> Float:
-        """Return rows of all the parts, or of parts at even distances if there are many.
+        """Return rows of all parts; of some parts, evenly spaced, if there are many.
 
-        A part that knows categories of a column gives its entries to the rows of the others.
+        Categories that only some parts know are also used in the rows of the other parts.
         """
-        chosen = [self._parts[i] for i in _evenly(len(self._parts), _MOST_PROBING_ROWS)]
+        chosen = [self.parts[i] for i in _evenly(len(self.parts), _MOST_PROBING_ROWS)]
         share = max(2, _MOST_PROBING_ROWS // len(chosen))
-        own = [rows[_evenly(len(rows), share)] for rows in (p.probing_rows() for p in chosen)]
-        rows = np.concatenate(own)
+        by_part = [rows[_evenly(len(rows), share)] for rows in (p.probing_rows() for p in chosen)]
+        rows = np.concatenate(by_part)
         for column in self.discrete:
             known = [
-                found for part, found in zip(chosen, own, strict=True) if column in part.discrete
+                of_part
+                for part, of_part in zip(chosen, by_part, strict=True)
+                if column in part.discrete
             ]
             if known:
                 rows[:, column] = np.resize(np.concatenate(known)[:, column], len(rows))
-        if self.discrete and any(taken := [self._takes(row[None]) for row in rows]):
-            rows = rows[taken]
+        if self.discrete and any(accepted := [self._accepts(row[None]) for row in rows]):
+            rows = rows[accepted]
         return rows[_evenly(len(rows), _MOST_PROBING_ROWS)]
 
-    def _takes(self, rows: Float) -> bool:
-        """Whether all the parts know the categories in rows."""
+    def _accepts(self, rows: Float) -> bool:
+        """Whether all parts know the categories in rows."""
         try:
             self.evaluate(rows, n_threads=1)
         except ValueError:
             return False
         return True
 
-    def _bases(self, game: Game, how: Computation) -> Iterator[float | Float]:
-        """Return the values of the empty coalition of the parts, one after the other."""
-        for number, part in enumerate(self._parts):
-            yield part.base(game, how.part(number, len(self._parts)))
+    def grouped(self, players: NDArray[np.int64]) -> Self:
+        return self.with_parts(part.grouped(players) for part in self.parts)
 
-    def _explained(
+    # Each of these computes the results of the parts one after the other.
+
+    def _bases(self, game: Game, how: Computation) -> Iterator[float | Float]:
+        for number, part in enumerate(self.parts):
+            yield part.base(game, how.part(number, len(self.parts)))
+
+    def _explained_parts(
         self, X: Float, game: Game, quantity: Quantity, how: Computation
     ) -> Iterator[Float]:
-        """Explain the parts one after the other."""
-        for number, part in enumerate(self._parts):
-            own = how.part(number, len(self._parts))
-            yield part.explain(X, game=game, quantity=quantity, how=own)
+        for number, part in enumerate(self.parts):
+            of_part = how.part(number, len(self.parts))
+            yield part.explain(X, game=game, quantity=quantity, how=of_part)
 
-    def _at_coalitions(
+    def _outputs_of_parts(
         self, row: Float, game: Game, members: Members, how: Computation
     ) -> Iterator[Float]:
-        """Return the outputs of the parts at coalitions, one after the other."""
-        for number, part in enumerate(self._parts):
-            own = how.part(number, len(self._parts))
-            yield at_coalitions(part, row, game, members, own)
+        for number, part in enumerate(self.parts):
+            of_part = how.part(number, len(self.parts))
+            yield part.coalition_outputs(row, game, members, of_part)
+
+    def _covariances_of_parts(self, X: Float, game: Game, how: Computation) -> list[Float]:
+        count = len(self.parts)
+        return [part.covariances(X, game, how.part(i, count)) for i, part in enumerate(self.parts)]
 
 
-# A composite is compared with the model's own output on no more rows than this.
-_MOST_PROBING_ROWS = 12
+class Combination(Composite):
+    """The function intercept + Σ_p weights_p · parts_p(x).
+
+    As a variance, it is that of a sum of independent random functions.
+
+    Parameters
+    ----------
+    parts : iterable of Function
+        One or more functions of the same features and outputs.
+    weights : array-like of shape (n_parts,) or (n_parts, outputs), optional
+        1 by default.
+    intercept : float or array-like of shape (outputs,), default 0.0
+
+    Examples
+    --------
+    The average of two expansions, in other units:
+
+    >>> from pkex.functions.kernel_sum import KernelSum
+    >>> from pkex.kernels import RBF
+    >>> wide = KernelSum([[0.0]], [2.0], RBF(5.0))
+    >>> narrow = KernelSum([[0.0], [1.0]], [1.0, -1.0], RBF(0.1))
+    >>> Combination([wide, narrow], weights=[50.0, 50.0], intercept=10.0).predict([[0.0]])
+    array([160.])
+    """
+
+    __slots__ = ("_intercept", "_weights")
+
+    def __init__(
+        self,
+        parts: Iterable[Function],
+        weights: ArrayLike | None = None,
+        intercept: ArrayLike = 0.0,
+    ) -> None:
+        checked = _of_equal_shape(parts)
+        self._set_parts(checked, (checked[0].n_outputs,) if checked[0].has_output_axis else ())
+        # Copies: the arguments may be the arrays of a model, which others can change.
+        ones = np.ones(len(checked))
+        self._weights = ones if weights is None else np.array(weights, dtype=np.float64)
+        self._intercept = np.array(intercept, dtype=np.float64)
+
+    def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
+        values = (part.evaluate(X, n_threads=n_threads) for part in self.parts)
+        return finite(self._sum(values))
+
+    def explain(
+        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+    ) -> Float:
+        values = self._explained_parts(X, game, quantity, how)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return finite(self._sum(values, with_intercept=quantity.size == 0))
+
+    def base(self, game: Game, how: Computation) -> float | Float:
+        base = self._sum(map(np.asarray, self._bases(game, how)))
+        return base if self.has_output_axis else float(base)
+
+    def coalition_outputs(
+        self, row: Float, game: Game, members: Members, how: Computation
+    ) -> Float:
+        return self._sum(self._outputs_of_parts(row, game, members, how))
+
+    def products(self, rows: NDArray[Any]) -> Products:
+        parts = [part.products(rows) for part in self.parts]
+        weighted = zip(self._weights, parts, strict=True)
+        return Joined(parts, [weight * part.weights for weight, part in weighted])
+
+    def covariances(self, X: Float, game: Game, how: Computation) -> Float:
+        weighted = zip(self._weights, self._covariances_of_parts(X, game, how), strict=True)
+        return np.asarray(sum(weight * part for weight, part in weighted))
+
+    def draws(
+        self, rows: NDArray[Any], n: int, random: np.random.Generator
+    ) -> list[PosteriorDraws]:
+        by_output = zip(*(part.draws(rows, n, random) for part in self.parts), strict=True)
+        squares = np.broadcast_to(self._weights.T, (self.n_outputs, len(self.parts)))
+        return [
+            PosteriorDraws(
+                Combination([draws.function for draws in of_parts], np.sqrt(weights)),
+                max(draws.missing for draws in of_parts),
+            )
+            for of_parts, weights in zip(by_output, squares, strict=True)
+        ]
+
+    def _selected(self, outputs: list[int]) -> Self:
+        selected = self.with_parts(part.select(outputs) for part in self.parts)
+        if self._weights.ndim == 2:
+            selected._weights = self._weights[:, outputs]
+        if self._intercept.ndim:
+            selected._intercept = self._intercept[outputs]
+        return selected
+
+    def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
+        weighted = zip(np.abs(self._weights), self.parts, strict=True)
+        terms = [weight * part.magnitude(X, n_threads=n_threads) for weight, part in weighted]
+        return np.asarray(sum(terms, start=np.abs(self._intercept)))
+
+    def _sum(self, values: Iterable[Float], *, with_intercept: bool = True) -> Float:
+        """Return the weighted sum of results of the parts, added with compensation."""
+        terms = (weight * part for weight, part in zip(self._weights, values, strict=True))
+        constant = self._intercept if with_intercept else np.zeros(())
+        return _compensated_sum(chain(terms, [constant]))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.parts)} × {self.parts[0]!r})"
+
+
+class Stack(Composite):
+    """The function with each of several functions as an output.
+
+    As a variance, it is that of independent outputs.
+
+    Parameters
+    ----------
+    parts : iterable of Function
+        One or more functions of the same features, without an output axis.
+
+    Examples
+    --------
+    >>> from pkex.functions.kernel_sum import KernelSum
+    >>> from pkex.kernels import RBF
+    >>> wide = KernelSum([[0.0]], [2.0], RBF(5.0))
+    >>> narrow = KernelSum([[0.0], [1.0]], [1.0, -1.0], RBF(0.1))
+    >>> Stack([wide, narrow]).predict([[0.0]])
+    array([[2., 1.]])
+    """
+
+    __slots__ = ()
+
+    def __init__(self, parts: Iterable[Function]) -> None:
+        checked = _of_equal_shape(parts)
+        if checked[0].has_output_axis:
+            raise ValueError("only functions without an output axis can be stacked")
+        self._set_parts(checked, (len(checked),))
+
+    def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
+        return np.stack([part.evaluate(X, n_threads=n_threads) for part in self.parts], axis=-1)
+
+    def explain(
+        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+    ) -> Float:
+        return np.concatenate(list(self._explained_parts(X, game, quantity, how)), axis=-1)
+
+    def base(self, game: Game, how: Computation) -> Float:
+        return np.array(list(self._bases(game, how)))
+
+    def coalition_outputs(
+        self, row: Float, game: Game, members: Members, how: Computation
+    ) -> Float:
+        return np.concatenate(list(self._outputs_of_parts(row, game, members, how)), axis=-1)
+
+    def products(self, rows: NDArray[Any]) -> Products:
+        parts = [part.products(rows) for part in self.parts]
+        # The products of a part have a weight for their own output only.
+        units = np.eye(len(parts))
+        return Joined(parts, [part.weights * unit for part, unit in zip(parts, units, strict=True)])
+
+    def covariances(self, X: Float, game: Game, how: Computation) -> Float:
+        return np.concatenate(self._covariances_of_parts(X, game, how), axis=-1)
+
+    def draws(
+        self, rows: NDArray[Any], n: int, random: np.random.Generator
+    ) -> list[PosteriorDraws]:
+        return [draws for part in self.parts for draws in part.draws(rows, n, random)]
+
+    def _selected(self, outputs: list[int]) -> Self:
+        return self.with_parts(self.parts[output] for output in outputs)
+
+    def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
+        return np.stack([part.magnitude(X, n_threads=n_threads) for part in self.parts], axis=-1)
+
+    def __repr__(self) -> str:
+        return f"Stack({len(self.parts)} outputs, the first {self.parts[0]!r})"
+
+
+def _compensated_sum(terms: Iterable[NDArray[Any]]) -> Float:
+    """Add arrays with twice the precision (Knuth's two-sum, with a sum of the errors)."""
+    total = error = np.zeros(())
+    for term in terms:
+        larger = total + term
+        gained = larger - total
+        error = error + ((total - (larger - gained)) + (term - gained))
+        total = larger
+    return np.asarray(total + error)
 
 
 def _evenly(length: int, most: int) -> NDArray[np.intp]:
-    """Return up to `most` of the numbers from 0 to length − 1, the first and last among them."""
+    """Return up to `most` of the numbers from 0 to length − 1, including the first and the last."""
     return np.unique(np.linspace(0, length - 1, min(length, most)).astype(np.intp))
 
 
-def alike(parts: Iterable[Function]) -> tuple[Function, ...]:
-    """Return functions as a tuple if they are of the same features and outputs."""
+def _of_equal_shape(parts: Iterable[Function]) -> tuple[Function, ...]:
+    """Return functions as a tuple; raise a ValueError if their features or outputs differ."""
     checked = tuple(parts)
     shapes = {(part.n_features, part.n_outputs, part.has_output_axis) for part in checked}
     if len(shapes) != 1:

@@ -7,7 +7,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from numpy.typing import ArrayLike
 
-from pkex.functions.column_functions import GivenTerm
+from pkex.functions.column_functions import TermArgument
 from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.term_sum import TermSum
 from pkex.inputs.keywords import with_known_keywords
@@ -169,7 +169,7 @@ class TermExpansion(Description[TermSum]):
     Raises
     ------
     ValueError, TypeError
-        If a term is invalid or uses an unknown column. The message says which term.
+        If a term or one of its columns is invalid. The message names the term.
 
     References
     ----------
@@ -192,7 +192,7 @@ class TermExpansion(Description[TermSum]):
     @with_known_keywords
     def __init__(
         self,
-        terms: Iterable[GivenTerm],
+        terms: Iterable[TermArgument],
         intercept: ArrayLike = 0.0,
         *,
         feature_names: Sequence[str] | None = None,

@@ -1,4 +1,4 @@
-"""Kernel expansions in terms of tables that hold more than numbers."""
+"""Kernel expansions of tables with other values than numbers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.functions.base import ConditionalMeans
 from pkex.functions.column_maps import ColumnMap
 from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.transformed import Transformed
@@ -18,18 +19,18 @@ __all__ = ["EncodedKernelSum", "EncodedTransformed", "TableMap"]
 
 
 class TableMap(ColumnMap):
-    """A map of the columns of a table to numbers that names what it refuses itself."""
+    """A map of the columns of a table to numbers, whose own errors name invalid values."""
 
     names: tuple[str, ...]
-    """What the columns of the table are called."""
+    """The names of the columns of the table."""
 
     @abstractmethod
     def of_table(self, table: Any) -> Float:
-        """Map a table as users give it: an array, or a data frame with the same columns."""
+        """Map a table that users pass: an array, or a data frame with the same columns."""
 
 
 class EncodedTransformed(Transformed):
-    """A function of the numbers that a table's columns become, in terms of the table's columns."""
+    """A function of the numbers that encode a table, as a function of the table's columns."""
 
     __slots__ = ()
 
@@ -38,12 +39,12 @@ class EncodedTransformed(Transformed):
 
 
 class EncodedKernelSum(KernelSum):
-    """A kernel expansion that evaluates tables: its points are what their rows become.
+    """A kernel expansion of encoded tables.
 
     Parameters
     ----------
     points, coefficients, kernel
-        As of `KernelSum`, in the numbers that the columns become.
+        As in `KernelSum`, for encoded rows.
     columns : TableMap
     """
 
@@ -54,27 +55,19 @@ class EncodedKernelSum(KernelSum):
     ) -> None:
         super().__init__(points, coefficients, kernel)
         self._columns = columns
-
-    @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        """The names of the table's columns."""
-        return self._columns.names
+        # The names of the table's columns.
+        self.feature_names = columns.names
 
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
         """Evaluate the function at the rows of a table."""
         return super().evaluate(self._columns.of_table(X), n_threads=n_threads)
 
-    def _copied(self) -> KernelSum:
-        copied = super()._copied()
-        assert isinstance(copied, EncodedKernelSum), "a copy is of the same class"
-        copied._columns = self._columns
-        return copied
+    def conditional_means(
+        self, X: Float, rows: Float, landmarks: NDArray[np.intp] | None
+    ) -> ConditionalMeans | None:
+        return None
 
     def of_table(self) -> EncodedTransformed:
-        """Return the function in terms of the table's columns, each a player."""
-        own = KernelSum(self._points, self._coefficients, self._kernel)
-        return EncodedTransformed(self._columns, own, self._columns.names)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self._points, np.asarray(self._coefficients), self._kernel, self._columns)
-        return type(self), parts
+        """Return the function of the table's columns, each a player."""
+        function = KernelSum(self.points, self.coefficients, self.kernel)
+        return EncodedTransformed(self._columns, function, self._columns.names)

@@ -1,4 +1,4 @@
-"""Neutral Shapley values of Tanimoto's kernel between rows of 0 and 1, in closed form."""
+"""Neutral Shapley values of the Tanimoto kernel of rows of 0 and 1, in closed form."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["are_bits", "neutral_values", "tanimoto_amplitude"]
 
 
 def tanimoto_amplitude(kernel: Kernel) -> float | None:
-    """Return what Tanimoto's kernel is multiplied by, None if the kernel is another."""
-    amplitude, own = amplitude_and_kernel(kernel)
-    return amplitude if isinstance(own, Tanimoto) else None
+    """Return the amplitude of a Tanimoto kernel; None for other kernels."""
+    amplitude, unscaled = amplitude_and_kernel(kernel)
+    return amplitude if isinstance(unscaled, Tanimoto) else None
 
 
 def are_bits(rows: Float) -> NDArray[np.bool_]:
-    """Return whether all entries of each row are 0 or 1."""
+    """Return whether all values of each row are 0 or 1."""
     are: NDArray[np.bool_] = ((rows == 0.0) | (rows == 1.0)).all(axis=1)
     return are
 
@@ -27,21 +27,22 @@ def are_bits(rows: Float) -> NDArray[np.bool_]:
 def neutral_values(
     points: Float, coefficients: Float, rows: Float, *, report: Report | None = None
 ) -> Float:
-    """Return the values of Σ_i α_i N/D, where absent bits count in neither N nor D.
+    """Return the Shapley values of Σ_i α_i N/D, where absent bits count in neither N nor D.
 
-    With c bits that both have and e that one has, of U = c + e, the worth of c′ and e′ of them is
-    c′/(c′ + e′). By symmetry each of the c has 1/U + e (H_U − 1)/(U (U − 1)) and each of the e has
-    −c (H_U − 1)/(U (U − 1)), where H_U = 1 + 1/2 + … + 1/U.
+    Let c bits be set in both rows and e bits in one of them, U = c + e. A coalition with c′ and e′
+    of these has the value c′/(c′ + e′). By symmetry, each of the c bits has the Shapley value
+    1/U + e (H_U − 1)/(U (U − 1)), and each of the e bits −c (H_U − 1)/(U (U − 1)), where
+    H_U = 1 + 1/2 + … + 1/U.
 
     Parameters
     ----------
     points : ndarray of shape (n, d)
-        Of 0 and 1.
+        Rows of 0 and 1.
     coefficients : ndarray of shape (n, outputs)
     rows : ndarray of shape (m, d)
-        Of 0 and 1.
+        Rows of 0 and 1.
     report : callable, optional
-        Called with the number of rows that are done, and of all.
+        Receives the numbers of finished rows and of all rows.
 
     Returns
     -------
@@ -51,17 +52,17 @@ def neutral_values(
     bits_of_points = points.sum(axis=1)
     values = np.empty((*rows.shape, coefficients.shape[1]))
     for number, (row, of_row) in enumerate(zip(rows, values, strict=True)):
-        # Whole numbers, exact in any order.
+        # Integers: sums are exact in any order.
         shared = points @ row
         union = bits_of_points + row.sum() - shared
         pairs = np.maximum(union * (union - 1.0), 1.0)
         excess = (harmonic[union.astype(np.intp)] - 1.0) / pairs
-        # A union of one bit has H − 1 = 0, and one of none nothing.
+        # A union of one bit has H − 1 = 0, and an empty union contributes nothing.
         of_both = np.where(union > 0.0, 1.0 / np.maximum(union, 1.0), 0.0)
         of_both += (union - shared) * excess
         of_one = np.where(union > 0.0, -shared * excess, 0.0)
         both, one = (part[:, None] * coefficients for part in (of_both, of_one))
-        # One row at a time, so that sums do not depend on how many there are.
+        # One row at a time, so that sums do not depend on the number of rows.
         with_bit = np.einsum("ij,ik->jk", points, both - one) + one.sum(axis=0)
         without = np.einsum("ij,ik->jk", points, one)
         of_row[:] = np.where(row[:, None] > 0.0, with_bit, without)

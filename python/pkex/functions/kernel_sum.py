@@ -1,4 +1,4 @@
-"""Functions that kernel methods fit: weighted sums of kernels centred at points."""
+"""Functions that kernel methods fit: weighted sums of kernels centered at points."""
 
 from __future__ import annotations
 
@@ -12,17 +12,22 @@ from numpy.typing import ArrayLike, NDArray
 from pkex import _core
 from pkex.execution.computation import Computation
 from pkex.execution.progress import parts_of
-from pkex.functions.at_coalitions import Members, at_any_coalitions, at_coalitions
-from pkex.functions.base import finite
+from pkex.functions.base import (
+    ConditionalMeans,
+    Function,
+    Members,
+    checked_constant,
+    finite,
+    rows_near,
+)
+from pkex.functions.conditional_expansion import expansion_means
 from pkex.functions.fingerprints import are_bits, neutral_values, tanimoto_amplitude
-from pkex.functions.packing import Packing, by_engine
-from pkex.functions.products import Joined, Products, TermsOfPoints, products
+from pkex.functions.packing import Packing
+from pkex.functions.products import Joined, Products, TermsOfPoints
 from pkex.functions.series_products import products_of_series
-from pkex.functions.weighted import Weighted, checked_intercept, probing_rows
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
-from pkex.inputs.arrays import read_only
-from pkex.inputs.wording import counted
+from pkex.inputs.arrays import owned, read_only
 from pkex.kernels import Kernel
 from pkex.kernels.allowed_values import AllowedValues
 from pkex.kernels.base import namesake
@@ -33,17 +38,30 @@ from pkex.typing import Float, Report
 
 __all__ = ["KernelSum"]
 
+# Attributes that are computed again when an expansion is unpickled.
+_NOT_SAVED = ("_allowed", "_packing")
 
-class KernelSum(Weighted):
+
+class KernelSum(Function):
     """The function f(x) = intercept + Σ_i coefficients_i · kernel(x, points_i).
 
     Parameters
     ----------
     points, coefficients, kernel, intercept, feature_names
-        As of `KernelExpansion`, its public description.
+        As in `KernelExpansion`, its public description.
     """
 
-    __slots__ = ("_entries", "_feature_names", "_kernel", "_packing", "_points")
+    __slots__ = (
+        "_allowed",
+        "_packing",
+        "coefficients",
+        "feature_names",
+        "intercept",
+        "kernel",
+        "points",
+    )
+
+    feature_names: tuple[str, ...] | None
 
     def __init__(
         self,
@@ -58,51 +76,45 @@ class KernelSum(Weighted):
                 "kernel must be a kernel of pkex.kernels, such as RBF(length_scale=1.0); "
                 f"got {kernel!r} ({type(kernel).__name__}){namesake(kernel)}"
             )
-        self._kernel = kernel
-        self._points = read_only(as_matrix(points, "points", allow_no_rows=True))
-        self._entries = AllowedValues.of(kernel.terms(self.n_features))
-        self._entries.check(self._points, "points")
-        self._coefficients = read_only(
-            as_vector_or_matrix(
-                coefficients, "coefficients", n_rows=len(self._points), rows_of="points"
-            )
+        self.kernel = kernel
+        self.points = read_only(as_matrix(points, "points", allow_no_rows=True))
+        n_points, n_features = self.points.shape
+        self._allowed = AllowedValues.of(kernel.terms(n_features))
+        self._allowed.check(self.points, "points")
+        self.coefficients = read_only(
+            as_vector_or_matrix(coefficients, "coefficients", n_rows=n_points, rows_of="points")
         )
-        self._intercept = checked_intercept(intercept, self._coefficients.shape[1:])
-        self._feature_names = _checked_names(feature_names, self.n_features)
-        self._players = None
-        self._packing = Packing(self._points, self._flat_coefficients(), kernel)
-
-    @property
-    def points(self) -> Float:
-        """The expansion points, read-only, shape (n, d)."""
-        return self._points
-
-    @property
-    def kernel(self) -> Kernel:
-        """The kernel."""
-        return self._kernel
-
-    @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        """The names of the columns, which those of a DataFrame must be; None if not known."""
-        return self._feature_names
-
-    @property
-    def n_features(self) -> int:
-        """The number of features d."""
-        return int(self._points.shape[1])
+        self._set_shape(n_features, self.coefficients.shape[1:])
+        self.intercept = checked_constant(intercept, self.coefficients.shape[1:])
+        self.feature_names = None if feature_names is None else tuple(feature_names)
+        if feature_names is not None and len(feature_names) != n_features:
+            raise ValueError(
+                f"feature_names must have {n_features} names, one for each column; "
+                f"got {len(feature_names)}"
+            )
+        self._packing = Packing(self.points, self._columns_of_coefficients, kernel)
 
     @property
     def packed(self) -> _core.Expansion:
         """The engine's form of the expansion, without the intercept, for rows near the points."""
         return self._packing.at(0)
 
+    @property
+    def _columns_of_coefficients(self) -> Float:
+        return self.coefficients.reshape(len(self.points), self.n_outputs)
+
+    def stored_points(self) -> Float:
+        return self.points
+
+    def probing_rows(self) -> Float:
+        return self._allowed.nearest(rows_near(self.points))
+
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
-        if self._feature_names is not None:
-            found = Labels.comparable(X, "X").names or self._feature_names
-            check_column_names(found, self._feature_names, "X", "the expansion")
+        if self.feature_names is not None:
+            found = Labels.comparable(X, "X").names or self.feature_names
+            check_column_names(found, self.feature_names, "X", "the expansion")
         rows = as_matrix(X, "X", n_columns=self.n_features)
-        self._entries.check(rows, "X")
+        self._allowed.check(rows, "X")
         sums = self._packing.over(
             rows,
             None,
@@ -112,7 +124,7 @@ class KernelSum(Weighted):
             ),
         )
         with np.errstate(over="ignore"):
-            values = sums.reshape(len(rows), *self._coefficients.shape[1:]) + self._intercept
+            values = sums.reshape(len(rows), *self.coefficients.shape[1:]) + self.intercept
         if not np.isfinite(values).all():
             row = int(np.argwhere(~np.isfinite(values))[0, 0])
             raise OverflowError(f"the value of row {row} is too large for a float")
@@ -121,69 +133,55 @@ class KernelSum(Weighted):
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
         """Return ``|intercept| + Σ_i |coefficients_i| · kernel(x, points_i)`` for rows.
 
-        It is the scale of the rounding errors in f(x), however f is summed. Where mixtures stand in
-        for the kernel, ``Σ_i |coefficients_i| · kernel(x, x)`` is added, the scale of their errors.
-        Terms of a dot product count with their sizes, as they may cancel.
+        This is the scale of the rounding errors in f(x) for any order of summation. For a kernel
+        that is approximated by a mixture, ``Σ_i |coefficients_i| · kernel(x, x)`` is added, the
+        scale of the approximation errors. Powers of a dot product, which may cancel, enter with
+        their absolute values.
         """
-        terms = self._kernel.terms(self.n_features)
-        if any(term.series is not None for term in terms):
+        terms = self.kernel.terms(self.n_features)
+        if has_series(terms):
             rows = as_matrix(X, "X", n_columns=self.n_features)
-            kernel = sum(term.magnitude(rows, self._points) for term in terms)
-            sizes: Float = kernel @ np.abs(self._coefficients)
+            kernel = sum(term.magnitude(rows, self.points) for term in terms)
+            sizes: Float = kernel @ np.abs(self.coefficients)
         else:
-            positive = KernelSum(self._points, np.abs(self._coefficients), self._kernel)
+            positive = KernelSum(self.points, np.abs(self.coefficients), self.kernel)
             # A function that grows with the distance may be negative.
             sizes = np.abs(positive.evaluate(X, n_threads=n_threads))
-        sizes += np.abs(self._intercept)
+        sizes += np.abs(self.intercept)
         errors = np.asarray(self._packing.scale_of_errors)
         sizes += errors if self.has_output_axis else errors.sum()
         return sizes
 
     def explain(
-        self,
-        X: Float,
-        *,
-        game: Game = NEUTRAL,
-        quantity: Quantity = SHAPLEY,
-        how: Computation,
+        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
     ) -> Float:
-        """Return a quantity of rows, in the engine's layout (n, coalitions, n_outputs)."""
-        self._entries.check(X, "X")
-        compute = by_engine(self._packing.engine_game(game), quantity, how)
-        if quantity == SHAPLEY and game.value_function == "neutral" and self._is_of_bits:
-            # Each row by itself, so that it does not matter which are explained together.
+        self._allowed.check(X, "X")
+        if quantity == SHAPLEY and game.value_function == "neutral" and self._has_closed_form:
+            # The two methods take different rows, so a row's values do not depend on other rows.
             of_bits = are_bits(X)
-            amplitude = tanimoto_amplitude(self._kernel) or 1.0
+            amplitude = tanimoto_amplitude(self.kernel) or 1.0
             values = np.empty((len(X), self.n_players, self.n_outputs))
             others = np.ascontiguousarray(X[~of_bits])
             shares = (len(X) - len(others) + 1e-3, len(others) + 1e-3)
-            of_closed_form, of_engine = parts_of(how.progress, *shares)
+            closed_form_report, engine_report = parts_of(how.progress, *shares)
             values[of_bits] = neutral_values(
-                self._points,
-                amplitude * self._flat_coefficients(),
+                self.points,
+                amplitude * self._columns_of_coefficients,
                 X[of_bits],
-                report=of_closed_form,
+                report=closed_form_report,
             )
-            values[~of_bits] = self._packing.over(others, game, of_engine, compute)
+            values[~of_bits] = self._packing.quantity(
+                others, game, quantity, how.reporting(engine_report)
+            )
             return finite(values)
-        values = self._packing.over(X, game, how.progress, compute)
-        if quantity == SHAPLEY:
-            return values
-        return values + self._intercept if quantity.size == 0 else values
+        values = self._packing.quantity(X, game, quantity, how)
+        return values + self.intercept if quantity.size == 0 else values
 
     @property
-    def _is_of_bits(self) -> bool:
-        """Whether the kernel is Tanimoto's, and the points' entries are 0 or 1, each a player."""
-        is_tanimoto = tanimoto_amplitude(self._kernel) is not None and self._players is None
-        return is_tanimoto and bool(are_bits(self._points).all())
-
-    def own_points(self) -> Float:
-        """Return the expansion points, shape (n, d)."""
-        return self._points
-
-    def probing_rows(self) -> Float:
-        """Return rows at the points and beside them."""
-        return self._entries.nearest(probing_rows(self._points))
+    def _has_closed_form(self) -> bool:
+        """Whether points of 0 and 1 are compared by the Tanimoto kernel, each bit a player."""
+        is_tanimoto = tanimoto_amplitude(self.kernel) is not None and self._players is None
+        return is_tanimoto and bool(are_bits(self.points).all())
 
     def base(self, game: Game, how: Computation) -> float | Float:
         """Return the value of the empty coalition.
@@ -191,147 +189,116 @@ class KernelSum(Weighted):
         Returns
         -------
         float or ndarray of shape (outputs,)
-            In the neutral game intercept + Σ_i coefficients_i · Σ_t c_t over the terms t of the
-            kernel, all factors being 1, and dot products 0; in the interventional game the mean of
-            the function over the background; in the marginal game intercept + Σ_i coefficients_i ·
-            Σ_t c_t times the product over players of their mean factors over the background, or
-            over the points.
+            Neutral: intercept + Σ_i coefficients_i · Σ_t c_t over the terms t of the kernel, with
+            factors of 1 and dot products of 0. Interventional: the mean of the function over the
+            background. Marginal: intercept + Σ_i coefficients_i · Σ_t c_t times the product over
+            players of their mean factors over the background, or over the points.
 
         Raises
         ------
         OverflowError
             If it is too large for a float.
         """
+        is_neutral = game.value_function == "neutral"
         try:
-            sums = (
-                self._mean_sums(game, how)
-                if game.value_function != "neutral"
-                else self._neutral_sums()
-            )
+            sums = self._neutral_sums() if is_neutral else self._mean_sums(game, how)
         except OverflowError:
             sums = np.full(self.n_outputs, np.inf)
         with np.errstate(over="ignore"):
-            bases = sums + self._intercept
+            bases = sums + self.intercept
         if not np.isfinite(bases).all():
             raise OverflowError(
-                "the base value, the function while no feature is known, is too large for a float; "
+                "the base value, the value of the empty coalition, is too large for a float; "
                 "scale the coefficients down"
             )
-        return bases if self.has_output_axis else float(bases[0])
+        return self._as_base(bases)
 
     def _neutral_sums(self) -> Float:
         """Return Σ_i coefficients_i · Σ_t c_t of each output, summed exactly."""
-        terms = self._kernel.terms(self.n_features)
+        terms = self.kernel.terms(self.n_features)
         amplitude = math.fsum(term.of_no_column for term in terms)
-        columns = self._flat_coefficients().T
+        columns = self._columns_of_coefficients.T
         with np.errstate(over="ignore"):
             return amplitude * np.array([math.fsum(column) for column in columns])
 
     def _mean_sums(self, game: Game, how: Computation) -> Float:
-        """Return each output of the empty coalition against a background, less the intercept."""
+        """Return the value of the empty coalition with a background, without the intercept."""
         if game.background is not None:
-            self._entries.check(game.background[0], "background")
+            self._allowed.check(game.background[0], "background")
         return self._packing.at(self._packing.of_game(game)).base(
             game=self._packing.engine_game(game).packed,
             n_threads=how.n_threads,
             progress=how.progress,
         )
 
+    def coalition_outputs(
+        self, row: Float, game: Game, members: Members, how: Computation
+    ) -> Float:
+        if has_series(self.kernel.terms(self.n_features)):
+            return super().coalition_outputs(row, game, members, how)
+        self._allowed.check(row[None], "X")
+        game = self._packing.engine_game(game)
+        background = None if game.background is None else game.background[0]
+        some = None if members is None else np.ascontiguousarray(members)
+        options: dict[str, Any] = {"summation": how.summation, "n_threads": how.n_threads}
+
+        def compute(packed: _core.Expansion, rows: Float, report: Report | None) -> Float:
+            return packed.coalition_values(rows, background, some, progress=report, **options)
+
+        sums: Float = self._packing.over(row[None], game, how.progress, compute)[0]
+        outputs: Float = sums.swapaxes(1, 2) + np.ravel(self.intercept)
+        return outputs
+
+    def conditional_means(
+        self, X: Float, rows: Float, landmarks: NDArray[np.intp] | None
+    ) -> ConditionalMeans | None:
+        return expansion_means(
+            self.points,
+            self._columns_of_coefficients,
+            self.kernel.terms(self.n_features),
+            np.ravel(self.intercept),
+            (X, rows, landmarks),
+        )
+
+    def products(self, rows: NDArray[Any]) -> Products:
+        self._allowed.check(rows, "inputs")
+        points, weights = self.points, self._columns_of_coefficients
+        terms = self._packing.terms_at(int(self._packing.reaches(rows).max(initial=0)))
+        pure = [term for term in terms if term.series is None]
+        parts: list[Products] = [TermsOfPoints(points, weights, pure)] if pure else []
+        series = [term for term in terms if term.series is not None]
+        parts += [products_of_series(points, weights, term, rows) for term in series]
+        return Joined(parts, [part.weights for part in parts])
+
     def grouped(self, players: NDArray[np.int64]) -> KernelSum:
-        """Return the expansion with its players merged, as players of the given numbers."""
-        merged = self._copied()
-        merged._players = players if self._players is None else players[self._players]
-        merged._packing = self._packing.grouped(merged._players)
+        merged = super().grouped(players)
+        merged._packing = self._packing.grouped(merged.players)
         return merged
 
-    def _copied(self) -> KernelSum:
-        copied = KernelSum.__new__(type(self))
-        for name in (*Weighted.__slots__, *KernelSum.__slots__):
-            setattr(copied, name, getattr(self, name))
-        return copied
-
-    def _flat_coefficients(self) -> Float:
-        return self._coefficients.reshape(len(self._points), self.n_outputs)
-
-    def select(self, outputs: Sequence[int]) -> KernelSum:
-        """Return the expansion of some of the outputs, in the order given."""
-        if not self.has_output_axis:
-            raise ValueError("the expansion has a single output and no output axis to select from")
-        chosen = list(outputs)
+    def _selected(self, outputs: list[int]) -> KernelSum:
         selected = KernelSum(
-            self._points,
-            self._coefficients[:, chosen],
-            self._kernel,
-            np.asarray(self._intercept)[chosen],
-            self._feature_names,
+            self.points,
+            self.coefficients[:, outputs],
+            self.kernel,
+            np.asarray(self.intercept)[outputs],
+            self.feature_names,
         )
         return selected if self._players is None else selected.grouped(self._players)
 
-    # A state of plain parts, which skops saves, too.
     def __getstate__(self) -> dict[str, Any]:
-        return {
-            "points": self._points,
-            "coefficients": self._coefficients,
-            "kernel": self._kernel,
-            "intercept": self._intercept,
-            "players": self._players,
-            "feature_names": self._feature_names,
-        }
+        state = super().__getstate__()
+        return {name: item for name, item in state.items() if name not in _NOT_SAVED}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        names = ("points", "coefficients", "kernel", "intercept", "feature_names")
-        KernelSum.__init__(self, *(state[name] for name in names))
-        if state["players"] is not None:
-            self._players = state["players"]
-            self._packing = self._packing.grouped(state["players"])
+        super().__setstate__(state)
+        owned(self.points)
+        owned(self.coefficients)
+        self._allowed = AllowedValues.of(self.kernel.terms(self.n_features))
+        coefficients = self._columns_of_coefficients
+        self._packing = Packing(self.points, coefficients, self.kernel, self._players)
 
     def __repr__(self) -> str:
-        n_points = len(self._points)
-        sizes = [counted(n_points, "point"), counted(self.n_features, "feature")]
-        if self.has_output_axis:
-            sizes.append(counted(self.n_outputs, "output"))
-        kernel = repr(self._kernel)
+        kernel = repr(self.kernel)
         if len(kernel) > 60:
             kernel = f"{kernel[:57]}..."
-        return f"KernelExpansion({', '.join(sizes)}, kernel={kernel})"
-
-
-def _checked_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...] | None:
-    """Return one name for each column, strings that may be equal."""
-    if names is None:
-        return None
-    if len(names) != n_features:
-        raise ValueError(
-            f"feature_names must have {n_features} names, one for each column; got {len(names)}"
-        )
-    return tuple(names)
-
-
-@at_coalitions.register
-def _(expansion: KernelSum, row: Float, game: Game, members: Members, how: Computation) -> Float:
-    if has_series(expansion.kernel.terms(expansion.n_features)):
-        return at_any_coalitions(expansion, row, game, members, how)
-    expansion._entries.check(row[None], "X")
-    game = expansion._packing.engine_game(game)
-    background = None if game.background is None else game.background[0]
-    some = None if members is None else np.ascontiguousarray(members)
-    options: dict[str, Any] = {"summation": how.summation, "n_threads": how.n_threads}
-
-    def compute(packed: _core.Expansion, rows: Float, report: Report | None) -> Float:
-        return packed.coalition_values(rows, background, some, progress=report, **options)
-
-    sums: Float = expansion._packing.over(row[None], game, how.progress, compute)[0]
-    values: Float = sums.swapaxes(1, 2) + np.ravel(expansion.intercept)
-    return values
-
-
-@products.register
-def _(function: KernelSum, rows: Float) -> Products:
-    function._entries.check(rows, "inputs")
-    packing, points, weights = function._packing, function.points, function._flat_coefficients()
-    terms = packing.terms_at(int(packing.reaches(rows).max(initial=0)))
-    pure = [term for term in terms if term.series is None]
-    parts: list[Products] = [TermsOfPoints(points, weights, pure)] if pure else []
-    series = [term for term in terms if term.series is not None]
-    parts += [products_of_series(points, weights, term, rows) for term in series]
-    return Joined(parts, [part.weights for part in parts])
+        return f"KernelExpansion({self._sizes((len(self.points), 'point'))}, kernel={kernel})"

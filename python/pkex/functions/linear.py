@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from math import comb
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.errors import UnsupportedModelError
 from pkex.execution.computation import Computation
-from pkex.functions.base import finite
-from pkex.functions.covariances import covariances
-from pkex.functions.draws import Draws, draws
-from pkex.functions.products import Products, products
-from pkex.functions.weighted import Weighted, checked_intercept, probing_rows
+from pkex.functions.base import Function, PosteriorDraws, checked_constant, finite, rows_near
+from pkex.functions.products import Products
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.means import added, blocks, column_means
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only
-from pkex.inputs.wording import counted
 from pkex.tables.read import as_matrix, as_vector_or_matrix
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float
@@ -28,14 +23,14 @@ from pkex.typing import Float
 __all__ = ["LinearFunction"]
 
 
-class LinearFunction(Weighted):
-    """The function f(x) = intercept + Σ_j coefficients_j · (x_j − centre_j).
+class LinearFunction(Function):
+    """The function f(x) = intercept + Σ_j coefficients_j · (x_j − center_j).
 
-    It needs no engine, as each feature's part in a coalition's worth is the same in all of them:
-    v(S) = v(∅) + Σ_{j∈S} coefficients_j · (x_j − r_j). In the neutral game r is the centre, for an
-    absent feature contributes nothing to a dot product; against a background it is the mean of
-    column j, whether features are drawn together or each on its own. So the value of a feature is
-    its term of the sum, by every index, and there are no interactions.
+    It does not need the engine: the contribution of a feature is the same in all coalitions,
+    v(S) = v(∅) + Σ_{j∈S} coefficients_j · (x_j − r_j). In the neutral game r is the center, because
+    an absent feature contributes nothing to a dot product. With a background, r_j is the mean of
+    column j, for features drawn jointly or independently. So the value of a feature is its term of
+    the sum, for every index, and there are no interactions.
 
     Parameters
     ----------
@@ -43,18 +38,18 @@ class LinearFunction(Weighted):
         The second shape gives the function an output axis.
     intercept : float or array-like of shape (outputs,), default 0.0
     players : ndarray of int64, shape (d,), optional
-        The number of each column's player; by default each is a player of its own.
-    centre : array-like of shape (d,), optional
-        0 if not given.
+        The number of each column's player; by default each column is a player.
+    center : array-like of shape (d,), optional
+        0 by default.
     points : array-like of shape (n, d), optional
-        The rows that absent features can be drawn from, where they are kept.
+        Stored rows, which absent features can be drawn from.
 
     Raises
     ------
     ValueError
-        If shapes do not fit together, or numbers are missing or infinite.
+        If shapes do not match, or numbers are missing or infinite.
     TypeError
-        If arrays do not hold real numbers.
+        If arrays do not contain real numbers.
 
     Examples
     --------
@@ -62,7 +57,7 @@ class LinearFunction(Weighted):
     array([7.])
     """
 
-    __slots__ = ("_centre", "_points")
+    __slots__ = ("_center", "_points", "coefficients", "intercept")
 
     def __init__(
         self,
@@ -70,63 +65,51 @@ class LinearFunction(Weighted):
         intercept: ArrayLike = 0.0,
         players: NDArray[np.int64] | None = None,
         *,
-        centre: ArrayLike | None = None,
+        center: ArrayLike | None = None,
         points: ArrayLike | None = None,
     ) -> None:
-        n_features = len(np.atleast_1d(coefficients))
-        self._coefficients = read_only(
-            as_vector_or_matrix(
-                coefficients, "coefficients", n_rows=n_features, rows_of="the features"
-            )
+        d = len(np.atleast_1d(coefficients))
+        self.coefficients = read_only(
+            as_vector_or_matrix(coefficients, "coefficients", n_rows=d, rows_of="the features")
         )
-        self._intercept = checked_intercept(intercept, self._coefficients.shape[1:])
-        self._players = players
-        # Copies: what is passed may be the arrays of a model, which others can change.
-        self._centre = np.zeros(n_features) if centre is None else np.array(centre, np.float64)
+        self._set_shape(d, self.coefficients.shape[1:], players)
+        self.intercept = checked_constant(intercept, self.coefficients.shape[1:])
+        # Copies: the arguments may be the arrays of a model, which others can change.
+        self._center = np.zeros(d) if center is None else np.array(center, np.float64)
         self._points = None if points is None else read_only(as_matrix(points, "points"))
-
-    @property
-    def n_features(self) -> int:
-        return len(self._coefficients)
 
     @property
     def keeps_points(self) -> bool:
         return self._points is not None
 
-    def own_points(self) -> Float | None:
+    def stored_points(self) -> Float | None:
         return self._points
 
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
-        rows = as_matrix(X, "X", n_columns=self.n_features) - self._centre
+        rows = as_matrix(X, "X", n_columns=self.n_features) - self._center
         with np.errstate(over="ignore", invalid="ignore"):
             sums = [added(rows.T * weights[:, None]) for weights in self._by_output()]
-            values = np.stack(sums, axis=-1) + self._intercept
-        return finite(values if self.has_output_axis else values[:, 0])
+            values = np.stack(sums, axis=-1) + self.intercept
+        return finite(self._as_output(values))
 
     def explain(
-        self,
-        X: Float,
-        *,
-        game: Game = NEUTRAL,
-        quantity: Quantity = SHAPLEY,
-        how: Computation,
+        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
     ) -> Float:
         if quantity.size > 1:
             count = comb(self.n_players, quantity.size)
             return np.zeros((len(X), count, self.n_outputs))
-        parts = self._parts(X, game, how)
+        contributions = self._contributions(X, game, how)
         if quantity.size == 1:
-            # A coalition of one has a measure of mass 1 by every index: that is its mean share of
-            # a game in which it does not matter who else is there.
-            return finite(parts)
+            # The measure of a single player has mass 1 for every index.
+            return finite(contributions)
         # ∫ [v(∅) + t (f(x) − v(∅))] dμ(t)
         base = np.asarray(self.base(game, how))
-        return finite(base + _mean(quantity.measure) * parts.sum(axis=1, keepdims=True))
+        return finite(base + _mean(quantity.measure) * contributions.sum(axis=1, keepdims=True))
 
     def base(self, game: Game, how: Computation) -> float | Float:
         near, missing = self._references(game)
-        near = near - self._centre
-        constants = np.ravel(self._intercept)
+        near = near - self._center
+        constants = np.ravel(self.intercept)
         with np.errstate(over="ignore", invalid="ignore"):
             bases = np.array(
                 [
@@ -136,51 +119,56 @@ class LinearFunction(Weighted):
             )
         if not np.isfinite(bases).all():
             raise OverflowError(
-                "the base value, the function while no feature is known, is too large for a float; "
+                "the base value, the value of the empty coalition, is too large for a float; "
                 "scale the coefficients or the background down"
             )
-        return bases if self.has_output_axis else float(bases[0])
+        return self._as_base(bases)
 
-    def grouped(self, players: NDArray[np.int64]) -> LinearFunction:
-        of_column = players if self._players is None else players[self._players]
-        return self._with(self._coefficients, self._intercept, of_column)
+    def products(self, rows: Float) -> Products:
+        weights = self.coefficients.reshape(self.n_features, self.n_outputs)
+        return _Deviations(weights, self._center)
 
-    def select(self, outputs: Sequence[int]) -> LinearFunction:
-        if not self.has_output_axis:
-            raise ValueError("the function has a single output and no output axis to select from")
-        chosen = list(outputs)
-        intercept = np.asarray(self._intercept)[chosen]
-        return self._with(self._coefficients[:, chosen], intercept, self._players)
+    def covariances(self, X: Float, game: Game, how: Computation) -> Float:
+        """Return zeros for a constant variance: the kernel of the process depends on no column."""
+        if self.coefficients.any():
+            raise UnsupportedModelError("a random function cannot have a linear variance")
+        return np.zeros((len(X), self.n_players, self.n_players, self.n_outputs))
 
-    def _with(self, coefficients: Float, intercept: Any, players: Any) -> LinearFunction:
-        return LinearFunction(
-            coefficients, intercept, players, centre=self._centre, points=self._points
-        )
+    def draws(self, rows: Float, n: int, random: np.random.Generator) -> list[PosteriorDraws]:
+        """Return deviations of 0 for a constant variance, as draws differ by constants only."""
+        nothing = LinearFunction(np.zeros((self.n_features, n)), np.zeros(n))
+        return [PosteriorDraws(nothing, 0.0)] * self.n_outputs
+
+    def _selected(self, outputs: list[int]) -> LinearFunction:
+        selected = self._copied()
+        selected.coefficients = read_only(self.coefficients[:, outputs])
+        selected.intercept = read_only(np.asarray(self.intercept)[outputs])
+        return selected
 
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
-        sizes = LinearFunction(np.abs(self._coefficients), np.abs(self._intercept))
-        return sizes.evaluate(np.abs(np.asarray(X) - self._centre), n_threads=n_threads)
+        sizes = LinearFunction(np.abs(self.coefficients), np.abs(self.intercept))
+        return sizes.evaluate(np.abs(np.asarray(X) - self._center), n_threads=n_threads)
 
     def probing_rows(self) -> Float:
-        """Return rows at the points, or where entries are near 1 or all columns matter alike.
+        """Return rows near the points, or rows of positive values.
 
-        Then all entries are positive, so that others take them for which that matters.
+        Some of these values are near 1; others give all columns contributions of similar size.
         """
         if self._points is not None:
-            return probing_rows(self._points)
+            return rows_near(self._points)
         d = self.n_features
-        largest = np.abs(self._coefficients).reshape(d, -1).max(axis=1)
-        scale = float(np.max(np.abs(self._intercept))) or 1.0
-        alike = np.ones(d)
-        np.divide(scale, largest, out=alike, where=largest > 0.0)
-        # Of columns that hardly matter, entries far out of the range of the others help nobody.
-        alike = np.clip(alike, 1e-30, 1e30)
+        largest = np.abs(self.coefficients).reshape(d, -1).max(axis=1)
+        scale = float(np.max(np.abs(self.intercept))) or 1.0
+        balanced = np.ones(d)
+        np.divide(scale, largest, out=balanced, where=largest > 0.0)
+        # Columns with tiny coefficients do not get values far out of the range of the others.
+        balanced = np.clip(balanced, 1e-30, 1e30)
         # A fixed set of irregular numbers.
         irregular = 1.0 + 0.5 * np.cos(np.arange(1.0, 1.0 + 6 * d)).reshape(6, d)
-        return np.concatenate([irregular[:3], alike * irregular[3:]])
+        return np.concatenate([irregular[:3], balanced * irregular[3:]])
 
-    def _parts(self, X: Float, game: Game, how: Computation) -> Float:
-        """Return players' parts of v(all) − v(∅), of shape (n, players, outputs)."""
+    def _contributions(self, X: Float, game: Game, how: Computation) -> Float:
+        """Return the contribution of each player to v(all) − v(∅), (n, players, outputs)."""
         near, missing = self._references(game)
         members = None if self._players is None else _columns_of(self._players)
         values = np.empty((len(X), self.n_players, self.n_outputs))
@@ -189,52 +177,39 @@ class LinearFunction(Weighted):
                 deviations = X[block] - near
                 deviations -= missing
                 for output, weights in enumerate(self._by_output()):
-                    _write_parts(deviations, weights, members, values[block, :, output])
+                    _write_sums(deviations, weights, members, values[block, :, output])
                 if how.progress is not None:
                     how.progress(min(block.stop, len(X)), len(X))
         return values
 
     def _by_output(self) -> Iterator[Float]:
-        """Return each output's coefficients."""
-        return iter(self._coefficients.reshape(self.n_features, -1).T)
+        """Return the coefficients of each output."""
+        return iter(self.coefficients.reshape(self.n_features, -1).T)
 
     def _references(self, game: Game) -> tuple[Float, Float]:
-        """Return what takes the place of absent entries, as `column_means` does."""
+        """Return the values that replace absent features, as `column_means` does."""
         if game.is_of_points:
             if self._points is None:
-                raise ValueError("a linear function has no points of its own")
+                raise ValueError("the linear function has no stored points")
             return column_means(self._points, equal_weights(len(self._points)))
         if game.background is None:
-            return self._centre, np.zeros(self.n_features)
+            return self._center, np.zeros(self.n_features)
         return game.means
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self._coefficients, self._intercept, self._players)
-        return _restored, (type(self), parts, self._centre, self._points)
-
     def __repr__(self) -> str:
-        sizes = [counted(self.n_features, "feature")]
-        if self.has_output_axis:
-            sizes.append(counted(self.n_outputs, "output"))
-        return f"LinearFunction({', '.join(sizes)})"
+        return f"LinearFunction({self._sizes()})"
 
 
-def _restored(
-    kind: type[LinearFunction], parts: tuple[Any, ...], centre: Float, points: Float | None
-) -> LinearFunction:
-    return kind(*parts, centre=centre, points=points)
-
-
-def _write_parts(
+def _write_sums(
     deviations: Float, weights: Float, members: list[NDArray[np.intp]] | None, values: Float
 ) -> None:
-    """Write each player's sum of deviations of its columns, times their weights."""
+    """Write the sum of weights times deviations over the columns of each player."""
     if members is None:
         np.multiply(deviations, weights, out=values)
         return
-    parts = deviations.T * weights[:, None]
+    summands = deviations.T * weights[:, None]
     for player, columns in enumerate(members):
-        values[:, player] = added(parts[columns])
+        values[:, player] = added(summands[columns])
 
 
 def _columns_of(players: NDArray[np.int64]) -> list[NDArray[np.intp]]:
@@ -244,42 +219,21 @@ def _columns_of(players: NDArray[np.int64]) -> list[NDArray[np.intp]]:
 
 
 def _mean(measure: float | tuple[float, int, int, int]) -> float:
-    """Return ∫ t dμ of a measure of mass 1: of a point, or of density ∝ t^i (1−t)^j."""
+    """Return ∫ t dμ of a measure of mass 1: at a point, or of density ∝ t^i (1−t)^j."""
     if isinstance(measure, float):
         return measure
     _, i, j, _ = measure
     return (i + 1) / (i + j + 2)
 
 
-@covariances.register
-def _(variance: LinearFunction, X: Float, game: Game, how: Computation) -> Float:
-    # Of a Gaussian process whose kernel is of no column, and the variance a constant.
-    if variance.coefficients.any():
-        raise UnsupportedModelError("no function has a linear variance")
-    return np.zeros((len(X), variance.n_players, variance.n_players, variance.n_outputs))
+class _Deviations(Products):
+    """Σ_j weights_j · (x_j − center_j): one product per column, of one factor."""
 
-
-@draws.register(LinearFunction)
-def _(variance: LinearFunction, rows: Float, n: int, random: np.random.Generator) -> list[Draws]:
-    # As above: such functions do not deviate from their mean, but by constants.
-    nothing = LinearFunction(np.zeros((variance.n_features, n)), np.zeros(n))
-    return [Draws(nothing, 0.0)] * variance.n_outputs
-
-
-class _Entries(Products):
-    """Σ_j weights_j · (x_j − centre_j): a product for each column, of one factor."""
-
-    def __init__(self, weights: Float, centre: Float) -> None:
+    def __init__(self, weights: Float, center: Float) -> None:
         super().__init__(weights)
-        self._centre = centre
+        self._center = center
 
     def factors(self, column: int, entries: Float) -> Float:
-        factors = np.ones((len(self._centre), len(entries)))
-        factors[column] = entries - self._centre[column]
+        factors = np.ones((len(self._center), len(entries)))
+        factors[column] = entries - self._center[column]
         return factors
-
-
-@products.register
-def _(function: LinearFunction, rows: Float) -> Products:
-    weights = function.coefficients.reshape(function.n_features, function.n_outputs)
-    return _Entries(weights, function._centre)

@@ -1,15 +1,16 @@
-"""Kernel expansions in the form of the engine, which knows sums of products and nothing else.
+"""Kernel expansions in the form of the engine, which computes sums of products.
 
-A kernel with mixtures (Matérn's, the rational quadratic) is such a sum for rows up to some distance
-from the points. How far a row is, in units of the points' own range, is its *reach*, in powers of
-two; each reach that occurs has a form of its own. It depends on the row and the background alone,
-so that values do not depend on which rows are explained together.
+A kernel with mixtures (Matérn, rational quadratic) is such a sum for rows up to some distance from
+the points. The *reach* of a row is its distance in units of the points' own range, as a power of
+two; each reach that occurs has an expansion of its own. It depends on the row and the background
+only, so values do not depend on which rows are explained together.
 """
 
 from __future__ import annotations
 
+import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from pkex import _core
 from pkex.execution.computation import Computation
-from pkex.execution.progress import parts_of
+from pkex.execution.progress import parts_of, share
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import Game
 from pkex.kernels import Kernel, Term
@@ -25,20 +26,23 @@ from pkex.kernels.domain import ERRORS, Domain, units
 from pkex.kernels.factors import PackedTerm, expanded, has_mixtures
 from pkex.typing import Float, Report
 
-__all__ = ["Pack", "Packing", "by_engine"]
+__all__ = ["Pack", "Packing", "values_of_points"]
 
-# Computes something of rows with an expansion in the engine's form, the rows on the first axis.
+# Computes a result of rows, with the rows on the first axis, by an expansion of the engine.
 Compute: TypeAlias = Callable[[_core.Expansion, Float, Report | None], Float]
-# Makes the engine's form of points, weights, terms and players.
+# Makes an expansion of the engine from points, weights, terms and players.
 Pack: TypeAlias = Callable[
     [Float, Float, list[PackedTerm], NDArray[np.int64] | None], _core.Expansion
 ]
 
-# Of f, relative to its size: what the mixtures may be wrong by.
+# The error of f due to mixtures, relative to the size of f.
 _RELATIVE_ERROR = 1e-10
-# Rows and points at which the size of f is looked at, and pairs of these.
-_LOOKED_AT = 16
-_PAIRS = 1 << 18
+# Rows at which the size of f is measured, and pairs of these with points.
+_MEASURED, _PAIRS = 16, 1 << 18
+# Rows at larger reaches are not distinguished: squares of their distances are out of range.
+_FARTHEST = 2.0**500
+# Points that are explained together: each is an output, with the weight 0 at the other points.
+_POINTS = 32
 
 
 class Packing:
@@ -52,15 +56,15 @@ class Packing:
     players : ndarray of shape (d,), optional
         The number of each column's player.
     pack : callable, optional
-        What makes the engine's form of points, coefficients, terms and players.
+        Makes an expansion of the engine from points, coefficients, terms and players.
     size : callable, optional
-        Returns the size of f relative to what f would change by if the kernel's errors were as
-        large as its value for equal rows; by default that of an expansion.
+        Returns the size of f relative to its change for kernel errors as large as the kernel of
+        equal rows. By default, f is the expansion.
 
     Raises
     ------
     ValueError
-        If the kernel does not fit the columns, or is a sum of too many products.
+        If the kernel does not fit the columns, or expands into too many products.
     """
 
     __slots__ = (
@@ -75,7 +79,11 @@ class Packing:
         "_ready",
         "_terms",
         "_unit",
+        "has_mixtures",
     )
+
+    has_mixtures: bool
+    """Whether the kernel is a sum of products only within a reach."""
 
     def __init__(
         self,
@@ -90,6 +98,7 @@ class Packing:
         self._parts = kernel.engine_rows(points), coefficients
         self._pack = pack
         self._terms = kernel.terms(points.shape[1])
+        self.has_mixtures = has_mixtures(self._terms)
         self._players = players
         self._ready: dict[int, _core.Expansion] = {}
         if not self.has_mixtures:
@@ -104,23 +113,15 @@ class Packing:
         self.at(0)
 
     def grouped(self, players: NDArray[np.int64]) -> Packing:
-        """Return the expansion with columns as players of the given numbers."""
-        grouped = Packing.__new__(Packing)
-        for name in Packing.__slots__:
-            if hasattr(self, name):
-                setattr(grouped, name, getattr(self, name))
+        """Return the expansion with other players."""
+        grouped = copy.copy(self)
         grouped._players, grouped._ready = players, {}
         grouped.at(0)
         return grouped
 
     @property
-    def has_mixtures(self) -> bool:
-        """Whether the kernel is no sum of products by itself."""
-        return has_mixtures(self._terms)
-
-    @property
     def scale_of_errors(self) -> float | Float:
-        """What the errors of mixtures are parts of, Σ_i |α_i| k(x, x); shape (outputs,)."""
+        """The scale of the errors of mixtures, Σ_i |α_i| k(x, x), shape (outputs,)."""
         if not self.has_mixtures:
             return 0.0
         unit = math.fsum(term.unit(self._domain(0)) for term in self._terms)
@@ -134,14 +135,14 @@ class Packing:
             return Domain(spans, largest + spans, self._unit, self._error)
 
     def at(self, reach: int) -> _core.Expansion:
-        """Return the form for rows of a reach."""
+        """Return the expansion for rows of a reach."""
         found = self._ready.get(reach)
         if found is None:
             found = self._ready[reach] = self._made(self.terms_at(reach))
         return found
 
     def terms_at(self, reach: int) -> list[Term]:
-        """Return the products that the kernel is a sum of, for rows of a reach."""
+        """Return the terms of the kernel, without mixtures, for rows of a reach."""
         return expanded(self._terms, self._domain(reach)) if self.has_mixtures else self._terms
 
     def _made(self, terms: list[Term]) -> _core.Expansion:
@@ -164,17 +165,17 @@ class Packing:
             farthest = np.maximum(np.abs(rows - self._lowest), np.abs(self._highest - rows))
             shares = (farthest / 2.0 / self._unit).max(axis=1, initial=0.0)
         exponents: NDArray[np.int64] = np.frexp(np.minimum(shares, _FARTHEST))[1].astype(np.int64)
-        # 2^k itself is within 2^k.
+        # A distance of 2^k has the reach k.
         exponents[np.ldexp(0.5, exponents) == shares] -= 1
         exponents[exponents < 0] = 0
         return exponents
 
     def engine_game(self, game: Game) -> Game:
-        """Return the game with the rows of its background as the engine compares them."""
+        """Return the game with background rows in the engine's form."""
         return game.mapped(self._kernel.engine_rows)
 
     def of_game(self, game: Game) -> int:
-        """Return the reach of the background's rows."""
+        """Return the largest reach of background rows."""
         if game.background is None:
             return 0
         return int(self.reaches(game.background[0]).max(initial=0))
@@ -182,12 +183,12 @@ class Packing:
     def _relative_size(self, kernel: Kernel) -> float:
         """Return the size of f, relative to Σ |α| k(x, x).
 
-        Where coefficients are large and cancel, f is far smaller than Σ |α| k(x, x), and errors in
-        k are to be as small as they can.
+        If large coefficients cancel, f is far smaller than Σ |α| k(x, x), and the kernel must be
+        approximated with a smaller error.
         """
         points, coefficients = self._parts
         n = len(points)
-        count = max(2, min(_LOOKED_AT, _PAIRS // max(n, 1)))
+        count = max(2, min(_MEASURED, _PAIRS // max(n, 1)))
         rows = points[np.unique(np.linspace(0, n - 1, count).astype(np.intp))] if n else points
         with np.errstate(over="ignore", invalid="ignore"):
             values = np.einsum("ij,jk->ik", kernel(rows, points), coefficients)
@@ -196,10 +197,25 @@ class Packing:
             shares = sizes[most > 0.0] / most[most > 0.0]
         return float(shares.min(initial=1.0))
 
+    def quantity(self, rows: Float, game: Game, quantity: Quantity, how: Computation) -> Float:
+        """Return a quantity of rows in a game, shape (n, coalitions, outputs)."""
+        options: dict[str, Any] = {"summation": how.summation, "n_threads": how.n_threads}
+        options["game"] = self.engine_game(game).packed
+        if quantity == SHAPLEY:
+            options["method"] = how.method
+        else:
+            options.update(size=quantity.size, measure=quantity.measure)
+
+        def compute(packed: _core.Expansion, some: Float, report: Report | None) -> Float:
+            engine = packed.explain if quantity == SHAPLEY else packed.interactions
+            return engine(some, progress=report, **options)
+
+        return self.over(rows, game, how.progress, compute)
+
     def over(
         self, rows: Float, game: Game | None, report: Report | None, compute: Compute
     ) -> Float:
-        """Compute something of rows, those of one reach together, beside a game's background."""
+        """Compute a result of rows by the expansion of their reach, and of a game's background."""
         if not self.has_mixtures:
             return compute(self.at(0), self._kernel.engine_rows(rows), report)
         least = 0 if game is None else self.of_game(game)
@@ -219,21 +235,49 @@ class Packing:
         return result
 
 
-def by_engine(game: Game, quantity: Quantity, how: Computation) -> Compute:
-    """Return what computes a quantity of rows in a game, by the engine."""
-    options: dict[str, Any] = {"game": game.packed, "summation": how.summation}
-    options["n_threads"] = how.n_threads
-    if quantity == SHAPLEY:
-        options["method"] = how.method
-    else:
-        options.update(size=quantity.size, measure=quantity.measure)
+def values_of_points(
+    points: Float,
+    X: Float,
+    game: str | tuple[str, Float, Float],
+    terms: list[Term],
+    players: NDArray[np.int64],
+    how: Computation,
+) -> Iterator[tuple[slice, Float]]:
+    """Yield the Shapley values of rows in the games of k(·, p), for blocks of points p.
 
-    def compute(packed: _core.Expansion, rows: Float, report: Report | None) -> Float:
-        engine = packed.explain if quantity == SHAPLEY else packed.interactions
-        return engine(rows, progress=report, **options)
+    Values are linear in the function: those of f = Σ_p a_p k(·, p) are the sums of these values
+    times a_p. So they show how values depend on the coefficients, which have a distribution under a
+    posterior, and which a penalty of values regularizes.
 
-    return compute
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+    X : ndarray of shape (rows, d)
+    game : str or tuple
+        In the form of the engine.
+    terms : list of Term
+        The terms of the kernel, without mixtures.
+    players : ndarray of int64, shape (d,)
+        The number of each column's player.
+    how : Computation
 
-
-# Farther rows differ no more: squares of their distances leave the range.
-_FARTHEST = 2.0**500
+    Yields
+    ------
+    slice
+        The block of points.
+    ndarray of shape (rows, players, points of the block)
+    """
+    packed = [term.packed() for term in terms]
+    starts = range(0, len(points), _POINTS)
+    for number, start in enumerate(starts):
+        block = slice(start, min(start + _POINTS, len(points)))
+        weights = np.eye(block.stop - start)
+        values = _core.Expansion(points[block], weights, packed, players).explain(
+            X,
+            game=game,
+            method=how.method,
+            summation=how.summation,
+            n_threads=how.n_threads,
+            progress=share(how.progress, number, len(starts)),
+        )
+        yield block, values

@@ -1,34 +1,67 @@
-"""Functions as sums of products of functions of single columns."""
+"""Functions as sums of products of functions of single columns, and the widths of these.
+
+The widths say how fast functions of a column change, and where: quadrature rules depend on them.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from functools import singledispatch
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.errors import UnsupportedModelError
-from pkex.functions.base import Function
-from pkex.functions.widths import Width, widths_of_column
 from pkex.kernels import Term
 from pkex.kernels.family import Factor
 from pkex.typing import Float
 
 __all__ = [
     "Joined",
+    "PointProducts",
     "Products",
     "TermsOfPoints",
-    "factors_of_column",
-    "kinks_of_column",
-    "products",
+    "Width",
+    "column_factors",
 ]
 
 
+@dataclass(frozen=True, eq=False)
+class Width:
+    """The distance over which functions change within some intervals.
+
+    Outside of the intervals, the functions are 0 up to 1e-17.
+
+    Parameters
+    ----------
+    width : float
+    starts, ends : ndarray of shape (k,)
+        The ends of the intervals, each in ascending order.
+    """
+
+    width: float
+    starts: Float
+    ends: Float
+
+    def meets(self, low: Float, high: Float) -> NDArray[np.bool_]:
+        """Return whether panels overlap an interval."""
+        begun = np.searchsorted(self.starts, high, side="left")
+        over = np.searchsorted(self.ends, low, side="right")
+        return np.asarray(begun > over)
+
+    def before(self, slope: float, offset: float) -> Width:
+        """Return the width in terms of the value x of which slope · x + offset is computed."""
+        ends = (np.stack([self.starts, self.ends]) - offset) / slope
+        return Width(self.width / abs(slope), np.sort(ends.min(axis=0)), np.sort(ends.max(axis=0)))
+
+    def everywhere(self, ratio: float) -> Width:
+        """Return the width times a ratio, on the whole line."""
+        return Width(self.width * ratio, np.array([-np.inf]), np.array([np.inf]))
+
+
 class Products(ABC):
-    """The function constant + Σ_e weights_e ∏_j φ_ej(x_j), but for its constant.
+    """The function constant + Σ_e weights_e ∏_j φ_ej(x_j), without its constant.
 
     Parameters
     ----------
@@ -40,74 +73,84 @@ class Products(ABC):
 
     @abstractmethod
     def factors(self, column: int, entries: NDArray[Any]) -> Float:
-        """Return the factors φ_ej of a column's entries, of shape (evaluations, entries)."""
+        """Return the factors φ_ej of values of a column, shape (evaluations, values)."""
 
     def kinks(self, column: int) -> Float:
-        """Return the entries where the factors of a column are not smooth."""
+        """Return the values where the factors of a column are not smooth."""
         return np.empty(0)
 
     def widths(self, column: int) -> list[Width]:
-        """Return how far apart entries are between which the factors of a column differ, where."""
+        """Return the widths of the factors of a column."""
         return []
 
 
-@singledispatch
-def products(function: Function, rows: NDArray[Any]) -> Products:
-    """Return a function as a sum of products, near rows.
-
-    Each class that is such a sum registers how.
+class PointProducts(Products):
+    """Products whose factors come from kernel factors between a column and stored points.
 
     Parameters
     ----------
-    function : Function
-        Each of its columns a player.
-    rows : ndarray of shape (n, d)
-        The sum holds for all rows that combine entries of these.
-
-    Raises
-    ------
-    UnsupportedModelError
-        If it is none.
+    weights : ndarray of shape (evaluations, outputs)
+    points : ndarray of shape (n, d)
+    kernel_factors : sequence of Factor
+    is_local : bool
+        Whether the products vanish where the kernel factors do; polynomials do not.
     """
-    raise UnsupportedModelError(
-        f"{type(function).__name__} is no sum of products over columns, which sensitivity is for: "
-        "of a model, pass it or its predict or decision_function, not its predict_proba"
-    )
+
+    def __init__(
+        self, weights: Float, points: Float, kernel_factors: Sequence[Factor], *, is_local: bool
+    ) -> None:
+        super().__init__(weights)
+        self._points, self._kernel_factors, self._is_local = points, kernel_factors, is_local
+
+    def kinks(self, column: int) -> Float:
+        factors = self._kernel_factors
+        has_kinks = any(f.definition.has_kinks and column in f.columns for f in factors)
+        return np.unique(self._points[:, column]) if has_kinks else np.empty(0)
+
+    def widths(self, column: int) -> list[Width]:
+        """Return the length-scales of the column's factors, around the points; equal ones once."""
+        found: dict[tuple[float, float], Width] = {}
+        for factor in self._kernel_factors:
+            family = factor.definition
+            if not (family.is_of_distance or factor.parameters.shape[1] == 2):
+                continue
+            for scale in np.abs(factor.parameters[factor.columns == column]).min(
+                axis=1, initial=np.inf
+            ):
+                reach = float(family.reach * scale)
+                entries = np.unique(self._points[:, column])
+                width = Width(float(scale), entries - reach, entries + reach)
+                found[float(scale), reach] = width if self._is_local else width.everywhere(1.0)
+        return list(found.values())
 
 
-class TermsOfPoints(Products):
-    """Σ_i weights_i k(x, points_i), of a kernel that is a sum of products.
+class TermsOfPoints(PointProducts):
+    """Σ_i weights_i k(x, points_i) for a kernel that is a sum of products.
 
     Parameters
     ----------
     points : ndarray of shape (n, d)
     weights : ndarray of shape (n, outputs)
     terms : sequence of Term
-        Without mixtures and power series.
+        Terms without mixtures and power series.
     """
 
     def __init__(self, points: Float, weights: Float, terms: Sequence[Term]) -> None:
-        super().__init__(np.concatenate([term.coefficient * weights for term in terms]))
-        self._points, self._terms = points, terms
+        factors = [factor for term in terms for factor in term.factors]
+        scaled = np.concatenate([term.coefficient * weights for term in terms])
+        super().__init__(scaled, points, factors, is_local=True)
+        self._terms = terms
 
     def factors(self, column: int, entries: NDArray[Any]) -> Float:
         return np.concatenate(
-            [factors_of_column(term.factors, column, entries, self._points) for term in self._terms]
+            [column_factors(term.factors, column, entries, self._points) for term in self._terms]
         )
 
-    def kinks(self, column: int) -> Float:
-        factors = [factor for term in self._terms for factor in term.factors]
-        return kinks_of_column(factors, column, self._points)
 
-    def widths(self, column: int) -> list[Width]:
-        factors = (factor for term in self._terms for factor in term.factors)
-        return widths_of_column(factors, column, self._points)
-
-
-def factors_of_column(
+def column_factors(
     factors: Iterable[Factor], column: int, entries: NDArray[Any], points: Float
 ) -> Float:
-    """Return the product of a column's factors, of shape (points, entries); 1 if there are none."""
+    """Return the product of the factors of a column, shape (points, values); 1 without factors."""
     product = np.ones((len(points), len(entries)))
     for factor in factors:
         value = factor.definition.value
@@ -117,14 +160,8 @@ def factors_of_column(
     return product
 
 
-def kinks_of_column(factors: Iterable[Factor], column: int, points: Float) -> Float:
-    """Return the entries of a column where some of the factors are not smooth."""
-    has_kinks = any(factor.definition.has_kinks and column in factor.columns for factor in factors)
-    return np.unique(points[:, column]) if has_kinks else np.empty(0)
-
-
 class Joined(Products):
-    """The sum of several sums of products, whose weights are given anew.
+    """The sum of several sums of products, with new weights.
 
     Parameters
     ----------

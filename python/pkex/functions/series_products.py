@@ -1,9 +1,10 @@
-"""Power series of arguments, which polynomial and additive kernels are, as sums of products.
+"""Power series, such as polynomial and additive kernels, as sums of products.
 
-With arguments g_j of columns, (Σ_j g_j)^q / q! = Σ_{|a|=q} ∏_j g_j^{a_j} / a_j!, and the elementary
-symmetric polynomial of order q adds the products over sets of q columns. So there is an evaluation
-for each point and multi-index. Two series need far fewer: a polynomial in a dot product is one in
-the entries of x, whatever the number of points; and Σ_q w r^q e_q(g) = w ∏_j (1 + r g_j).
+With an argument g_j for each column, (Σ_j g_j)^q / q! = Σ_{|a|=q} ∏_j g_j^{a_j} / a_j!, and the
+elementary symmetric polynomial of order q is the sum of the products over all sets of q columns. So
+each pair of a point and a multi-index is an evaluation. Two kinds of series need far fewer: a
+polynomial in a dot product is a polynomial in the values of x, for any number of points; and
+Σ_q w r^q e_q(g) = w ∏_j (1 + r g_j).
 """
 
 from __future__ import annotations
@@ -17,26 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.errors import UnsupportedModelError
-from pkex.functions.products import (
-    Products,
-    factors_of_column,
-    kinks_of_column,
-)
-from pkex.functions.widths import Width, widths_of_column
+from pkex.functions.products import PointProducts, Products, column_factors
 from pkex.kernels import Term
 from pkex.kernels.series import Series, powers
 from pkex.typing import Float
 
 __all__ = ["products_of_series"]
 
-# The exponents a of some columns, and 0 of the others.
+# The positive exponents of a multi-index, by column.
 _Index: TypeAlias = dict[int, int]
 
 _MOST_EVALUATIONS = 40_000
 
 
 def products_of_series(points: Float, weights: Float, term: Term, rows: Float) -> Products:
-    """Return Σ_i weights_i · term(x, points_i) of a term with a power series, as products.
+    """Return Σ_i weights_i · term(x, points_i), for a term with a power series, as products.
 
     Parameters
     ----------
@@ -44,20 +40,20 @@ def products_of_series(points: Float, weights: Float, term: Term, rows: Float) -
     weights : ndarray of shape (n, outputs)
     term : Term
     rows : ndarray of shape (m, d)
-        Entries of each column, by which monomials are centred and scaled.
+        Rows by which monomials are centered and scaled.
 
     Raises
     ------
     UnsupportedModelError
-        If the products are too many.
+        If there are too many products.
     """
     series = term.series
-    assert series is not None, "terms without a series are products themselves"
+    assert series is not None, "terms without a series are products"
     if (ratio := _ratio_of_product(series)) is not None:
         return _ProductOfColumns(points, weights, term, series, ratio)
     is_of_dots = series.form == "exponential" and not series.factors and not term.factors
     each = 1 if is_of_dots else len(points)
-    # Monomials are of all orders up to the last, once they are those about a centre.
+    # Centered monomials have all orders up to the last one.
     orders = range(len(series.weights)) if is_of_dots else np.flatnonzero(series.weights).tolist()
     columns = _columns(series)
     count = each * sum(_number(series.form, len(columns), order) for order in orders)
@@ -70,7 +66,7 @@ def products_of_series(points: Float, weights: Float, term: Term, rows: Float) -
     indices = [index for order in orders for index in _indices(series.form, columns, order)]
     if is_of_dots:
         return _Monomials(points, term.coefficient * weights, series, indices, rows)
-    return _OfIndices(points, term.coefficient * weights, term, indices)
+    return _PowersOfArguments(points, term.coefficient * weights, term, series, indices)
 
 
 def _columns(series: Series) -> list[int]:
@@ -93,7 +89,7 @@ def _indices(form: str, columns: list[int], order: int) -> list[_Index]:
 
 
 def _ratio_of_product(series: Series) -> float | None:
-    """Return r if the series is Σ_q w_0 r^q e_q(g) of all orders, else None."""
+    """Return r if the series is Σ_q w_0 r^q e_q(g) over all orders, else None."""
     first, *others = series.weights.tolist()
     if series.form != "linear" or first == 0.0 or len(others) < len(_columns(series)):
         return None
@@ -102,77 +98,73 @@ def _ratio_of_product(series: Series) -> float | None:
     return ratio if is_geometric else None
 
 
-def _argument(series: Series, column: int, entries: Float, points: Float) -> Float:
-    """Return the argument g_j of a column's entries, of shape (points, entries)."""
-    argument = factors_of_column(series.factors, column, entries, points)
-    for rate in series.rates[series.columns == column]:
-        argument *= rate * np.multiply.outer(points[:, column], entries)
-    return argument
+class _SeriesProducts(PointProducts):
+    """Products over columns of factors of a term and functions of the arguments of its series."""
+
+    def __init__(self, weights: Float, points: Float, term: Term, series: Series) -> None:
+        super().__init__(weights, points, term.all_factors, is_local=False)
+        self._term, self._series = term, series
+
+    def _of_term(self, column: int, entries: NDArray[Any]) -> Float:
+        return column_factors(self._term.factors, column, entries, self._points)
+
+    def _argument(self, column: int, entries: NDArray[Any]) -> Float:
+        """Return the argument g_j of values of a column, shape (points, values)."""
+        argument = column_factors(self._series.factors, column, entries, self._points)
+        for rate in self._series.rates[self._series.columns == column]:
+            argument *= rate * np.multiply.outer(self._points[:, column], entries)
+        return argument
 
 
-class _ProductOfColumns(Products):
-    """Of each point the product over columns of factors and 1 + ratio · g_j."""
+class _ProductOfColumns(_SeriesProducts):
+    """For each point, the product over columns of factors and 1 + ratio · g_j."""
 
     def __init__(
         self, points: Float, weights: Float, term: Term, series: Series, ratio: float
     ) -> None:
-        super().__init__(term.coefficient * series.weights[0] * weights)
-        self._points, self._term, self._series, self._ratio = points, term, series, ratio
+        super().__init__(term.coefficient * series.weights[0] * weights, points, term, series)
+        self._ratio = ratio
 
     def factors(self, column: int, entries: NDArray[Any]) -> Float:
-        own = factors_of_column(self._term.factors, column, entries, self._points)
+        factors = self._of_term(column, entries)
         if column in _columns(self._series):
-            own *= 1.0 + self._ratio * _argument(self._series, column, entries, self._points)
-        return own
-
-    def kinks(self, column: int) -> Float:
-        return kinks_of_column(self._term.all_factors, column, self._points)
-
-    def widths(self, column: int) -> list[Width]:
-        # Polynomials do not end where factors do.
-        own = widths_of_column(self._term.all_factors, column, self._points)
-        return [width.everywhere(1.0) for width in own]
+            factors *= 1.0 + self._ratio * self._argument(column, entries)
+        return factors
 
 
-class _OfIndices(Products):
-    """Of each multi-index and point the product over columns of factors and g_j^a_j / a_j!."""
+class _PowersOfArguments(_SeriesProducts):
+    """For each multi-index and point, the product over columns of factors and g_j^a_j / a_j!."""
 
     def __init__(
-        self, points: Float, weights: Float, term: Term, indices: Sequence[_Index]
+        self,
+        points: Float,
+        weights: Float,
+        term: Term,
+        series: Series,
+        indices: Sequence[_Index],
     ) -> None:
-        assert term.series is not None
-        of_orders = term.series.weights
-        super().__init__(
-            np.concatenate([of_orders[sum(index.values())] * weights for index in indices])
-        )
-        self._points, self._term, self._series = points, term, term.series
+        orders = [sum(index.values()) for index in indices]
+        scaled = np.concatenate([series.weights[order] * weights for order in orders])
+        super().__init__(scaled, points, term, series)
         self._indices = indices
 
     def factors(self, column: int, entries: NDArray[Any]) -> Float:
-        own = factors_of_column(self._term.factors, column, entries, self._points)
         exponents = [index.get(column, 0) for index in self._indices]
-        by_exponent = [own]
+        by_exponent = [self._of_term(column, entries)]
         if max(exponents) > 0:
-            argument = _argument(self._series, column, entries, self._points)
+            argument = self._argument(column, entries)
             for exponent in range(1, max(exponents) + 1):
                 by_exponent.append(by_exponent[-1] * argument / exponent)
         return np.concatenate([by_exponent[exponent] for exponent in exponents])
 
-    def kinks(self, column: int) -> Float:
-        return kinks_of_column(self._term.all_factors, column, self._points)
-
-    def widths(self, column: int) -> list[Width]:
-        # Polynomials do not end where factors do.
-        own = widths_of_column(self._term.all_factors, column, self._points)
-        return [width.everywhere(1.0) for width in own]
-
 
 class _Monomials(Products):
-    """Σ_i weights_i Σ_q w_q (Σ_j rate_j x_j y_ij)^q / q! as a polynomial in (x − centre) / spread.
+    """Σ_i weights_i Σ_q w_q (Σ_j rate_j x_j y_ij)^q / q! as a polynomial in (x − center) / spread.
 
-    With t = Σ_j rate_j centre_j y_ij and u = x − centre it is Σ_k W_k (Σ_j rate_j u_j y_ij)^k / k!,
-    where W_k is Σ_{q≥k} w_q t^(q−k) / (q−k)!. In units of the spread of each column, monomials are
-    of the size of 1, and their weights that of what they contribute, whatever the columns' units.
+    With t = Σ_j rate_j center_j y_ij and u = x − center, the sum is
+    Σ_k W_k (Σ_j rate_j u_j y_ij)^k / k!, where W_k is Σ_{q≥k} w_q t^(q−k) / (q−k)!. In units of the
+    spread of each column, monomials are of order 1, and their weights show their contribution,
+    whatever the units of the columns.
     """
 
     def __init__(
@@ -183,31 +175,31 @@ class _Monomials(Products):
         indices: Sequence[_Index],
         rows: Float,
     ) -> None:
-        centre, spread = rows.mean(axis=0), rows.std(axis=0)
+        center, spread = rows.mean(axis=0), rows.std(axis=0)
         spread = np.where(spread > 0.0, spread, 1.0)
         rates = np.zeros(points.shape[1])
         rates[series.columns] = series.rates
-        at_centre = (points * rates) @ centre
+        at_center = (points * rates) @ center
         shifted = [
             sum(
-                weight * at_centre ** (order - k) / math.factorial(order - k)
+                weight * at_center ** (order - k) / math.factorial(order - k)
                 for order, weight in enumerate(series.weights.tolist())
                 if order >= k
             )
             for k in range(len(series.weights))
         ]
-        found = []
+        sums = []
         for index in indices:
             share = np.asarray(shifted[sum(index.values())]) * np.ones(len(points))
             for column, exponent in index.items():
                 argument = rates[column] * spread[column] * points[:, column]
                 share *= argument**exponent / math.factorial(exponent)
-            found.append(share @ weights)
-        super().__init__(np.stack(found))
-        self._indices, self._centre, self._spread = indices, centre, spread
+            sums.append(share @ weights)
+        super().__init__(np.stack(sums))
+        self._indices, self._center, self._spread = indices, center, spread
 
     def factors(self, column: int, entries: NDArray[Any]) -> Float:
         exponents = np.array([index.get(column, 0) for index in self._indices])
-        deviations = (entries - self._centre[column]) / self._spread[column]
+        deviations = (entries - self._center[column]) / self._spread[column]
         factors: Float = deviations ** exponents[:, None]
         return factors

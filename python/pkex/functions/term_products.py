@@ -1,4 +1,4 @@
-"""Sums of terms as sums of products of functions of single columns, as far as they are such."""
+"""Sums of terms as sums of products of functions of single columns, for terms that are such."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from pkex.typing import Float
 
 __all__ = ["Product", "TermProducts", "products_of_term"]
 
-# A weight for each output, and the factors by their column.
+# A weight for each output, and the factors by column.
 Product: TypeAlias = tuple[Float, Mapping[int, Callable[[Float], Float]]]
 
 
 class TermProducts(Products):
-    """Products of few factors each; that of any other column is 1."""
+    """Products of few factors each; factors of other columns are 1."""
 
-    def __init__(self, found: Iterable[Product], n_outputs: int) -> None:
-        products = list(found)
+    def __init__(self, products: Iterable[Product], n_outputs: int) -> None:
+        products = list(products)
         weights = [weight for weight, _ in products]
         super().__init__(np.array(weights).reshape(len(weights), n_outputs))
         self._factors = [factors for _, factors in products]
@@ -33,34 +33,34 @@ class TermProducts(Products):
     def factors(self, column: int, entries: NDArray[Any]) -> Float:
         numbers = np.ascontiguousarray(entries, dtype=np.float64)
         factors = np.ones((len(self._factors), len(numbers)))
-        for row, own in zip(factors, self._factors, strict=True):
-            if column in own:
-                row[:] = own[column](numbers)
+        for row, of_product in zip(factors, self._factors, strict=True):
+            if column in of_product:
+                row[:] = of_product[column](numbers)
         return factors
 
     def kinks(self, column: int) -> Float:
-        functions = [own[column] for own in self._factors if column in own]
-        edges = [one.edges[0] for one in functions if isinstance(one, Binned)]
+        functions = [factors[column] for factors in self._factors if column in factors]
+        edges = [function.edges[0] for function in functions if isinstance(function, Binned)]
         return np.unique(np.concatenate([np.empty(0), *edges]))
 
 
 def products_of_term(
     term: ColumnFunction, n_outputs: int | None, chosen: list[int]
 ) -> Iterable[Product]:
-    """Return the products that a term is the sum of.
+    """Return products that add up to a term.
 
     Parameters
     ----------
     term : ColumnFunction
     n_outputs : int, optional
-        The number of outputs that it has; None without an axis of them.
+        The number of its outputs; None without an output axis.
     chosen : list of int
-        Those that are meant.
+        The numbers of the selected outputs.
 
     Raises
     ------
     UnsupportedModelError
-        If none are known: it is a Python function of several columns.
+        If it is a Python function of several columns, which is not known to be such a sum.
     """
     function = term.function
     if isinstance(function, Monomial):
@@ -71,9 +71,9 @@ def products_of_term(
         return _products_of_table(function, term.columns, chosen)
     if len(term.columns) > 1:
         raise UnsupportedModelError(
-            f"{term.name}, a function of {len(term.columns)} columns, is no sum of products over "
-            "columns, as far as is known, which sensitivity is for: functions of one column are, "
-            "and tables over bins, (columns, edges, values)"
+            f"{term.name}, a function of {len(term.columns)} columns, is not known to be a sum of "
+            "products over columns, which sensitivity requires. Use functions of one column, or "
+            "tables over bins, (columns, edges, values)"
         )
     (column,) = term.columns
     unit = np.eye(len(chosen))
@@ -91,9 +91,9 @@ def _output(term: ColumnFunction, n_outputs: int | None, output: int, entries: F
 def _products_of_table(
     table: Binned, columns: tuple[int, ...], chosen: list[int]
 ) -> Iterable[Product]:
-    """Yield a product for each combination of bins of all columns but the longest one.
+    """Yield a product for each combination of bins of all columns except the longest one.
 
-    Its factors are whether entries are in these bins, and the row of the table that is left.
+    Its factors are the indicators of these bins, and the remaining row of the table.
     """
     longest = int(np.argmax([len(edges) for edges in table.edges]))
     others = [place for place in range(len(columns)) if place != longest]
@@ -102,12 +102,12 @@ def _products_of_table(
     values = values[..., chosen] if values.ndim > len(columns) else values[..., None]
     edges = [table.edges[place] for place in others]
     unit = np.eye(values.shape[-1])
-    for bins in product(*(range(len(own) + 1) for own in edges)):
+    for bins in product(*(range(len(of_column) + 1) for of_column in edges)):
         indicators = {
-            columns[place]: Binned((own,), (np.arange(len(own) + 1) == number).astype(np.float64))
-            for place, own, number in zip(others, edges, bins, strict=True)
+            columns[place]: Binned((bounds,), (np.arange(len(bounds) + 1) == number).astype(float))
+            for place, bounds, number in zip(others, edges, bins, strict=True)
         }
         for weight, row in zip(unit, values[bins].T, strict=True):
             if row.any():
-                left = Binned((table.edges[longest],), row)
-                yield weight, {**indicators, columns[longest]: left}
+                remaining = Binned((table.edges[longest],), row)
+                yield weight, {**indicators, columns[longest]: remaining}

@@ -1,4 +1,4 @@
-"""A function of mapped columns, in terms of the columns before."""
+"""Functions of mapped columns, as functions of the original columns."""
 
 from __future__ import annotations
 
@@ -13,14 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.errors import HERE, InputError, Option, UnsupportedModelError
 from pkex.execution.computation import Computation
-from pkex.functions.at_coalitions import Members, at_coalitions, members_or_all
-from pkex.functions.base import Function
+from pkex.functions.base import ConditionalMeans, Function, Members, PosteriorDraws
 from pkex.functions.column_maps import ColumnMap, Selection, decoded
-from pkex.functions.conditional_expansion import WorthsGiven, worths_given
-from pkex.functions.covariances import covariances
-from pkex.functions.draws import Draws, draws
-from pkex.functions.products import Products, products
-from pkex.functions.widths import Width
+from pkex.functions.products import Products, Width
 from pkex.games.coalitions import coalitions, ranks
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
@@ -32,38 +27,30 @@ from pkex.typing import Float
 
 __all__ = ["Transformed"]
 
-# How far a map that is affine may be from a line by rounding, of its range.
+# The largest deviation of an affine map from a line due to rounding, relative to its range.
 _STRAIGHT = 1e-12
 
 
 class Transformed(Function):
-    """The function x ↦ function(columns(x)), in terms of the columns of x.
+    """The function x ↦ function(columns(x)) of the columns of x.
 
-    A column of x acts through the columns of `function` that are made from it, which are one player
-    there; a column from which none is made has no influence, and values of exactly 0.
+    The columns of `function` that are made from one column of x are one player. A column of x that
+    is not used by the map has no influence, and values of exactly 0.
 
     Parameters
     ----------
     columns : ColumnMap
     function : Function
-        With as many features as the map makes columns, each a player of its own.
+        A function of the columns that the map makes, each a player.
     feature_names : sequence of str, optional
-        What messages call the columns of x.
+        The names of the columns of x, for messages.
     players : ndarray of int64, shape (d,), optional
-        The number of the player of each column of x; by default each is a player of its own.
+        The number of the player of each column of x; by default each column is a player.
     points : ndarray of shape (n, d), optional
-        Rows of x that absent features can be drawn from, instead of the function's own.
+        Rows of x that absent features can be drawn from, instead of the function's stored points.
     """
 
-    __slots__ = (
-        "_columns",
-        "_feature_names",
-        "_function",
-        "_grouped",
-        "_places",
-        "_players",
-        "_points",
-    )
+    __slots__ = ("_columns", "_feature_names", "_function", "_merged", "_places", "_points")
 
     def __init__(
         self,
@@ -78,58 +65,40 @@ class Transformed(Function):
                 f"the map makes {len(columns.sources)} columns of a function of "
                 f"{function.n_features} features"
             )
+        outputs = (function.n_outputs,) if function.has_output_axis else ()
+        self._set_shape(columns.n_columns, outputs, players)
         self._columns = columns
         self._function = function
         self._feature_names = feature_names
-        self._players = np.arange(columns.n_columns) if players is None else players
-        # Those players that a column of the function belongs to, in the order that it has them.
-        self._places = self._players[columns.sources]
+        # The players that the columns of the function belong to, in the order of these.
+        self._places = self.players[columns.sources]
         self._points = None if points is None else read_only(as_matrix(points, "points"))
-        self._grouped = function
+        # The function with the columns of each player merged.
+        self._merged = function
         if len(np.unique(self._places)) < len(self._places):
             self._places, of_made = np.unique(self._places, return_inverse=True)
-            self._grouped = function.grouped(of_made.astype(np.int64))
+            self._merged = function.grouped(of_made.astype(np.int64))
 
     @property
     def keeps_points(self) -> bool:
         return self._points is not None or self._function.keeps_points
 
-    def own_points(self) -> Float | None:
-        """Return the function's points where the map keeps all columns as they are."""
+    def stored_points(self) -> Float | None:
+        """Return the function's points if the map keeps all columns unchanged."""
         if self._points is not None:
             return self._points
         is_same = isinstance(self._columns, Selection) and np.array_equal(
             self._columns.sources, np.arange(self.n_features)
         )
-        return self._function.own_points() if is_same else None
-
-    @property
-    def n_features(self) -> int:
-        return self._columns.n_columns
-
-    @property
-    def n_players(self) -> int:
-        return int(self._players.max()) + 1
-
-    @property
-    def players(self) -> NDArray[np.int64]:
-        return self._players
+        return self._function.stored_points() if is_same else None
 
     @property
     def draws_rows(self) -> bool:
         return self._function.draws_rows
 
     @property
-    def n_outputs(self) -> int:
-        return self._function.n_outputs
-
-    @property
-    def has_output_axis(self) -> bool:
-        return self._function.has_output_axis
-
-    @property
     def allows_missing(self) -> bool:
-        return True  # as far as the map fills them
+        return True  # if the map fills them
 
     @property
     def non_numeric(self) -> frozenset[int]:
@@ -144,45 +113,95 @@ class Transformed(Function):
         return self._function.evaluate(self._mapped(np.asarray(X)), n_threads=n_threads)
 
     def explain(
-        self,
-        X: Float,
-        *,
-        game: Game = NEUTRAL,
-        quantity: Quantity = SHAPLEY,
-        how: Computation,
+        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
     ) -> Float:
-        own = self._grouped.explain(
-            self._mapped(X), game=self._of_function(game), quantity=quantity, how=how
+        merged = self._merged.explain(
+            self._mapped(X), game=self._game_of_made(game), quantity=quantity, how=how
         )
         members = np.sort(self._places[coalitions(len(self._places), quantity.size)], axis=1)
-        values = np.zeros((len(X), comb(self.n_players, quantity.size), own.shape[2]))
-        values[:, ranks(members, self.n_players)] = own
+        values = np.zeros((len(X), comb(self.n_players, quantity.size), self.n_outputs))
+        values[:, ranks(members, self.n_players)] = merged
         return values
 
     def base(self, game: Game, how: Computation) -> float | Float:
-        return self._grouped.base(self._of_function(game), how)
+        return self._merged.base(self._game_of_made(game), how)
+
+    def coalition_outputs(
+        self, row: Float, game: Game, members: Members, how: Computation
+    ) -> Float:
+        mapped, game = self._mapped(row[None])[0], self._game_of_made(game)
+        if np.array_equal(self._places, np.arange(self.n_players)):
+            return self._merged.coalition_outputs(mapped, game, members, how)
+        # Coalitions that differ only by players whose columns are not used are the same.
+        used = self._members(members)[:, self._places]
+        distinct, places = np.unique(used, axis=0, return_inverse=True)
+        outputs = self._merged.coalition_outputs(mapped, game, distinct, how)
+        return outputs[:, places.reshape(-1)]
+
+    def conditional_means(
+        self, X: Float, rows: Float, landmarks: NDArray[np.intp] | None
+    ) -> ConditionalMeans | None:
+        mapped = self._mapped(X), self._mapped(rows, "background")
+        means = self._function.conditional_means(*mapped, landmarks)
+        if means is None:
+            return None
+        # A made column is present if its source is.
+        sources = self._columns.sources
+        return lambda weights, present: means(weights, present[sources])
+
+    def products(self, rows: NDArray[Any]) -> Products:
+        return _MappedProducts(self, rows)
+
+    def covariances(self, X: Float, game: Game, how: Computation) -> Float:
+        places, n_players = self._places, self.n_players
+        mapped, of_made = self._mapped(X), self._game_of_made(game)
+        if game.coalition_weights is not None:
+            if len(places) < n_players:
+                raise UnsupportedModelError(
+                    (
+                        Option("uncertainty", True),
+                        " with the observational value function requires a model that uses every "
+                        "column, because columns that a step of a Pipeline drops also have values. "
+                        "Leave them out of X",
+                    )
+                )
+            # Coalitions are numbered by the columns of X.
+            return self._merged.grouped(places).covariances(mapped, of_made, how)
+        merged = self._merged.covariances(mapped, of_made, how)
+        covariances = np.zeros((len(X), n_players, n_players, self.n_outputs))
+        covariances[:, places[:, None], places] = merged
+        return covariances
+
+    def draws(
+        self, rows: NDArray[Any], n: int, random: np.random.Generator
+    ) -> list[PosteriorDraws]:
+        of_made = self._function.draws(self._mapped(rows, "inputs"), n, random)
+        return [
+            PosteriorDraws(Transformed(self._columns, draws.function), draws.missing)
+            for draws in of_made
+        ]
 
     def grouped(self, players: NDArray[np.int64]) -> Transformed:
-        return self._with(self._function, players[self._players])
+        return self._with(self._function, players[self.players])
 
-    def select(self, outputs: Sequence[int]) -> Transformed:
+    def _selected(self, outputs: list[int]) -> Transformed:
         return self._with(self._function.select(outputs), self._players)
 
-    def _with(self, function: Function, players: NDArray[np.int64]) -> Transformed:
+    def _with(self, function: Function, players: NDArray[np.int64] | None) -> Transformed:
         return Transformed(self._columns, function, self._feature_names, players, self._points)
 
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
         return self._function.magnitude(self._mapped(np.asarray(X)), n_threads=n_threads)
 
     def probing_rows(self) -> Float:
-        """Return rows that are mapped to those of the function, or near.
+        """Return rows that are mapped to probing rows of the function, or near these.
 
-        Where the map's inverse has nothing to offer, a row gets another row's entry.
+        Values without an inverse are replaced by those of another row.
         """
         made = self._function.probing_rows()
         if made.dtype == object:
             raise UnsupportedModelError(
-                "a model that is given columns of strings by another model is not supported; "
+                "a model that receives columns of strings from another model is not supported; "
                 "encode the strings in the first step, or before"
             )
         with np.errstate(all="ignore"):
@@ -194,34 +213,34 @@ class Transformed(Function):
             is_mapped = np.isfinite(self._numbers(rows)).all(axis=1)
         return rows[is_mapped] if is_mapped.any() else rows
 
-    def _of_function(self, game: Game) -> Game:
-        """Return a game of the columns of x as one of the columns that are made from them."""
+    def _game_of_made(self, game: Game) -> Game:
+        """Return a game of the columns of x as a game of the columns made from them."""
         if game.is_of_points and self._points is not None:
             game = replace(game, background=(self._points, equal_weights(len(self._points))))
         return game.mapped(lambda rows: self._mapped(rows, "background"))
 
     def _mapped(self, rows: Float, argument: str = "X") -> Float:
-        """Map rows, and refuse those that the function is not defined for."""
+        """Map rows; raise an error for values that the map is not defined for."""
         try:
             mapped = self._numbers(rows)
         except (TypeError, ValueError) as error:
-            row, column = self._first_refused(rows)
+            row, column = self._first_invalid(rows)
             if column == self.n_features:
                 raise
-            raise self._refused(rows, row, column, argument, f": {error}") from error
+            raise self._invalid(rows, row, column, argument, f": {error}") from error
         if not np.isfinite(mapped).all():
             row, place = np.argwhere(~np.isfinite(mapped))[0]
             why = (
                 f", which the model's steps turn into {mapped[row, place]}; Shapley values are "
                 "defined for finite values only"
             )
-            raise self._refused(rows, row, int(self._columns.sources[place]), argument, why)
+            raise self._invalid(rows, row, int(self._columns.sources[place]), argument, why)
         return np.ascontiguousarray(mapped)
 
-    def _refused(
+    def _invalid(
         self, rows: NDArray[Any], row: int, column: int, argument: str, why: str
     ) -> InputError:
-        """Return the error that the map is not defined for an entry."""
+        """Return the error that the map is not defined for a value."""
         name = column if self._feature_names is None else self._feature_names[column]
         (entry,) = rows[row, [column]].tolist()
         if is_missing(entry):
@@ -231,102 +250,44 @@ class Transformed(Function):
         what = f"has the value {entry!r}", HERE, why
         return InputError(argument, what, "", row, name, "value")
 
-    def _first_refused(self, rows: NDArray[Any]) -> tuple[int, int]:
-        """Return the row and column of an entry that the map refuses, found by trial.
+    def _first_invalid(self, rows: NDArray[Any]) -> tuple[int, int]:
+        """Return the row and column of a value that the map does not accept, found by trial.
 
-        The column is n_features if none can be told.
+        The column is n_features if it cannot be determined.
         """
 
-        def is_taken(tried: NDArray[Any]) -> bool:
+        def is_accepted(tried: NDArray[Any]) -> bool:
             try:
                 self._numbers(tried)
             except (TypeError, ValueError):
                 return False
             return True
 
-        # The first row with which the rows up to it are refused, and the first column up to which
-        # entries that are taken must stand in its place.
-        good = self.probing_rows()[0]
-        row = bisect_left(range(len(rows)), True, key=lambda n: not is_taken(rows[: n + 1]))
-        bad = rows[row]
+        # The first row such that the rows up to it are not accepted, and the first column such that
+        # the row is accepted with valid values up to it.
+        valid = self.probing_rows()[0]
+        row = bisect_left(range(len(rows)), True, key=lambda n: not is_accepted(rows[: n + 1]))
+        invalid = rows[row]
         column = bisect_left(
             range(self.n_features),
             True,
-            key=lambda n: is_taken(np.concatenate([good[: n + 1], bad[n + 1 :]])[None]),
+            key=lambda n: is_accepted(np.concatenate([valid[: n + 1], invalid[n + 1 :]])[None]),
         )
         return row, column
 
     def _numbers(self, rows: NDArray[Any]) -> Float:
         return np.asarray(self._columns(rows), dtype=np.float64)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self._columns, self._function, self._feature_names, self._players, self._points)
-        return type(self), parts
-
     def __repr__(self) -> str:
         return f"Transformed({self.n_features} features → {self._function!r})"
 
 
-@covariances.register
-def _(variance: Transformed, X: Float, game: Game, how: Computation) -> Float:
-    places, n_players = variance._places, variance.n_players
-    if game.given is not None:
-        if len(places) < n_players:
-            raise UnsupportedModelError(
-                (
-                    Option("uncertainty", True),
-                    " in the observational game is for models that use every column: those that a "
-                    "step of a Pipeline drops also have values there. Leave them out of X",
-                )
-            )
-        # Coalitions are numbered by the columns of X.
-        numbered = variance._grouped.grouped(places)
-        return covariances(numbered, variance._mapped(X), variance._of_function(game), how)
-    own = covariances(variance._grouped, variance._mapped(X), variance._of_function(game), how)
-    found = np.zeros((len(X), n_players, n_players, own.shape[-1]))
-    found[:, places[:, None], places] = own
-    return found
-
-
-@worths_given.register
-def _(
-    function: Transformed, X: Float, rows: Float, landmarks: NDArray[np.intp] | None
-) -> WorthsGiven | None:
-    # A made column is known where the one is that it is made from.
-    mapped = function._mapped(X), function._mapped(rows, "background")
-    worths = worths_given(function._function, *mapped, landmarks)
-    if worths is None:
-        return None
-    sources = function._columns.sources
-    return lambda weights, present: worths(weights, present[sources])
-
-
-@draws.register(Transformed)
-def _(
-    variance: Transformed, rows: NDArray[Any], n: int, random: np.random.Generator
-) -> list[Draws]:
-    own = draws(variance._function, variance._mapped(rows, "inputs"), n, random)
-    return [Draws(Transformed(variance._columns, one.function), one.left_out) for one in own]
-
-
-@at_coalitions.register
-def _(function: Transformed, row: Float, game: Game, members: Members, how: Computation) -> Float:
-    own, places = function._grouped, function._places
-    own_row, own_game = function._mapped(row[None])[0], function._of_function(game)
-    if np.array_equal(places, np.arange(function.n_players)):
-        return at_coalitions(own, own_row, own_game, members, how)
-    # Coalitions that differ by players without a column of the function are one.
-    inside = members_or_all(function.n_players, members)[:, places]
-    distinct, back = np.unique(inside, axis=0, return_inverse=True)
-    return at_coalitions(own, own_row, own_game, distinct, how)[:, back.reshape(-1)]
-
-
-class _OfMapped(Products):
-    """Products over the columns that a map makes, as products over the columns before."""
+class _MappedProducts(Products):
+    """Products over the columns that a map makes, as products over the original columns."""
 
     def __init__(self, function: Transformed, rows: NDArray[Any]) -> None:
         mapped = function._mapped(rows, "inputs")
-        self._made = products(function._function, mapped)
+        self._made = function._function.products(mapped)
         super().__init__(self._made.weights)
         self._function, self._rows, self._mapped = function, rows, mapped
 
@@ -363,12 +324,12 @@ class _OfMapped(Products):
         ]
 
     def _places(self, column: int) -> list[int]:
-        """Return the numbers of the columns that are made of a column."""
+        """Return the numbers of the columns made from a column."""
         return np.flatnonzero(self._function._columns.sources == column).tolist()
 
 
 def _widths_before(widths: list[Width], entries: Float, mapped: Float) -> list[Width]:
-    """Return widths in units of entries, if mapped: where they are, too, if the map is affine."""
+    """Return widths in units of unmapped values, with their intervals if the map is affine."""
     first, last = np.argmin(entries), np.argmax(entries)
     run, rise = entries[last] - entries[first], np.ptp(mapped)
     if run == 0.0 or rise == 0.0:
@@ -377,10 +338,5 @@ def _widths_before(widths: list[Width], entries: Float, mapped: Float) -> list[W
     straight = mapped[first] + slope * (entries - entries[first])
     if np.abs(mapped - straight).max() <= _STRAIGHT * rise:
         return [width.before(slope, mapped[first] - slope * entries[first]) for width in widths]
-    # Of another map, as if it were.
+    # Other maps are treated as affine, on the whole line.
     return [width.everywhere(run / rise) for width in widths]
-
-
-@products.register
-def _(function: Transformed, rows: NDArray[Any]) -> Products:
-    return _OfMapped(function, rows)

@@ -1,14 +1,17 @@
-"""Background data in objects of shap: results of `shap.kmeans`, and maskers."""
+"""Background data: objects of shap that hold it, and combinations of its feature values."""
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from pkex.errors import InputTypeError
+from pkex.typing import Float
 
-__all__ = ["unwrapped_background"]
+__all__ = ["combine_rows", "unwrapped_background"]
 
 
 def unwrapped_background(
@@ -45,3 +48,22 @@ def _names(names: Any) -> tuple[str, ...] | None:
         return None
     columns = tuple(str(name) for name in names)
     return None if columns == tuple(map(str, range(len(columns)))) else columns
+
+
+def combine_rows(
+    rows: NDArray[Any], weights: Float, players: NDArray[np.int64]
+) -> tuple[NDArray[Any], Float]:
+    """Return all m^p rows that take each player's feature values from any of m rows, with weights.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (m, d)
+    weights : ndarray of shape (m,)
+    players : ndarray of shape (d,)
+        The number of each column's player.
+    """
+    n_players = int(players.max()) + 1
+    row_numbers = np.indices((len(rows),) * n_players).reshape(n_players, -1)
+    mixed = np.ascontiguousarray(rows[row_numbers[players].T, np.arange(len(players))])
+    products = np.array([prod(factors) for factors in weights[row_numbers].T.tolist()])
+    return mixed, products / products.sum()

@@ -1,4 +1,7 @@
-"""Coalitions of a given size in lexicographic order, and their ranks in that order."""
+"""Coalitions of a given size in lexicographic order, and all coalitions by number.
+
+Bit j of the number of a coalition is set if player j is a member.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,14 @@ from itertools import chain, combinations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["coalition_at", "coalition_of_any_size_at", "coalitions", "ranks"]
+__all__ = [
+    "all_coalitions",
+    "coalition_at",
+    "coalition_numbers",
+    "coalition_of_any_size_at",
+    "coalitions",
+    "ranks",
+]
 
 _Int = NDArray[np.int64]
 
@@ -61,3 +71,20 @@ def ranks(members: _Int, n_players: int) -> _Int:
         after = [math.comb(n_players - 1 - player, size - i) for player in range(n_players)]
         numbers -= np.array(after, dtype=np.int64)[members[:, i]]
     return numbers
+
+
+def all_coalitions(players: _Int) -> NDArray[np.bool_]:
+    """Return the columns of each coalition as booleans, shape (2^p, d), by number.
+
+    Parameters
+    ----------
+    players : ndarray of shape (d,)
+        The number of each column's player.
+    """
+    numbers = np.arange(2 ** (int(players.max(initial=-1)) + 1))
+    return (numbers[:, None] >> players & 1).astype(np.bool_)
+
+
+def coalition_numbers(members: NDArray[np.bool_]) -> _Int:
+    """Return the numbers of coalitions, given their members as booleans of shape (count, p)."""
+    return members @ (1 << np.arange(members.shape[1]))

@@ -13,20 +13,68 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.errors import HERE, InputError, Option
+from pkex.errors import HERE, InputError, InputWarning, Option, warn
 from pkex.execution.memory import is_of_memory
 from pkex.games.category_codes import CategoryCodes
 from pkex.games.landmarks import Features, linear_algebra, sampled_rows
 from pkex.games.observational import Observational
-from pkex.games.own_rows import OwnRows
 from pkex.kernels.factors import Term
 from pkex.kernels.restrictions import Restrictions
+from pkex.tables.missing import is_missing
 from pkex.typing import Float
 
-__all__ = ["ConditionalBackground", "ConditionalWeights", "Weights"]
+__all__ = ["ConditionalBackground", "ConditionalWeights", "MatchingRows", "Weights"]
 
 # The largest number of background rows without landmarks: their matrix has 800 MB.
 _MOST_ROWS = 10_000
+# For the warning of explained rows in the background: the numbers of rows and coalitions that are
+# checked, the share of the weight that raises it, and the fewest players. With fewer players, there
+# are hardly coalitions that distinguish a row from others and leave players out.
+_ROWS, _COALITIONS, _LARGE_SHARE, _FEWEST = 8, 4, 0.2, 4
+
+
+@dataclass(frozen=True, eq=False)
+class MatchingRows:
+    """Pairs of equal explained and background rows.
+
+    Kernel ridge regression without the rows I has the weights w_l / (1 − Σ_{i∈I} w_i), where w are
+    the weights with all rows (the formula of leave-one-out cross-validation, Golub, Heath and Wahba
+    1979, solved for the weights).
+
+    Parameters
+    ----------
+    explained, background : ndarray of intp, shape (pairs,)
+        The numbers of the rows. An explained row may have several copies in the background.
+    """
+
+    explained: NDArray[np.intp]
+    background: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, X: NDArray[Any], rows: NDArray[Any]) -> MatchingRows:
+        """Return the pairs of equal rows.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+        rows : ndarray of shape (m, d)
+        """
+        places: dict[tuple[Any, ...], list[int]] = {}
+        for place, row in enumerate(rows.tolist()):
+            places.setdefault(_comparable(row), []).append(place)
+        pairs = [
+            (number, place)
+            for number, row in enumerate(X.tolist())
+            for place in places.get(_comparable(row), ())
+        ]
+        explained, background = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+        return cls(explained, background)
+
+    def sums(self, of_pairs: Float, n: int) -> Float:
+        """Return the sums of numbers, or rows of numbers, over the pairs of each explained row."""
+        totals = np.zeros((n, *of_pairs.shape[1:]))
+        np.add.at(totals, self.explained, of_pairs)
+        return totals
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,13 +86,13 @@ class Weights:
     left : ndarray of shape (n, r)
     right : ndarray of shape (r, m), optional
         The identity by default.
-    left_out : OwnRows, optional
+    left_out : MatchingRows, optional
         Pairs of rows whose weights are 0, regardless of the product.
     """
 
     left: Float
     right: Float | None = None
-    left_out: OwnRows | None = None
+    left_out: MatchingRows | None = None
 
     def times(self, values: Float) -> Float:
         """Return the weighted sums Σ_l w_l values_l, shape (n, k), of values of shape (m, k)."""
@@ -147,6 +195,53 @@ class ConditionalBackground:
         """Yield the weights for rows, for each coalition of columns."""
         return map(self.beside(X).weights, coalitions)
 
+    def warn_of_matching_rows(self, X: NDArray[Any], players: NDArray[np.int64]) -> None:
+        """Warn if explained rows are in the background and have much of the weight.
+
+        The weights are those with half of the players present. The players that join a coalition
+        first then share the contribution of all of them.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+        players : ndarray of shape (d,)
+            The number of each column's player.
+        """
+        p = int(players.max()) + 1
+        if p < _FEWEST or self.settings.leave_one_out:
+            return
+        known = np.unique(MatchingRows.of(X, self.rows).explained)
+        if not len(known):
+            return
+        some = X[known[np.unique(np.linspace(0, len(known) - 1, _ROWS).astype(np.intp))]]
+        own = MatchingRows.of(some, self.rows)
+        orders = np.random.default_rng(0).permuted(np.tile(np.arange(p), (_COALITIONS, 1)), axis=1)
+        coalitions = list((orders < (p + 1) // 2)[:, players])
+        shares = [
+            own.sums(weights.whole()[own.explained, own.background], len(some))
+            for weights in self.weights(some, coalitions)
+        ]
+        if np.mean(shares) > _LARGE_SHARE:
+            warn(self._warning(len(known), len(X), float(np.mean(shares))))
+
+    def _warning(self, n_matching: int, n_rows: int, share: float) -> InputWarning:
+        without = "value_function=pkex.Observational(leave_one_out=True)"
+        return InputWarning(
+            None,
+            f"{n_matching} of {n_rows} rows are in the background themselves, and have {share:.0%} "
+            "of the weight with half of the features present, which hides the dependence between "
+            "features",
+            [
+                ("leave them out by ", Option("leave_one_out", True, python=without)),
+                "explain rows that are not in the background",
+                (
+                    "give a larger ",
+                    Option("regularization", python="regularization"),
+                    f" than {self.settings.regularization:g}",
+                ),
+            ],
+        )
+
     @property
     def _terms(self) -> list[Term]:
         kernel = self.settings.kernel
@@ -154,11 +249,11 @@ class ConditionalBackground:
             raise ValueError("the settings have no kernel. Call Observational.resolved")
         return kernel.terms(self.rows.shape[1])
 
-    def _left_out(self, X: NDArray[Any]) -> OwnRows:
+    def _left_out(self, X: NDArray[Any]) -> MatchingRows:
         """Return the pairs of equal explained and background rows that leave_one_out leaves out."""
         if not self.settings.leave_one_out:
-            return OwnRows.of(X[:0], self.rows)
-        own = OwnRows.of(X, self.rows)
+            return MatchingRows.of(X[:0], self.rows)
+        own = MatchingRows.of(X, self.rows)
         numbers = np.bincount(own.explained, minlength=len(X))
         if (numbers == len(self.rows)).any():
             raise InputError(
@@ -185,7 +280,7 @@ class ConditionalWeights:
     conditioning : ConditionalBackground
     n : int
         The number of rows.
-    own : OwnRows
+    own : MatchingRows
         The explained rows that are left out of the background.
     among, across : Restrictions
         The kernel between background rows or landmarks, and from the explained rows to these.
@@ -195,7 +290,7 @@ class ConditionalWeights:
 
     conditioning: ConditionalBackground
     n: int
-    own: OwnRows
+    own: MatchingRows
     among: Restrictions
     across: Restrictions
     to_rows: Restrictions | None
@@ -296,3 +391,8 @@ class ConditionalWeights:
                 ),
             ],
         )
+
+
+def _comparable(row: list[Any]) -> tuple[Any, ...]:
+    """Return the values of a row as a dictionary key; all missing values are equal."""
+    return tuple(None if is_missing(value) else value for value in row)

@@ -11,14 +11,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
 from typing import Literal, TypeAlias, get_args
 
+import numpy as np
+
 from pkex import _core
 from pkex.execution.progress import parts_of
+from pkex.games.coalitions import all_coalitions, coalitions
 from pkex.typing import Float
 
-__all__ = ["INDICES", "SHAPLEY", "Index", "Quantity", "added_up", "quantities"]
+__all__ = [
+    "INDICES",
+    "SHAPLEY",
+    "Index",
+    "Quantity",
+    "add_supersets",
+    "quantities",
+    "quantity_from_values",
+    "shapley_matrix",
+]
 
 # The supported indices, for type checkers and for checks of arguments.
 Index: TypeAlias = Literal[
@@ -82,7 +95,7 @@ def _measure(index: Index, size: int, order: int) -> float | tuple[float, int, i
     return 0.0
 
 
-def added_up(
+def add_supersets(
     index: Index,
     parts: Sequence[Float],
     sizes: Sequence[int],
@@ -132,3 +145,67 @@ def _bernoulli(most: int) -> list[float]:
     for n in range(1, most + 1):
         numbers.append(-sum(math.comb(n + 1, r) * b for r, b in enumerate(numbers)) / (n + 1))
     return numbers
+
+
+def quantity_from_values(values: Float, quantity: Quantity) -> Float:
+    """Return the coefficients of a quantity, given the values of all coalitions of few players.
+
+    The coefficient of T is Σ_S w_|S| Δ_T v(S) over the coalitions S outside T. It is Δ_T of the
+    multilinear extension, integrated over the measure μ, so w_s = ∫ t^s (1−t)^(p−|T|−s) dμ(t).
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, 2^p) or (n, 2^p, outputs)
+        The values of all coalitions, by number.
+    quantity : Quantity
+
+    Returns
+    -------
+    ndarray of shape (n, coalitions) or (n, coalitions, outputs)
+    """
+    if values.ndim == 3:
+        of_outputs = [quantity_from_values(own, quantity) for own in np.moveaxis(values, 2, 0)]
+        return np.stack(of_outputs, axis=-1)
+    n_games = len(values)
+    n_players = values.shape[1].bit_length() - 1
+    n_others = n_players - quantity.size
+    sizes = np.array([number.bit_count() for number in range(2**n_others)])
+    weights = np.array([_moment(quantity, s, n_others - s) for s in range(n_others + 1)])[sizes]
+    # One axis per player; the last axis has the lowest bit.
+    table = values.reshape(n_games, *[2] * n_players)
+    coefficients = []
+    for members in coalitions(n_players, quantity.size):
+        change: Float = table
+        for player in members.tolist():
+            # Players with larger numbers have earlier axes; smaller members are removed already.
+            axis = n_players - player
+            change = np.take(change, 1, axis) - np.take(change, 0, axis)
+        coefficients.append(np.einsum("ns,s->n", change.reshape(n_games, -1), weights))
+    return np.stack(coefficients, axis=1)
+
+
+def shapley_matrix(n_players: int) -> Float:
+    """Return the matrix that maps values of all coalitions to Shapley values, shape (p, 2^p)."""
+    members = all_coalitions(np.arange(n_players)).T
+    sizes = members.sum(axis=0)
+    moments = np.array([_moment(SHAPLEY, s, n_players - 1 - s) for s in range(n_players)])
+    # The weights of coalitions with and without the player.
+    joined, left = np.append(0.0, moments)[sizes], np.append(moments, 0.0)[sizes]
+    matrix: Float = np.where(members, joined, -left)
+    return matrix
+
+
+def _moment(quantity: Quantity, s: int, rest: int) -> float:
+    """Return ∫ t^s (1−t)^rest dμ(t)."""
+    if isinstance(quantity.measure, float):
+        t = quantity.measure
+        return float(t**s * (1.0 - t) ** rest)
+    # The Jacobi polynomial P_m(1−2t) is Σ_k C(m+j+1, m−k) C(m+i, k) (−t)^k (1−t)^(m−k)
+    # (Szegő, 4.3.2), and ∫ t^a (1−t)^b dt = a! b! / (a+b+1)!.
+    scale, i, j, m = quantity.measure
+    total = Fraction(0)
+    for k in range(m + 1):
+        a, b = i + s + k, j + rest + m - k
+        beta = Fraction(math.factorial(a) * math.factorial(b), math.factorial(a + b + 1))
+        total += (-1) ** k * math.comb(m + j + 1, m - k) * math.comb(m + i, k) * beta
+    return scale * float(total)

@@ -66,17 +66,17 @@ class SampledCoalitions:
         places = places.reshape(-1)
         return cls(members, places[:2], places[2:].reshape(2, -1))
 
-    def estimates(self, worths: Float) -> tuple[Float, Float]:
+    def estimates(self, values: Float) -> tuple[Float, Float]:
         """Return estimates of Shapley values and their standard errors, (..., players, outputs).
 
         The estimates add up to v(D) − v(∅) exactly.
 
         Parameters
         ----------
-        worths : ndarray of shape (..., count, outputs)
+        values : ndarray of shape (..., count, outputs)
             The values of the coalitions `members`, in one or several games.
         """
-        empty, everyone = (worths[..., place, :] for place in self.ends)
+        empty, everyone = (values[..., place, :] for place in self.ends)
         total = (everyone - empty)[..., None, :]
         n_pairs, p = self.pairs.shape[1], self.members.shape[1]
         if p == 1:
@@ -84,7 +84,7 @@ class SampledCoalitions:
         points = self.members[self.pairs[0]].astype(np.float64)
         shares = points.mean(axis=1, keepdims=True)
         points -= shares
-        first, second = (worths[..., places, :] for places in self.pairs)
+        first, second = (values[..., places, :] for places in self.pairs)
         y = (first - second) / 2.0 - (shares - 0.5) * total
         fits, sums, squares, sizes = _of_folds(
             points, y, 2.0 * float((1.0 / np.arange(1, p)).sum())

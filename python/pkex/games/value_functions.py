@@ -50,13 +50,13 @@ class Game:
     background : tuple of ndarray of shape (m, d) and ndarray of shape (m,), optional
         C-contiguous rows, and their weights, positive with sum 1. None for "neutral"; None for
         "marginal" if the stored points of each expansion, with equal weights, are the background.
-    given : ndarray of shape (n, 2^players, m), optional
+    coalition_weights : ndarray of shape (n, 2^players, m), optional
         For "observational", the weights of background rows in each coalition, for each row.
     """
 
     value_function: ValueFunction
     background: tuple[Float, Float] | None = None
-    given: Float | None = field(default=None, repr=False)
+    coalition_weights: Float | None = field(default=None, repr=False)
 
     @property
     def is_marginal(self) -> bool:

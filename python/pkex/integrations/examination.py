@@ -63,7 +63,7 @@ def examined(
         with noted(problems, vocabulary):
             check_points(chosen, background, adapted.function.keeps_points)
             if value_function is None and background is None and adapted.function.draws_rows:
-                game_of_points(adapted.function.own_points())
+                game_of_points(adapted.function.stored_points())
     of_results, _ = Outputs.chosen(adapted, None, None)
     with noted(problems, vocabulary):
         of_results, _ = Outputs.chosen(adapted, outputs, None)

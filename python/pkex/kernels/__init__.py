@@ -1,10 +1,10 @@
 """Product kernels and their combinations, as specifications: immutable, comparable, readable.
 
-A kernel over features 1..d is here a sum of *terms*, each a coefficient times a product of one
-factor per feature: k(x, y) = Σ_t c_t ∏_j k_tj(x_j, y_j). That is the form in which Shapley values
-are exact. `Matern` and `RationalQuadratic` of several features are mixtures of Gaussian kernels,
-and become such sums within the errors that they state. Kernels, such as `RBF`, are combined by
-``a * b``, ``a + b``, ``2.0 * a`` and ``a.on(columns)``.
+A kernel over features 1..d is a sum of *terms*, each a coefficient times a product of one factor
+per feature: k(x, y) = Σ_t c_t ∏_j k_tj(x_j, y_j). Shapley values of such sums are exact. `Matern`
+and `RationalQuadratic` of several features are mixtures of Gaussian kernels, which are approximated
+by such sums within a stated error. Kernels are combined by ``a * b``, ``a + b``, ``2.0 * a`` and
+``a.on(columns)``.
 
 Examples
 --------
@@ -17,17 +17,21 @@ array([[1.        , 0.36787944]])
 
 from pkex.kernels.additive import ANOVA, Additive
 from pkex.kernels.base import Constant, Kernel
-from pkex.kernels.categorical import Categorical
-from pkex.kernels.chi2 import Chi2
 from pkex.kernels.factors import Term
 from pkex.kernels.family import Factor
 from pkex.kernels.heuristic import median_heuristic
-from pkex.kernels.matern import Matern, ProductMatern
 from pkex.kernels.orthogonal import OrthogonalANOVA
-from pkex.kernels.periodic import Periodic
 from pkex.kernels.polynomial import Linear, Polynomial
-from pkex.kernels.rational_quadratic import RationalQuadratic
-from pkex.kernels.stationary import RBF, Cauchy, Laplacian
+from pkex.kernels.product_kernels import (
+    RBF,
+    Categorical,
+    Cauchy,
+    Chi2,
+    Laplacian,
+    Periodic,
+    ProductMatern,
+)
+from pkex.kernels.radial import Matern, RationalQuadratic
 from pkex.kernels.tanimoto import Tanimoto
 
 __all__ = [
@@ -53,7 +57,7 @@ __all__ = [
     "median_heuristic",
 ]
 
-# They are said to be where users find them: see the package.
+# Public names have the module that users import them from.
 for _name in __all__:
     if isinstance(_public := globals()[_name], type):
         _public.__module__ = __name__

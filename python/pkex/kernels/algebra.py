@@ -18,13 +18,16 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pkex.kernels.base import Constant, Kernel
-from pkex.kernels.categorical import Categorical
-from pkex.kernels.chi2 import Chi2
-from pkex.kernels.matern import Matern, ProductMatern
-from pkex.kernels.periodic import Periodic
 from pkex.kernels.polynomial import Linear, Polynomial
-from pkex.kernels.rational_quadratic import RationalQuadratic
-from pkex.kernels.stationary import RBF, Laplacian
+from pkex.kernels.product_kernels import (
+    RBF,
+    Categorical,
+    Chi2,
+    Laplacian,
+    Periodic,
+    ProductMatern,
+)
+from pkex.kernels.radial import Matern, RationalQuadratic
 from pkex.typing import Float
 
 __all__ = ["ONE", "ZERO", "Columns", "Elementary", "KernelPolynomial", "similarities"]

@@ -1,13 +1,13 @@
-"""Kernels of single columns that are centered on a sample: k̃(x, y) has mean 0 over its rows.
+"""Kernels of single columns, centered on a sample: k̃(x, y) has mean 0 over the rows.
 
-With the rows u of the sample, all of the same weight, r(x) = mean_u k(x, u) and g = mean_u r(u),
+With the rows u of the sample, r(x) = mean_u k(x, u) and g = mean_u r(u),
 
     k̃(x, y) = (k(x, y) − r(x) − r(y) + g) / τ,    τ = mean_u k(u, u) − g,
 
-so that the mean of k̃(u, u) is 1. Where the rows of the sample are compared with new ones, as by a
-detector, both must be centered likewise: r(u) of a row of the sample, and so g, are then means over
-the other rows. For the engine, a factor 1 + λ k̃ is 1 + w k(x, y) − s(x) − s(y)
-with the weight w = λ/τ: the offsets s stand in a column behind the entries.
+so the mean of k̃(u, u) is 1. If the rows of the sample are compared with new rows, as in drift
+detection, both must be centered in the same way: then r(u) of a row of the sample, and g, are means
+over the other rows. For the engine, a factor 1 + λ k̃ is 1 + w k(x, y) − s(x) − s(y) with the weight
+w = λ/τ; the offsets s are an additional column next to the values.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from pkex.typing import Float
 
 __all__ = ["CenteredCategories", "CenteredColumn", "CenteredNumber", "centered_column"]
 
-# Sorted entries between which the median distance is taken, if there are more.
+# The number of sorted values between which the median distance is computed, if there are more.
 _QUANTILES = 1000
-# The length-scale of numbers, in median distances between their entries: measured to find changes
-# of means and of spreads about equally often.
+# The length-scale of numbers, in median distances between their values: in experiments, changes of
+# means and of spreads are then detected about equally often.
 _MEDIANS = 2.0
-# Categories of fewer rows of a sample have the weight of so many: else one row could outweigh all.
+# The fewest rows that categories are weighted by; else one row could outweigh all others.
 _LEAST_ROWS = 5
 
 
 def _needs_offsets(*_: object) -> Float:
     raise TypeError(
         "OrthogonalANOVA compares rows with the sample that it was fitted to, which this "
-        "computation does not support; take RBF or another kernel of pkex.kernels"
+        "computation does not support; use RBF or another kernel of pkex.kernels"
     )
 
 
@@ -50,26 +50,26 @@ class CenteredColumn(ABC):
     """A kernel of one column, centered on a sample."""
 
     n_columns: int
-    """Columns of the engine's rows: the entries, and what stands behind them."""
+    """The number of columns of the engine's rows: the values, and additional columns."""
 
     @abstractmethod
     def engine_columns(self, entries: Float, share: float, *, are_own: bool = False) -> list[Float]:
-        """Return the entries and the columns behind them, of the factor 1 + share · k̃.
+        """Return the values and the additional columns for the factor 1 + share · k̃.
 
-        `are_own` says that these are the entries of the sample, which are compared with the others.
+        Set `are_own` if these are the values of the sample, which are compared with other rows.
         """
 
     @abstractmethod
     def factor(self, column: int, share: float) -> Factor:
-        """Return that factor for the engine, whose rows have the entries in this column."""
+        """Return the factor 1 + share · k̃ for the engine, for rows with the values in `column`."""
 
     @abstractmethod
     def evaluated(self, left: Float, right: Float) -> Float:
-        """Return k̃ between all entries (n,) and (m,), of shape (n, m)."""
+        """Return k̃ between all values (n,) and (m,), of shape (n, m)."""
 
     @abstractmethod
     def diagonal(self, entries: Float) -> Float:
-        """Return k̃ of each entry with itself, of shape (n,)."""
+        """Return k̃ of each value with itself, of shape (n,)."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class CenteredNumber(CenteredColumn):
     mean : float
         g.
     centers, moments : tuple of float
-        The mean r as a function, in the engine's form.
+        The function r in the engine's form.
     """
 
     length_scale: float
@@ -113,7 +113,7 @@ class CenteredNumber(CenteredColumn):
         return cls(length_scale, mean, tuple(centers.tolist()), tuple(moments.tolist()))
 
     def engine_columns(self, entries: Float, share: float, *, are_own: bool = False) -> list[Float]:
-        """Return the entries, and s = w (r − g/2)."""
+        """Return the values, and s = w (r − g/2)."""
         weight, means = share / (1.0 - self.mean), self._means(entries)
         if are_own:
             means = _over_others(means, 1.0)
@@ -125,7 +125,7 @@ class CenteredNumber(CenteredColumn):
         return Factor(_NUMBER, np.array([column], dtype=np.int64), parameters)
 
     def evaluated(self, left: Float, right: Float) -> Float:
-        """Return k̃ between all entries."""
+        """Return k̃ between all values."""
         with np.errstate(over="ignore"):
             kernel = np.exp(-0.5 * ((left[:, None] - right) / self.length_scale) ** 2)
         centered = kernel - self._means(left)[:, None] - self._means(right) + self.mean
@@ -148,19 +148,19 @@ class CenteredNumber(CenteredColumn):
 
 @dataclass(frozen=True)
 class CenteredCategories(CenteredColumn):
-    """The kernel of categories 1/p where two are the same and else 0, centered.
+    """The centered kernel of categories: 1/p if two are equal, else 0.
 
-    p is the share of the category among the rows of the sample, but not less than `least`. The
-    statistic of this kernel alone is that of a χ² test.
+    p is the share of the category among the rows of the sample, and at least `least`. The MMD of
+    this kernel is the statistic of a χ² test.
 
     Parameters
     ----------
     codes, shares : tuple of float
-        The categories as numbers, ascending, and their shares among the rows. For a single
+        The categories as ascending numbers, and their shares among the rows. For a single
         category, k̃ is 0 between it and any other.
     least : float
     n_rows : int or None
-        The rows of the sample, if its entries are compared with the others; None if with all.
+        The number of rows, if the sample is compared with other rows; None if with all rows.
     """
 
     codes: tuple[float, ...] = field(repr=False)
@@ -201,20 +201,20 @@ class CenteredCategories(CenteredColumn):
 
     @property
     def _scale(self) -> float:
-        """τ = Σ p q − g, the number of categories less 1 if none is rare; 1 of a single one."""
+        """τ = Σ p q − g: the number of categories minus 1 if none is rare; 1 for a single one."""
         if len(self.codes) == 1:
             return 1.0
         return math.fsum((np.array(self.shares) * self._amplitudes).tolist()) - self._mean
 
     def engine_columns(self, entries: Float, share: float, *, are_own: bool = False) -> list[Float]:
-        """Return the entries, s = w (r − g/2), and q."""
+        """Return the values, s = w (r − g/2), and q."""
         shares, amplitudes = self._of_entries(entries)
         means = self._means(shares, amplitudes, self.n_rows if are_own else None)
         return [entries, share / self._scale * (means - self._mean / 2.0), amplitudes]
 
     @staticmethod
     def _means(shares: Float, amplitudes: Float, n_rows: int | None) -> Float:
-        """Return r = p q, over the other rows if there is a number of rows."""
+        """Return r = p q, over the other rows if a number of rows is given."""
         means = shares * amplitudes
         return means if n_rows is None else _over_others(means, amplitudes, n_rows)
 
@@ -224,7 +224,7 @@ class CenteredCategories(CenteredColumn):
         return Factor(_CATEGORIES, np.array([column], dtype=np.int64), parameters)
 
     def evaluated(self, left: Float, right: Float) -> Float:
-        """Return k̃ between all entries."""
+        """Return k̃ between all values."""
         (p, q), (other_p, other_q) = self._of_entries(left), self._of_entries(right)
         kernel = np.where(left[:, None] == right, q[:, None], 0.0)
         centered = kernel - (p * q)[:, None] - other_p * other_q + self._mean
@@ -238,7 +238,7 @@ class CenteredCategories(CenteredColumn):
         return normalized
 
     def _of_entries(self, entries: Float) -> tuple[Float, Float]:
-        """Return the shares of entries in the sample, 0 for those it does not have, and q."""
+        """Return the shares of values in the sample, 0 for unknown ones, and q."""
         codes = np.array(self.codes)
         places = np.minimum(np.searchsorted(codes, entries), len(codes) - 1)
         shares = np.where(codes[places] == entries, np.array(self.shares)[places], 0.0)
@@ -248,16 +248,16 @@ class CenteredCategories(CenteredColumn):
 def centered_column(
     column: Float, *, is_label: bool, looks_ahead: bool = False
 ) -> CenteredNumber | CenteredCategories | None:
-    """Center the kernel of a column on its entries; None if it is constant.
+    """Center the kernel of a column on its values; None if it is constant.
 
     Parameters
     ----------
     column : ndarray of shape (n,)
     is_label : bool
-        Whether entries are only told apart.
+        Whether values are categories.
     looks_ahead : bool
-        Whether these rows are to be compared with new ones: their own pairs are left out of means,
-        and where these rows are constant, others that differ are told apart.
+        Whether these rows are compared with new ones. Then means exclude pairs of a row with
+        itself, and new values in a constant column are distinguished.
     """
     if (column == column[0]).all():
         return CenteredCategories.of(column, looks_ahead=True) if looks_ahead else None
@@ -266,22 +266,22 @@ def centered_column(
 
 
 def _over_others(means: Float, own: Float | float, n_rows: int | None = None) -> Float:
-    """Return means over the other rows of a sample, from those over all and the own entries."""
+    """Return means over the other rows, given means over all rows and each row's own value."""
     n = len(means) if n_rows is None else n_rows
     others: Float = (n * means - own) / (n - 1.0)
     return others
 
 
 def _typical_distance(column: Float) -> float:
-    """Return the median distance between entries, or of those that differ if that is 0.
+    """Return the median distance between values, or between distinct values if it is 0.
 
-    Of more than 1000 entries those at evenly spaced ranks are taken: the order of rows plays no
-    part.
+    For more than 1000 values, those at evenly spaced ranks are used, so the result does not depend
+    on the order of rows.
     """
     entries = np.sort(column)
     if len(entries) > _QUANTILES:
         ranks = np.linspace(0, len(entries) - 1, _QUANTILES).round().astype(np.intp)
-        # Entries that differ must not all fall between the ranks.
+        # Distinct values must not all fall between the ranks.
         entries = entries[ranks]
         entries[0], entries[-1] = column.min(), column.max()
     return _core.median_distance(entries)
@@ -292,5 +292,5 @@ def _check(is_valid: bool, name: str, value: object) -> None:
         raise ValueError(f"{name} of a centered kernel is out of range: {value!r}")
 
 
-# Length-scales must have reciprocals.
+# Length-scales must have finite reciprocals.
 _LEAST_LENGTH, _LARGEST_LENGTH = 1e-307, 1e308

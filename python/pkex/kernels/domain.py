@@ -1,4 +1,4 @@
-"""Where a kernel is expanded into a sum of products: how far apart rows are, and how exactly."""
+"""Domains in which kernels are expanded into sums of products: distances of rows, and errors."""
 
 from __future__ import annotations
 
@@ -10,26 +10,25 @@ from pkex.typing import Float
 
 __all__ = ["ERRORS", "Domain", "units"]
 
-# Of sums that stand in for a kernel, relative to its value for equal rows: the default, and what
-# rounding leaves of it at best.
+# Errors of approximations of a kernel, relative to its value for equal rows: the default, down to
+# the smallest that rounding permits.
 ERRORS = (1e-12, 1e-13, 1e-14)
 
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """Between which rows a kernel is evaluated, and to which error.
+    """The rows between which a kernel is approximated, and the error.
 
     Parameters
     ----------
     spans : ndarray of shape (d,)
-        For each column the largest difference between two entries that are compared.
+        The largest difference between two compared values of each column.
     largest : ndarray of shape (d,)
-        For each column the largest size of an entry.
+        The largest absolute value of each column.
     widths : ndarray of shape (d,)
-        For each column how far apart entries usually are, at most.
+        The largest usual difference between values of each column.
     error : float
-        The largest error of a mixture of products, relative to the kernel of equal rows; one of
-        `ERRORS`.
+        The largest error, relative to the kernel of equal rows; one of `ERRORS`.
     """
 
     spans: Float
@@ -39,7 +38,7 @@ class Domain:
 
     @classmethod
     def of(cls, rows: Float, error: float = ERRORS[0]) -> Domain:
-        """Return the domain of all pairs among rows of shape (n, d)."""
+        """Return the domain of all pairs of rows of shape (n, d)."""
         if not len(rows):
             nothing = np.zeros(rows.shape[1])
             return cls(nothing, nothing, nothing, error)
@@ -50,7 +49,7 @@ class Domain:
 
     @classmethod
     def around(cls, rows: Float, error: float = ERRORS[0]) -> Domain:
-        """Return the domain of rows with others up to 4,096 times their range away from them."""
+        """Return the domain of rows and others up to 4,096 times their range away."""
         largest = cls.of(rows).largest
         with np.errstate(over="ignore"):
             spans = units(rows) * 4096.0
@@ -58,9 +57,9 @@ class Domain:
 
 
 def units(rows: Float) -> Float:
-    """Return the range of each column of rows (n, d); of a constant one its size, or 1 if larger.
+    """Return the range of each column of rows of shape (n, d).
 
-    Other rows may differ there.
+    Constant columns have their absolute value, at least 1, because other rows may differ there.
     """
     if not len(rows):
         return np.ones(rows.shape[1])

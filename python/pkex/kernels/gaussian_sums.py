@@ -1,8 +1,8 @@
-"""The few Gaussians whose sum a function of a distance is, between the distances that occur.
+"""Approximation of functions of a distance by few Gaussians, between the distances that occur.
 
-Each Gaussian is a product over columns, and so the function becomes a sum of products. Of many
-candidate rates the fewest are taken: an orthogonalisation with pivoting puts them in order, least
-squares weigh the first ones, and their number grows until the errors are small enough at four times
+Each Gaussian is a product over columns, so the function becomes a sum of products. The fewest of
+many candidate rates are selected: an orthogonalization with pivoting orders them, least squares
+weights the first ones, and their number increases until the errors are small enough at four times
 as many distances as were fitted.
 """
 
@@ -30,16 +30,16 @@ def gaussian_sum(mixture: Mixture, low: float, high: float, error: float) -> tup
     mixture : Mixture
         f.
     low, high : float
-        A squared distance from which on the decay f(0) − f is known to many digits, and the largest
-        squared distance.
+        The squared distance from which the decay f(0) − f has many digits, and the largest squared
+        distance.
     error : float
-        The error is at most this part of the mixture's unit, and at most 100 times this part of the
-        decay where s ≥ low. The same sum is returned for all arguments between two powers of 4.
+        The largest error relative to the mixture's unit and, for s ≥ low, a hundredth of the
+        largest error relative to the decay. The sum is the same between two powers of 4.
 
     Returns
     -------
     rates, weights : ndarray of shape (terms,)
-        Ascending rates. What the weights lack to f(0) is the weight of the rate 0.
+        Ascending rates. f(0) minus the sum of the weights is the weight of the rate 0.
     """
     rounded = 4.0 ** math.floor(_log4(low)), 4.0 ** math.ceil(_log4(high))
     return _rule(_Selection(mixture, *rounded, error))
@@ -51,7 +51,7 @@ def _log4(number: float) -> float:
 
 @dataclass(frozen=True)
 class _Selection:
-    """Which rates to choose: those for some distances and an error."""
+    """A selection of rates for some distances and an error."""
 
     mixture: Mixture
     low: float
@@ -59,13 +59,13 @@ class _Selection:
     error: float
 
     def tolerance(self, squares: Float) -> Float:
-        """Return what the errors may be."""
+        """Return the largest errors at squared distances."""
         sizes = 100.0 * self.mixture.size(np.maximum(squares, self.low), self.high)
         bound: Float = self.error * np.minimum(self.mixture.unit(self.high), sizes)
         return bound
 
     def squares(self, per_octave: int, at_the_end: int) -> Float:
-        """Return distances from where nothing can be wrong to the largest, dense at the end."""
+        """Return distances from where no error is possible to the largest, dense at the end."""
         lowest = self.low
         (least,) = self.tolerance(np.zeros(1))
         while lowest > 1e-290 and self.mixture.size(np.array([lowest]), self.high)[0] > least / 4.0:
@@ -88,7 +88,7 @@ def _rule(selection: _Selection) -> tuple[Float, Float]:
     squares, checked = selection.squares(4, 97), selection.squares(7, 401)
     mixture = selection.mixture
     rates, weights = mixture.candidates(float(squares[0]), selection.high)
-    # Others are flat, or have decayed, at all distances.
+    # The others are flat, or have decayed, at all distances.
     kept = (rates * selection.high > 1e-6 * selection.error) & (rates * squares[0] < 2.0 * FLAT)
     rates, weights = rates[kept], weights[kept]
     decay, of_checked = (mixture.decay(some) for some in (squares, checked))
@@ -99,7 +99,7 @@ def _rule(selection: _Selection) -> tuple[Float, Float]:
         sums = np.einsum("ij,j->i", of_basis[:, columns], weights)
         return float((np.abs(sums - of_checked) / allowed).max())
 
-    # Where rounding is in the way the candidates' own weights may err least.
+    # With rounding errors, the weights of the candidates can be the most accurate.
     best = excess(slice(None), weights), rates, weights
     order = pivots(basis * weights / unit[:, None], decay / unit)
     for count in _counts(order.enough, len(order.columns)):
@@ -114,7 +114,7 @@ def _rule(selection: _Selection) -> tuple[Float, Float]:
 
 
 def _counts(enough: int, most: int) -> Iterator[int]:
-    """Yield more and more from `enough` on, and then less and less: of too many none is left."""
+    """Yield increasing counts from `enough` up to `most`, then decreasing ones."""
     count = enough
     while count <= most:
         yield count
@@ -126,14 +126,14 @@ def _counts(enough: int, most: int) -> Iterator[int]:
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """Columns, those first that span the others best, and how many of them span a target best."""
+    """Columns in the order in which they span the others, and the number that spans a target."""
 
     columns: NDArray[np.intp]
     enough: int
 
 
 def pivots(matrix: Float, target: Float) -> Order:
-    """Orthogonalise the largest column of what is left, again and again (pivoted Gram–Schmidt)."""
+    """Order columns by Gram–Schmidt orthogonalization with pivoting."""
     left, missing = matrix.copy(), target.copy()
     directions = np.empty((min(matrix.shape), len(matrix)))
     columns: list[int] = []
@@ -154,7 +154,7 @@ def pivots(matrix: Float, target: Float) -> Order:
         left -= np.outer(direction, np.einsum("i,ij->j", direction, left))
         missing -= direction * np.einsum("i,i->", direction, missing)
         worst.append(float(np.abs(missing).max()))
-    # Where rounding is in the way, as many as come nearest.
+    # With rounding errors, the number that comes nearest.
     found = next((number for number, error in enumerate(worst) if error < 1.0), np.argmin(worst))
     return Order(np.array(columns), int(found) + 1)
 

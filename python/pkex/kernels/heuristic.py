@@ -1,8 +1,8 @@
-"""The Gaussian kernel of the median heuristic: its length-scale the median distance between rows.
+"""The median heuristic: a Gaussian kernel whose length-scale is the median distance between rows.
 
-The distances are those in all columns together, each in units of its standard deviation, so that
-its unit plays no part. Feature by feature the length-scales would be of the size of each feature's
-spread, and a product of many such factors vanishes.
+Distances are computed in all columns together, each in units of its standard deviation, so they do
+not depend on the units of columns. Length-scales of single features would be as large as the spread
+of each feature, and a product of many such factors vanishes.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.errors import Argument, InputError, Option
 from pkex.kernels.base import Kernel
+from pkex.kernels.product_kernels import RBF
 from pkex.kernels.scales import ColumnScale
-from pkex.kernels.stationary import RBF
 from pkex.tables.labels import Labels
 from pkex.tables.read import as_matrix
 from pkex.typing import Float
@@ -32,13 +32,13 @@ __all__ = [
     "pooled",
 ]
 
-# With more rows than this, the median is that of a subsample of as many.
+# With more rows, the median of a subsample of this size is used.
 EXACT_UP_TO = 2000
 _GOLDEN_RATIO = 1.618033988749895
 
 
 def equal_rows(argument: str, kernel: str) -> InputError:
-    """Return the error of rows without distances, for the default of an argument `kernel`."""
+    """Return the error that all rows are equal, for the default of an argument `kernel`."""
     return InputError(
         None,
         (
@@ -62,9 +62,9 @@ def median_heuristic(*samples: ArrayLike, standardize: bool = True) -> Kernel:
         Samples with the same columns, pooled; a target may be of one dimension.
     standardize : bool, default True
         Whether each column is first divided by its standard deviation over all rows, so that its
-        unit does not matter: its length-scale is then the standard deviation times the median
-        distance of the rows so scaled. That is the default kernel of the target of `pkex.hsic`.
-        Else one length-scale for all columns.
+        unit does not matter. The length-scale of a column is then its standard deviation times the
+        median distance between scaled rows, as for the target of `pkex.hsic` by default. Otherwise
+        there is one length-scale for all columns.
 
     Returns
     -------
@@ -77,8 +77,8 @@ def median_heuristic(*samples: ArrayLike, standardize: bool = True) -> Kernel:
 
     Notes
     -----
-    Of more than 2000 rows the median is that of a fixed subsample of 2000. If it is 0, because more
-    than half of all pairs are of equal rows, the mean of the positive distances stands in.
+    For more than 2000 rows, the median of a fixed subsample of 2000 is used. If it is 0, because
+    more than half of all pairs are equal, the mean of the positive distances is used.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def median_heuristic(*samples: ArrayLike, standardize: bool = True) -> Kernel:
 
 @dataclass(frozen=True)
 class Heuristic:
-    """A kernel by the median heuristic, how it was found, and the scales of the columns."""
+    """A kernel by the median heuristic, a note on its length-scale, and the scales of columns."""
 
     kernel: Kernel
     note: str
@@ -110,14 +110,14 @@ def heuristic(
 ) -> Heuristic:
     """Return the Gaussian kernel with the median distance.
 
-    The kernel depends on the rows as a set, not on their order, so that tests by permutation stay
-    exact. Differences are formed column by column; an offset common to all rows does no harm.
+    The kernel does not depend on the order of rows, so permutation tests stay exact. Differences
+    are computed column by column, so a large common offset of rows does not matter.
 
     Parameters
     ----------
     rows : ndarray of shape (n, d)
     what, argument : str
-        What messages call the rows, and what a kernel can be given by.
+        The names of the rows and of the argument for a kernel, in messages.
     standardize : bool, default True
         Whether columns are divided by their standard deviations first.
 
@@ -152,7 +152,7 @@ def heuristic(
 
 
 def pooled(samples: Sequence[ArrayLike], function: str) -> Float:
-    """Return the rows of samples of the same columns; of one dimension they have one column.
+    """Return the pooled rows of samples with the same columns; vectors are single columns.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def pooled(samples: Sequence[ArrayLike], function: str) -> Float:
         If they are not finite numeric tables with the same columns.
     """
     if not samples:
-        raise TypeError(f"{function}() takes one or more samples; got none")
+        raise TypeError(f"{function}() requires one or more samples; got none")
     rows: list[Float] = []
     first = Labels.comparable(samples[0], "sample 0")
     for number, sample in enumerate(samples):
@@ -172,21 +172,21 @@ def pooled(samples: Sequence[ArrayLike], function: str) -> Float:
 
 
 def evenly_random(n: int, k: int) -> NDArray[np.intp]:
-    """Return k of the numbers 0 to n − 1, ascending, always the same for the same n and k."""
+    """Return a fixed random sample of k of the numbers 0 to n − 1, ascending."""
     if k >= n:
         return np.arange(n)
     return np.sort(np.random.default_rng(0).choice(n, k, replace=False))
 
 
 def _common(rows: Float) -> ColumnScale:
-    """Return one scale for all columns, a power of two: squares neither overflow nor vanish."""
+    """Return one scale for all columns, a power of two, so squares neither overflow nor vanish."""
     spread = float(np.ptp(rows / 2.0, axis=0).max())
     exponent = math.frexp(spread)[1] + 1 if spread > 0.0 else 0
     return ColumnScale(0.0, exponent, 0.0, 1.0)
 
 
 def _typical_distance(squares: Float) -> tuple[float, str]:
-    """Return the median of distances, given their squares, or what stands in for a median of 0."""
+    """Return the median distance given squares, or the mean positive one if it is 0."""
     middle = (len(squares) - 1) // 2, len(squares) // 2
     squares.partition(middle)
     median = math.fsum(np.sqrt(squares[list(middle)])) / 2.0
@@ -198,7 +198,7 @@ def _typical_distance(squares: Float) -> tuple[float, str]:
 
 
 def _squared_distances(columns: Sequence[Float], n: int, block: int = 16) -> Float:
-    """Return the n(n−1)/2 squared distances of rows, block by block of them."""
+    """Return the n(n−1)/2 squared distances between rows, computed in blocks of rows."""
     found = np.empty(n * (n - 1) // 2)
     filled = 0
     for start in range(0, n, block):
@@ -216,10 +216,10 @@ def _squared_distances(columns: Sequence[Float], n: int, block: int = 16) -> Flo
 
 
 def _by_value(rows: Float, scales: Sequence[ColumnScale]) -> NDArray[np.intp]:
-    """Return a subsample that the rows' values determine, not their order, nor columns' or units.
+    """Return a subsample that does not depend on the order of rows and columns, or on units.
 
-    Columns are put in the order of the sizes of their third moments and turned so that these are
-    positive: what is the same for columns in another order and of another sign.
+    Columns are ordered by their absolute third moments, and their signs are changed to make these
+    positive.
     """
     standardised = [
         scale.standardised(column) for scale, column in zip(scales, rows.T, strict=True)

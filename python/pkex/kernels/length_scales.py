@@ -1,4 +1,4 @@
-"""Length-scales of kernels as users give them, and the gammas that they know from scikit-learn."""
+"""Checks of length-scales and other parameters of kernels."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ _P = ParamSpec("_P")
 
 
 def converting_gamma(init: Callable[_P, None]) -> Callable[_P, None]:
-    """Make a constructor answer scikit-learn's gamma with the length-scale that it stands for."""
+    """Make a constructor raise an error for gamma that names the equivalent length-scale."""
 
     @wraps(init)
     def checked(*args: _P.args, **options: _P.kwargs) -> None:
         if "gamma" in options:
             kernel = type(args[0])
             formula = getattr(kernel, "_of_gamma", "")
-            said = f"; scikit-learn's gamma is that of length_scale={formula}" if formula else ""
-            raise TypeError(f"{kernel.__name__}() has no gamma, but a length_scale{said}")
+            fix = f". Pass length_scale={formula}" if formula else ""
+            raise TypeError(f"{kernel.__name__}() has a length_scale instead of gamma{fix}")
         init(*args, **options)
 
     return checked
 
 
 def checked_length_scale(length_scale: ArrayLike) -> float | tuple[float, ...]:
-    """Return one length-scale, or those of all features, if they are positive and finite."""
+    """Return one length-scale, or one per feature, if they are positive and finite."""
     if hasattr(length_scale, "terms"):
         raise TypeError(
-            f"length_scale must be numbers; got the kernel {length_scale!r}. It is to be used as "
-            "it is: median_heuristic returns a kernel, and no length-scale"
+            f"length_scale must be numbers; got the kernel {length_scale!r}. Use it directly: "
+            "median_heuristic returns a kernel, not a length-scale"
         )
     return checked_scale(length_scale, "length_scale")
 
 
 def checked_scale(scale: ArrayLike, name: str) -> float | tuple[float, ...]:
-    """Return one number, or those of all features, if they and their reciprocals are positive."""
+    """Return one number, or one per feature, if these and their reciprocals are positive."""
     try:
         array = np.asarray(scale)
         if array.dtype.kind not in "iuf":
@@ -71,7 +71,7 @@ def checked_scale(scale: ArrayLike, name: str) -> float | tuple[float, ...]:
         wrong = float(array[~usable][0])
         where = f" for feature {int(np.argmin(usable))}" if array.ndim else ""
         raise ValueError(
-            f"{name} must be positive and finite, its reciprocal too; got {wrong!r}{where}. "
+            f"{name} must be positive and finite, with a finite reciprocal; got {wrong!r}{where}. "
             "To ignore a feature, leave it out with kernel.on(columns)"
         )
     return float(array) if array.ndim == 0 else tuple(array.tolist())
@@ -80,12 +80,12 @@ def checked_scale(scale: ArrayLike, name: str) -> float | tuple[float, ...]:
 def for_features(
     kernel: object, n_features: int, name: str, scale: float | tuple[float, ...]
 ) -> Float:
-    """Return a parameter of a kernel for each feature, of one for all or one for each.
+    """Return a parameter of a kernel for each feature, given one number or one per feature.
 
     Raises
     ------
     ValueError
-        If it has another number of values than there are features.
+        If the number of values is not the number of features.
     """
     if isinstance(scale, tuple) and len(scale) != n_features:
         raise ValueError(
@@ -98,21 +98,21 @@ def for_features(
 def over_features(
     kernel: object, family: str, n_features: int, **scales: float | tuple[float, ...]
 ) -> Term:
-    """Return the product over all features of a family's factors.
+    """Return the product of a family's factors over all features.
 
     Parameters
     ----------
     kernel : Kernel
-        Whom messages are about.
+        The kernel, for messages.
     family : str
     n_features : int
     **scales : float or tuple of float
-        The family's parameters, of one number for all features or of one for each.
+        The family's parameters, one number or one per feature each.
 
     Raises
     ------
     ValueError
-        If a parameter has another number of values than there are features.
+        If the number of values of a parameter is not the number of features.
     """
     parameters = np.empty((n_features, len(scales)))
     for place, (name, scale) in enumerate(scales.items()):

@@ -1,8 +1,12 @@
 """Functions of a distance that are mixtures of Gaussians.
 
-Matérn's and the rational quadratic kernel are f(s) = ∫ exp(−v s) dμ(v) in the squared distance s,
-with the rate v made of a random number u of a gamma distribution. The trapezoidal rule in log u is
-exact to rounding [1]_, with tens to hundreds of rates; `gaussian_sums` chooses few of these.
+The Matérn and rational quadratic kernels are f(s) = ∫ exp(−v s) dμ(v) in the squared distance s,
+where the rate v is a function of a random number u with a gamma distribution. The trapezoidal rule
+in log u is exact up to rounding [1]_, with tens to hundreds of rates; `gaussian_sums` selects few.
+
+For ∏_i f_i(s) = ∫ exp(−v s) dμ(v), the rate v is the sum of independent rates of the f_i. The
+product is approximated by a sum of Gaussians as a whole. It needs about as many Gaussians as one
+f_i, instead of the product of the numbers for all f_i.
 
 References
 ----------
@@ -14,25 +18,39 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 import numpy as np
 
+from pkex.kernels.series import multiplied
 from pkex.typing import Float
 
-__all__ = ["FLAT", "GammaMixture", "MaternMixture", "Mixture", "RationalQuadraticMixture"]
+__all__ = [
+    "FLAT",
+    "GammaMixture",
+    "MaternMixture",
+    "Mixture",
+    "ProductMixture",
+    "RationalQuadraticMixture",
+    "product_of",
+]
 
-# Of the trapezoidal rule, and of the masses that its ends leave out.
+# The error of the trapezoidal rule, and the masses beyond its ends.
 _ROUNDING = 1e-15
 _LEFT_OUT = 1e-18
-# Rates beyond e^690 tell apart no distances that differ from 0.
+# Rates beyond e^690 do not distinguish distances other than 0.
 _LARGEST_LOG = 690.0
-# Of the exponent v s: decayed.
+# Terms with an exponent v s of this size have decayed.
 FLAT = 40.0
 _LEAST_SQUARE = 1e-290
-# The numbers of values that are held at a time.
+# Values held in memory at a time.
 _CHUNK = 1 << 20
+# Steps of the grid of rates per unit of log₂ v.
+_STEPS = 4
+# The distance of rates from those with mass, in steps: sums of several can replace one between.
+_MARGIN = 32
 
 
 class Mixture(ABC):
@@ -44,34 +62,34 @@ class Mixture(ABC):
         return 1.0
 
     def unit(self, high: float) -> float:
-        """Return what errors up to the squared distance `high` are relative to: here f(0)."""
+        """Return the scale of relative errors up to the squared distance `high`, here f(0)."""
         return self.at_zero
 
     @abstractmethod
     def value(self, squares: Float) -> Float:
-        """Return f(s), to rounding."""
+        """Return f(s), exact up to rounding."""
 
     @abstractmethod
     def decay(self, squares: Float) -> Float:
         """Return f(0) − f(s) without cancellation."""
 
     def size(self, squares: Float, high: float) -> Float:
-        """Return the size of the decay, which grows with s, where s is at most `high`."""
+        """Return the absolute decay, which increases with s, for s up to `high`."""
         return np.abs(self.decay(squares))
 
     @abstractmethod
     def candidates(self, low: float, high: float) -> tuple[Float, Float]:
-        """Return rates, ascending, which are enough between two distances, and rough weights."""
+        """Return ascending rates that suffice between two distances, and approximate weights."""
 
 
 @dataclass(frozen=True)
 class GammaMixture(Mixture):
-    """A mixture ∫ exp(−v s) dμ(v) with v a function of a number u of a gamma distribution.
+    """A mixture ∫ exp(−v s) dμ(v), where v is a function of u with a gamma distribution.
 
     Parameters
     ----------
     shape : float
-        Of that distribution, with the density u^(shape−1) e^(−u) / Γ(shape).
+        The shape of the distribution, with density u^(shape−1) e^(−u) / Γ(shape).
     """
 
     shape: float
@@ -82,17 +100,17 @@ class GammaMixture(Mixture):
 
     @abstractmethod
     def log_u_of(self, rate: float) -> float:
-        """Return the log u below which rates are larger than one, infinity if nowhere."""
+        """Return the log u below which rates exceed `rate`; infinity if rates increase with u."""
 
     def value(self, squares: Float) -> Float:
-        """Return f(s), to rounding."""
+        """Return f(s), exact up to rounding."""
         rates, weights = _trapezoid(self, 1.0)
         values = np.empty(squares.shape)
         flat, results = squares.ravel(), values.reshape(-1)
         step = max(1, _CHUNK // len(rates))
         for start in range(0, flat.size, step):
             some = flat[start : start + step, None]
-            # 1 − Σ w (1 − e^(−vs)): what the ends of the rule leave out is at distance 0.
+            # 1 − Σ w (1 − e^(−vs)): the mass beyond the ends of the rule is at distance 0.
             decays = np.einsum("ij,j->i", np.expm1(-some * rates), weights)
             results[start : start + step] = 1.0 + decays
         return np.maximum(values, 0.0)
@@ -110,7 +128,7 @@ class GammaMixture(Mixture):
 
 
 class MaternMixture(GammaMixture):
-    """Matérn's kernel of smoothness ν, of s = (r/ℓ)²: v = ν / (2u).
+    """The Matérn kernel of smoothness ν, for s = (r/ℓ)²: v = ν / (2u).
 
     It is (1/Γ(ν)) ∫ u^(ν−1) e^(−u) e^(−z²/(4u)) du with z² = 2ν s (Gradshteyn & Ryzhik, 3.471.9).
     """
@@ -120,12 +138,12 @@ class MaternMixture(GammaMixture):
         return math.log(self.shape / 2.0) - log_u
 
     def log_u_of(self, rate: float) -> float:
-        """Return the log u below which rates are larger than one."""
+        """Return the log u below which rates exceed `rate`."""
         return math.log(self.shape / 2.0) - math.log(rate)
 
     def value(self, squares: Float) -> Float:
-        """Return f(s), to rounding."""
-        # From here on f is 0, and infinity times 0 would be no number.
+        """Return f(s), exact up to rounding."""
+        # f is 0 for larger z, where infinity times 0 would be NaN.
         z = np.minimum(np.sqrt(2.0 * self.shape * squares), 1000.0)
         polynomials = {0.5: (1.0, 0.0, 0.0), 1.5: (1.0, 1.0, 0.0), 2.5: (1.0, 1.0, 1.0 / 3.0)}
         if self.shape not in polynomials:
@@ -137,18 +155,18 @@ class MaternMixture(GammaMixture):
 
 
 class RationalQuadraticMixture(GammaMixture):
-    """The rational quadratic kernel (1 + s/(2α))^(−α), of s = (r/ℓ)²: v = u / (2α)."""
+    """The rational quadratic kernel (1 + s/(2α))^(−α), for s = (r/ℓ)²: v = u / (2α)."""
 
     def log_rates(self, log_u: Float) -> Float:
         """Return log v, for log u."""
         return log_u - math.log(2.0 * self.shape)
 
     def log_u_of(self, rate: float) -> float:
-        """Return the log u below which rates are larger than one: for none."""
+        """Return infinity: rates increase with u."""
         return math.inf
 
     def value(self, squares: Float) -> Float:
-        """Return f(s), to rounding."""
+        """Return f(s), exact up to rounding."""
         values: Float = np.exp(-self.shape * np.log1p(squares / (2.0 * self.shape)))
         return values
 
@@ -160,9 +178,9 @@ def _trapezoid(mixture: GammaMixture, finest: float) -> tuple[Float, Float]:
     ----------
     mixture : Mixture
     finest : float
-        The least squared distance s > 0 at which 1 − f(s) is to be known to nearly all digits.
+        The smallest squared distance s > 0 at which 1 − f(s) must have nearly all digits.
     """
-    # The same rule for all between two powers of 2^32.
+    # The rule is the same between two powers of 2^32.
     octaves = 32 * math.floor(math.log2(max(finest, _LEAST_SQUARE)) / 32.0)
     return _trapezoid_from(mixture, math.ldexp(1.0, octaves))
 
@@ -171,11 +189,11 @@ def _trapezoid(mixture: GammaMixture, finest: float) -> tuple[Float, Float]:
 def _trapezoid_from(mixture: GammaMixture, finest: float) -> tuple[Float, Float]:
     shape = mixture.shape
     step = math.log(2.0) / _steps_per_octave(shape)
-    # The mass below u is at most u^shape / Γ(shape + 1), that above falls off with e^(−u).
+    # The mass below u is at most u^shape / Γ(shape + 1); the mass above decays as e^(−u).
     lowest = (math.log(_LEFT_OUT) + math.lgamma(shape + 1.0)) / shape
     lowest = max(min(lowest, mixture.log_u_of(FLAT / finest)), -_LARGEST_LOG)
     highest = math.log(shape + 45.0 + 9.0 * math.sqrt(shape))
-    # The excess x = log(u/shape), whose multiples of the step have no rounding errors.
+    # x = log(u/shape) is a multiple of the step, without rounding errors.
     middle = math.log(shape)
     x: Float = step * np.arange(
         math.floor((lowest - middle) / step),
@@ -185,7 +203,7 @@ def _trapezoid_from(mixture: GammaMixture, finest: float) -> tuple[Float, Float]
     # u^shape e^(−u) / Γ(shape), so that large terms do not cancel.
     with np.errstate(under="ignore"):
         weights = step * np.exp(-shape * _exp_less_line(x) - _log_gamma_excess(shape))
-    # What the rule has below, where e^(−u) is 1: a geometric series.
+    # The terms below, where e^(−u) is 1, are a geometric series.
     weights[0] /= -math.expm1(-step * shape)
     rates = np.exp(mixture.log_rates(x + middle))
     order = np.argsort(rates)
@@ -193,13 +211,13 @@ def _trapezoid_from(mixture: GammaMixture, finest: float) -> tuple[Float, Float]
 
 
 def _exp_less_line(x: Float) -> Float:
-    """Return e^x − 1 − x, near 0 by its series."""
+    """Return e^x − 1 − x, by its series near 0."""
     coefficients = [1.0 / math.factorial(k) for k in range(16, 1, -1)]
     return np.where(np.abs(x) < 0.5, x * x * np.polyval(coefficients, x), np.expm1(x) - x)
 
 
 def _log_gamma_excess(shape: float) -> float:
-    """Return log Γ(shape) − shape log(shape) + shape, for large ones by Stirling's series."""
+    """Return log Γ(shape) − shape log(shape) + shape, by Stirling's series for large shapes."""
     if shape < 50.0:
         return math.lgamma(shape) - shape * math.log(shape) + shape
     series = 1.0 / (12.0 * shape) - 1.0 / (360.0 * shape**3) + 1.0 / (1260.0 * shape**5)
@@ -207,14 +225,14 @@ def _log_gamma_excess(shape: float) -> float:
 
 
 def _steps_per_octave(shape: float) -> int:
-    """Return how many steps of log u a factor of 2 takes.
+    """Return the number of steps of log u per factor of 2.
 
     The rule's error is the characteristic function of log u at the frequency y = 2π/h,
-    2 |Γ(shape + iy)| / Γ(shape) (Poisson's summation formula). Where the shape is small most of the
-    mass never decays; the error is then that of the slope of f at 0, which has shape + 1.
+    2 |Γ(shape + iy)| / Γ(shape) (Poisson's summation formula). For small shapes, most of the mass
+    never decays; the error is then that of the slope of f at 0, whose shape is larger by 1.
     """
     shape = shape if shape >= 1.0 else shape + 1.0
-    # For large shapes the quotient is exp(−y²/(2 shape)) at least.
+    # For large shapes, the quotient is at least exp(−y²/(2 shape)).
     least = math.sqrt(-2.0 * shape * math.log(_ROUNDING)) * math.log(2.0) / (2.0 * math.pi)
     steps = max(1, int(least))
     while True:
@@ -225,8 +243,98 @@ def _steps_per_octave(shape: float) -> int:
 
 
 def _log_gamma_size(real: float, imaginary: float) -> float:
-    """Return log |Γ(z)| by Stirling's formula; |z| is at least 9 here."""
+    """Return log |Γ(z)| by Stirling's formula, for |z| of at least 9."""
     z = complex(real, imaginary)
     logarithm = complex(math.log(abs(z)), math.atan2(imaginary, real))
     stirling = (z - 0.5) * logarithm - z + 1.0 / (12.0 * z)
     return stirling.real + 0.5 * math.log(2.0 * math.pi)
+
+
+@dataclass(frozen=True)
+class ProductMixture(Mixture):
+    """∏_i f_i(ρ_i s) for mixtures f_i with f_i(0) = 1.
+
+    Parameters
+    ----------
+    parts : tuple of (Mixture, float)
+        All f_i, which are not products, with ρ_i.
+    """
+
+    parts: tuple[tuple[Mixture, float], ...]
+
+    def value(self, squares: Float) -> Float:
+        """Return the product at s, exact up to rounding."""
+        product = np.ones(squares.shape)
+        for mixture, ratio in self.parts:
+            product *= mixture.value(ratio * squares)
+        return product
+
+    def decay(self, squares: Float) -> Float:
+        """Return 1 − the product without cancellation: 1 − f g = (1 − f) + f (1 − g)."""
+        total = np.zeros(squares.shape)
+        for mixture, ratio in self.parts:
+            total += (1.0 - total) * mixture.decay(ratio * squares)
+        return total
+
+    def candidates(self, low: float, high: float) -> tuple[Float, Float]:
+        """Return a geometric grid of rates, and the approximate measure near each rate."""
+        grids = (
+            _Grid.of(ratio * rates, weights)
+            for mixture, ratio in self.parts
+            for rates, weights in [mixture.candidates(ratio * low, ratio * high)]
+        )
+        return reduce(_Grid.plus, grids).widened()
+
+
+def product_of(left: Mixture, right: Mixture, ratio: float) -> Mixture:
+    """Return the function f(s) g(ρ s) of s."""
+    parts = [*_parts_of(left, 1.0), *_parts_of(right, ratio)]
+    return ProductMixture(tuple(sorted(parts, key=repr)))
+
+
+def _parts_of(mixture: Mixture, ratio: float) -> Iterator[tuple[Mixture, float]]:
+    parts = mixture.parts if isinstance(mixture, ProductMixture) else ((mixture, 1.0),)
+    return ((part, ratio * own) for part, own in parts)
+
+
+@dataclass(frozen=True, eq=False)
+class _Grid:
+    """Masses of random rates, with rounded logarithms.
+
+    Parameters
+    ----------
+    first : int
+        The logarithm of the first rate, in steps.
+    masses : ndarray of shape (k,)
+        The masses of the rates from the first one on.
+    """
+
+    first: int
+    masses: Float
+
+    @classmethod
+    def of(cls, rates: Float, masses: Float) -> _Grid:
+        """Return the grid of rates with rounded logarithms."""
+        places = np.rint(_STEPS * np.log2(rates)).astype(np.int64)
+        first = int(places.min())
+        total = np.zeros(int(places.max()) - first + 1)
+        np.add.at(total, places - first, masses)
+        return cls(first, total)
+
+    @property
+    def rates(self) -> Float:
+        """The rates of the grid."""
+        exponents = self.first + np.arange(len(self.masses))
+        rates: Float = np.exp2(exponents / _STEPS)
+        return rates
+
+    def plus(self, other: _Grid) -> _Grid:
+        """Return the masses of sums of two independent rates."""
+        sums = np.add.outer(self.rates, other.rates)
+        return _Grid.of(sums.ravel(), np.multiply.outer(self.masses, other.masses).ravel())
+
+    def widened(self) -> tuple[Float, Float]:
+        """Return rates and masses, with decreasing masses on both sides of each rate."""
+        shares = np.exp2(-np.abs(np.arange(-_MARGIN, _MARGIN + 1.0)))
+        wider = _Grid(self.first - _MARGIN, multiplied(shares, self.masses))
+        return wider.rates, wider.masses

@@ -1,4 +1,4 @@
-"""The default kernel of samples: a product over columns, each centered on the sample."""
+"""The default kernel of samples: a product over columns of kernels centered on the sample."""
 
 from __future__ import annotations
 
@@ -30,21 +30,20 @@ __all__ = ["OrthogonalANOVA"]
 class OrthogonalANOVA(Kernel):
     """Orthogonal ANOVA kernel of a sample: ∏_j (1 + λ k̃_j(x_j, y_j)), λ = 1/√(number of columns).
 
-    Each k̃_j is a kernel of column j that is centered on the sample and scaled to a mean diagonal
-    of 1: of numbers a Gaussian whose length-scale is twice the median distance between the column's
-    own entries; of categories 1/p(x_j) where both are the same, p the share of the category, and 0
-    elsewhere. It is the default kernel of `pkex.mmd`, `pkex.hsic`, `pkex.witness` and
-    `pkex.MMDDrift`. `fit` makes it.
+    Each k̃_j is a kernel of column j, centered on the sample and scaled to a mean diagonal of 1. For
+    numbers it is a Gaussian whose length-scale is twice the median distance between the values of
+    the column; for categories it is 1/p(x_j) if both are equal, with the share p of the category,
+    and 0 otherwise. It is the default kernel of `pkex.mmd`, `pkex.hsic`, `pkex.witness` and
+    `pkex.MMDDrift`, created by `fit`.
 
-    Multiplied out, the kernel is a sum over sets of columns: 1 for none, λ k̃_j for single columns,
-    λ² k̃_i k̃_j for pairs, and so on. So MMD² and HSIC are sums of what single columns show, of what
-    pairs show beyond them, and so on; the part of a set depends on the columns in it alone. As k̃_j
-    has mean 0 over the sample, the mean factor of a column is 1: the marginal and the neutral value
-    function are the same.
+    Multiplied out, the kernel is a sum over sets of columns: 1 for the empty set, λ k̃_j for single
+    columns, λ² k̃_i k̃_j for pairs, and so on. So MMD² and HSIC are sums of the contributions of
+    single columns, of pairs in addition to these, and so on; the contribution of a set depends only
+    on the columns in it. Because k̃_j has mean 0 over the sample, the mean factor of a column is 1,
+    and the marginal and the neutral value functions are equal.
 
-    The kernel cannot be combined with others. Sums of products over expansion points are supported
-    (`KernelExpansion`, its values and interactions); sensitivity, variances and the observational
-    value function are not.
+    The kernel cannot be combined with others. `KernelExpansion`, its values and its interactions
+    are supported; sensitivity, variances and the observational value function are not.
 
     Parameters
     ----------
@@ -54,7 +53,7 @@ class OrthogonalANOVA(Kernel):
     Raises
     ------
     TypeError, ValueError
-        If an item is none of these.
+        If an item is of another type.
 
     References
     ----------
@@ -81,7 +80,7 @@ class OrthogonalANOVA(Kernel):
         for column in self.columns:
             if column is not None and not isinstance(column, CenteredColumn):
                 raise TypeError(
-                    "OrthogonalANOVA takes kernels of columns that are centered on a sample; got "
+                    "OrthogonalANOVA requires kernels of columns centered on a sample; got "
                     f"{column!r}. Use OrthogonalANOVA.fit(X, Y) to make them from samples"
                 )
 
@@ -99,8 +98,8 @@ class OrthogonalANOVA(Kernel):
         Raises
         ------
         ValueError, TypeError
-            If samples are not finite numeric tables with the same columns, or `categorical` has
-            another number than those of columns.
+            If samples are not finite numeric tables with the same columns, or `categorical` has an
+            invalid column number.
         """
         rows = pooled(samples, "OrthogonalANOVA.fit")
         names = [f"x{j}" for j in range(rows.shape[1])]
@@ -109,8 +108,7 @@ class OrthogonalANOVA(Kernel):
             places = places_of(column, names)
             if places is None or len(places) != 1:
                 raise ValueError(
-                    f"categorical has {column!r}; give numbers of columns, from 0 to "
-                    f"{len(names) - 1}"
+                    f"categorical has {column!r}; pass column numbers from 0 to {len(names) - 1}"
                 )
             labels.append(places[0])
         return cls.of(rows, labels)
@@ -119,9 +117,9 @@ class OrthogonalANOVA(Kernel):
     def of(
         cls, rows: Float, labels: Sequence[int] = (), *, looks_ahead: bool = False
     ) -> OrthogonalANOVA:
-        """Return the kernel of rows (n, d), some columns of which hold labels.
+        """Return the kernel of rows of shape (n, d), with the numbers of columns of categories.
 
-        `looks_ahead` says that these rows are to be compared with new ones.
+        Set `looks_ahead` if these rows are compared with new ones.
         """
         of_labels = frozenset(labels)
         return cls(
@@ -138,8 +136,8 @@ class OrthogonalANOVA(Kernel):
         return 1.0 / math.sqrt(max(1, counted))
 
     def engine_rows(self, rows: Float, *, are_own: bool = False) -> Float:
-        """Return rows with offsets behind the entries of each column."""
-        # Room for all columns first: where memory is missing it is this that says so.
+        """Return rows with offsets after the values of each column."""
+        # Memory for all columns is allocated first, so that errors are raised here.
         found = np.empty((len(rows), len(self.engine_columns(rows.shape[1]))))
         share, place = self.share, 0
         for kernel, entries in zip(self.columns, rows.T, strict=True):
@@ -152,7 +150,7 @@ class OrthogonalANOVA(Kernel):
         return found
 
     def engine_columns(self, n_features: int) -> NDArray[np.intp]:
-        """Return which column each of the engine's columns belongs to."""
+        """Return, for each column of `engine_rows`, its column in the table."""
         self._check_width(n_features)
         widths = [1 if kernel is None else kernel.n_columns for kernel in self.columns]
         return np.repeat(np.arange(n_features), widths)
@@ -173,7 +171,7 @@ class OrthogonalANOVA(Kernel):
         ----------
         X : array-like of shape (n, d)
         Y : array-like of shape (m, d), optional
-            The rows of `X` if not given.
+            `X` by default.
 
         Returns
         -------
@@ -203,12 +201,12 @@ class OrthogonalANOVA(Kernel):
         if n_features != len(self.columns):
             raise ValueError(
                 f"OrthogonalANOVA was fitted to {len(self.columns)} columns, but there are "
-                f"{n_features}; fit it to rows with these columns"
+                f"{n_features}. Fit it to rows with these columns"
             )
 
     def _cannot_combine(self, _: object) -> NoReturn:
         raise TypeError(
-            "OrthogonalANOVA cannot be combined with other kernels or restricted to columns; fit "
+            "OrthogonalANOVA cannot be combined with other kernels or restricted to columns. Fit "
             "it to rows of the columns to be compared, and use it without other kernels"
         )
 

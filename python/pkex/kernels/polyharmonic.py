@@ -1,4 +1,4 @@
-"""Radial basis functions that grow with the distance, of interpolators.
+"""Radial basis functions of interpolators that grow with the distance.
 
 They are positive definite only together with polynomials, and not kernels in `pkex.kernels`. With
 the coefficients of an interpolator they are a function like any other.
@@ -20,15 +20,15 @@ from pkex.typing import Float
 
 __all__ = ["POLYHARMONIC", "GrowingKernel"]
 
-# As many steps of log v take a factor of 2.
+# Steps of log v per factor of 2.
 _STEPS = 3
-# As a part of the largest slope.
+# The smallest slope that is considered, relative to the largest.
 _LEAST_SLOPE = 1e-4
 
 
 @dataclass(frozen=True)
 class _Growing:
-    """How a function grows: its value at 0, f(0) − f(s), and the power of s that it grows with."""
+    """A growing function: its value at 0, its decay f(0) − f(s), and its power of s."""
 
     at_zero: float
     decay: Callable[[Float], Float]
@@ -40,7 +40,7 @@ def _thin_plate(squares: Float) -> Float:
         return np.where(squares > 0.0, -0.5 * squares * np.log(squares), 0.0)
 
 
-# By SciPy's names, of s = r².
+# Functions of s = r², by SciPy's names.
 POLYHARMONIC = {
     # −r
     "linear": _Growing(0.0, np.sqrt, 0.5),
@@ -55,11 +55,11 @@ POLYHARMONIC = {
 
 @dataclass(frozen=True)
 class PolyharmonicMixture(Mixture):
-    """A function that grows with s, up to some distance.
+    """A function that grows with s, up to a largest distance.
 
-    −√s, for one, is −∫ (1 − e^(−vs)) v^(−3/2) dv / (2√π); others have integrals of that kind after
-    a polynomial in s is subtracted (Wendland 2005, Scattered Data Approximation, chapter 8). Up to
-    a largest distance all are sums of 1 − e^(−vs), with weights of both signs.
+    For example, −√s is −∫ (1 − e^(−vs)) v^(−3/2) dv / (2√π); others have similar integrals after a
+    polynomial in s is subtracted (Wendland 2005, Scattered Data Approximation, chapter 8). Up to a
+    largest distance, all are sums of 1 − e^(−vs), with weights of both signs.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class PolyharmonicMixture(Mixture):
         return POLYHARMONIC[self.name].at_zero
 
     def unit(self, high: float) -> float:
-        """Return the largest size of the decay."""
+        """Return the largest absolute decay."""
         size = abs(float(self.decay(np.array([high]))[0]))
         return size + 0.5 * high if self.name == "thin_plate_spline" else size
 
@@ -88,17 +88,17 @@ class PolyharmonicMixture(Mixture):
         return POLYHARMONIC[self.name].decay(squares)
 
     def size(self, squares: Float, high: float) -> Float:
-        """Return the size of the decay, or of a part of what its Gaussians are near 0.
+        """Return the absolute decay, plus a part of the size of the Gaussians near 0.
 
-        They fall off with s, and where the function grows faster than that they cancel.
+        The Gaussians are linear in s near 0; if the function grows faster, they cancel.
         """
         linear = _LEAST_SLOPE * self.unit(high) * (squares / high)
         size: Float = np.abs(self.decay(squares)) + linear
-        # Of thin plates the logarithm changes its sign.
+        # The logarithm of thin plates changes its sign.
         return size + 0.5 * squares if self.name == "thin_plate_spline" else size
 
     def candidates(self, low: float, high: float) -> tuple[Float, Float]:
-        """Return rates from where all distances are small to where all are large."""
+        """Return rates for which all distances are small, up to rates for which all are large."""
         first, last = math.log2(0.03 / high), math.log2(2.0 * FLAT / low)
         steps = np.arange(math.floor(first * _STEPS), math.ceil(last * _STEPS), dtype=np.float64)
         rates: Float = np.exp2(steps / _STEPS)
@@ -107,7 +107,7 @@ class PolyharmonicMixture(Mixture):
 
 @dataclass(frozen=True)
 class GrowingKernel(Kernel):
-    """One of `POLYHARMONIC` of ε times the distance of rows.
+    """A function in `POLYHARMONIC` of ε times the distance between rows.
 
     Parameters
     ----------

@@ -28,9 +28,9 @@ class Linear(Kernel):
     Parameters
     ----------
     variance : float or array-like of shape (n_features,), default 1.0
-        v, one for all columns or one for each; of scikit-learn's ``DotProduct`` it is 1.
+        v, one for all columns or one for each; scikit-learn's ``DotProduct`` has 1.
     offset : float, default 0.0
-        What is added to the sum; σ₀² of ``DotProduct(sigma_0)``.
+        Added to the sum; σ₀² in ``DotProduct(sigma_0)``.
 
     Raises
     ------
@@ -66,10 +66,10 @@ class Polynomial(Kernel):
     ----------
     degree : int, default 3
     gamma : float, default 1.0
-        scikit-learn's ``polynomial_kernel`` has 1/n_features if none is given.
+        scikit-learn's ``polynomial_kernel`` has 1/n_features by default.
     coef0 : float, default 1.0
-        Where it is negative, the kernel is not positive semi-definite; machines can be fitted all
-        the same.
+        If it is negative, the kernel is not positive semi-definite; support vector machines can
+        still be fitted.
 
     Raises
     ------
@@ -91,8 +91,8 @@ class Polynomial(Kernel):
         degree = as_integer("degree", degree, "a positive integer", least=1)
         if degree > MOST_ORDERS:
             raise ValueError(
-                f"degree must be at most {MOST_ORDERS}; got {degree}. A kernel of so high a degree "
-                "is nearly an exponential one of x·y: take RBF on rows scaled to length 1"
+                f"degree must be at most {MOST_ORDERS}; got {degree}. A kernel of such a high "
+                "degree is close to an exponential of x·y: use RBF on rows scaled to length 1"
             )
         object.__setattr__(self, "degree", degree)
         object.__setattr__(self, "gamma", _checked_gamma(gamma))
@@ -120,7 +120,7 @@ def of_dot_product(weights: Float, rates: Float) -> Term:
     """
     if not np.isfinite(weights).all():
         raise ValueError(
-            "the coefficients of a polynomial kernel are out of the range of floats; take a lower "
+            "the coefficients of a polynomial kernel are out of the range of floats; use a lower "
             "degree, or scale the columns so that coef0 can be closer to 1"
         )
     columns = np.arange(len(rates), dtype=np.int64)
@@ -128,7 +128,7 @@ def of_dot_product(weights: Float, rates: Float) -> Term:
 
 
 def _checked(value: object, name: str, *, least: float) -> float:
-    """Return a finite number that is not too small."""
+    """Return a number that must be finite and not too small."""
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(float(value)):
         raise ValueError(f"{name} must be a finite number; got {value!r}")
     if float(value) < least:
@@ -140,7 +140,7 @@ def _checked(value: object, name: str, *, least: float) -> float:
 
 
 def _checked_gamma(gamma: object) -> float:
-    """Return a positive finite number."""
+    """Return a number that must be positive and finite."""
     if isinstance(gamma, bool) or not isinstance(gamma, Real) or not 0.0 < float(gamma) < math.inf:
         raise ValueError(
             f"gamma must be a positive and finite number; got {gamma!r}. scikit-learn's "

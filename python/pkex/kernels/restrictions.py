@@ -1,4 +1,4 @@
-"""Kernels of some columns alone, between the same rows, for many choices of columns."""
+"""Restrictions of a kernel between the same rows to many subsets of columns."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from pkex.typing import Float
 
 __all__ = ["MOST_KEPT", "Restrictions", "are_products", "by_column"]
 
-# Numbers in tables of single columns, which are kept between choices: 1 GB of them.
+# The largest size of the tables of single columns that are stored: 1 GB.
 MOST_KEPT = 1 << 27
-# Numbers that are multiplied at a time: they stay in the second-level cache.
+# Numbers multiplied at a time, which fit into the second-level cache.
 _TILE = 1 << 15
 
 
 def are_products(terms: Iterable[Term]) -> bool:
-    """Whether terms are products over columns as they are, neither mixtures nor power series."""
+    """Whether terms are products over columns, without mixtures and power series."""
     kept = list(terms)
     return not has_mixtures(kept) and not has_series(kept)
 
 
 class Restrictions:
-    """A sum of terms between rows, restricted to any of the columns.
+    """A sum of terms between rows, which can be restricted to subsets of the columns.
 
-    Of products the factors of single columns are computed once, if they fit in memory; of others
-    the function of the columns that are present, each time.
+    The factors of products are computed once per column, if they fit in memory. Other terms are
+    evaluated for each subset.
 
     Parameters
     ----------
     terms : iterable of Term
     left, right : ndarray of shape (n, d) and (m, d)
     most_kept : int
-        The numbers that fit in memory.
+        The largest number of stored factors.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Restrictions:
             self._tables = [by_column(term, left, right) for term in self._terms]
 
     def of(self, present: NDArray[np.bool_]) -> Float:
-        """Return the kernel of the columns that are present, shape (n, m).
+        """Return the kernel restricted to the present columns, shape (n, m).
 
         Parameters
         ----------
@@ -72,7 +72,7 @@ class Restrictions:
 
 
 def by_column(term: Term, left: Float, right: Float) -> dict[int, Float]:
-    """Return the product of a term's factors of each column, (n, m), by the column's number."""
+    """Return the product of a term's factors for each column, shape (n, m), by column number."""
     tables: dict[int, Float] = {}
     for factor in term.factors:
         for column, values in factor.evaluated(left, right):

@@ -1,4 +1,4 @@
-"""The units of columns: their standard deviations, whatever the size of their numbers."""
+"""Standard deviations of columns, for numbers of any size, and constant columns."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from pkex.typing import Float
 
 __all__ = ["ColumnScale", "Constants"]
 
-# A column of half this range, as a part of its numbers, varies by rounding to float32 only.
+# Columns with half this range, relative to their values, vary by rounding to float32 only.
 _ROUNDING = 2.0**-24
-# Of a constant column, the length-scale as a part of its number: any other number is far away.
+# The length-scale of a constant column, relative to its value: any other value is far away.
 _OF_CONSTANT = 1e-6
 
 
 @dataclass(frozen=True)
 class ColumnScale:
-    """How the numbers of a column are standardised: ((x − middle) / 2^exponent − mean) / deviation.
+    """Standardization of a column: ((x − middle) / 2^exponent − mean) / deviation.
 
-    Scaled by a power of two around the middle of their range, they neither overflow nor vanish.
+    Scaled by a power of two around the middle of the range, values neither overflow nor vanish.
 
     Parameters
     ----------
     middle : float
     exponent : int
     mean, deviation : float
-        Of the numbers so scaled; the deviation is infinite for a constant column.
+        The mean and standard deviation of scaled values; the latter is infinite for a constant
+        column.
     """
 
     middle: float
@@ -39,7 +40,7 @@ class ColumnScale:
 
     @classmethod
     def of(cls, column: Float) -> ColumnScale:
-        """Return the scale of a column of shape (n,); the order of its rows plays no part."""
+        """Return the scale of a column of shape (n,), in any order of its rows."""
         middle, half = _range_of(column)
         if _is_rounding(half, middle):
             return cls(middle, 0, 0.0, math.inf)
@@ -51,17 +52,17 @@ class ColumnScale:
 
     @property
     def is_constant(self) -> bool:
-        """Whether the column varies by rounding at most."""
+        """Whether the column varies only by rounding."""
         return math.isinf(self.deviation)
 
     def standardised(self, column: Float) -> Float:
-        """Return numbers of the column less its mean, over its standard deviation."""
+        """Return values minus the mean of the column, divided by its standard deviation."""
         scaled = np.ldexp(column - self.middle, -self.exponent) - self.mean
         standardised: Float = scaled / self.deviation
         return standardised
 
     def times(self, factor: float) -> float:
-        """Return the standard deviation times a factor; not 0, nor infinite."""
+        """Return the standard deviation times a factor, clipped to positive finite numbers."""
         if self.is_constant:
             return _OF_CONSTANT * abs(self.middle) or _OF_CONSTANT
         with np.errstate(over="ignore", under="ignore"):
@@ -69,7 +70,7 @@ class ColumnScale:
         return float(np.clip(product, _LEAST, _LARGEST))
 
     def over(self, length: float) -> float:
-        """Return the standard deviation as a part of a length, 0 for a constant column."""
+        """Return the standard deviation divided by a length; 0 for a constant column."""
         if self.is_constant:
             return 0.0
         mantissa, exponent = math.frexp(length)
@@ -77,7 +78,7 @@ class ColumnScale:
             return float(np.ldexp(self.deviation / mantissa, self.exponent - exponent))
 
 
-# Length-scales must have reciprocals.
+# Length-scales must have finite reciprocals.
 _LEAST, _LARGEST = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).max)
 
 
@@ -89,7 +90,7 @@ class Constants:
     ----------
     columns : tuple of int
     values : tuple of float
-        What their numbers are.
+        The constant values.
     """
 
     columns: tuple[int, ...]
@@ -97,7 +98,7 @@ class Constants:
 
     @classmethod
     def of(cls, rows: Float) -> Constants:
-        """Find the constant columns of rows of shape (n, d)."""
+        """Return the constant columns of rows of shape (n, d)."""
         found = {}
         for j, column in enumerate(rows.T):
             middle, half = _range_of(column)
@@ -106,11 +107,11 @@ class Constants:
         return cls(tuple(found), tuple(found.values()))
 
     def unequal(self, rows: Float) -> list[int]:
-        """Return which of the columns are not constant to the last bit."""
+        """Return the columns that are not constant to the last bit."""
         return [j for j in self.columns if (rows[:, j] != rows[0, j]).any()]
 
     def differing(self, rows: Float) -> list[int]:
-        """Return the columns in which other rows have other numbers."""
+        """Return the columns in which new rows have other values."""
         return [
             j
             for j, value in zip(self.columns, self.values, strict=True)
@@ -118,7 +119,7 @@ class Constants:
         ]
 
     def settled(self, rows: Float) -> Float:
-        """Return rows, these or others, with the columns' numbers where they differ by rounding."""
+        """Return rows with the constant values where theirs differ only by rounding."""
         settled = rows.copy() if self.columns else rows
         for j, value in zip(self.columns, self.values, strict=True):
             settled[self._is_near(rows[:, j], value), j] = value

@@ -1,4 +1,4 @@
-"""Truncated power series, which polynomial and additive kernels are."""
+"""Truncated power series, such as polynomial and additive kernels."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pkex.typing import Float
 
 __all__ = ["MOST_ORDERS", "PackedSeries", "Series", "multiplied", "powers"]
 
-# Weights, form, columns and rates of their products, and factors of a power series.
+# Weights, form, columns, rates and factors of a power series, for the engine.
 PackedSeries: TypeAlias = tuple[Float, str, NDArray[np.int64], Float, list[PackedFactor]]
 
-# The highest power of s that the engine takes.
+# The highest power of s that the engine supports.
 MOST_ORDERS = 128
 
 
@@ -25,23 +25,23 @@ MOST_ORDERS = 128
 class Series:
     """A power series in one variable s, truncated: Σ_q w_q [s^q] ∏_j F_j(s).
 
-    [s^q] takes the coefficient of s^q, and F_j is made of a number g_j(x_j, y_j) of column j, its
-    argument; without one F_j is 1. As ∏_j exp(s g_j) = exp(s Σ_j g_j), whose coefficient of s^q is
-    (Σ_j g_j)^q/q!, any polynomial in a dot product is such a series. So are the elementary
-    symmetric polynomials, which are the coefficients of ∏_j (1 + s g_j).
+    [s^q] is the coefficient of s^q, and F_j a function of the argument g_j(x_j, y_j) of column j;
+    columns without an argument have F_j = 1. The coefficient of s^q in ∏_j exp(s g_j) is
+    (Σ_j g_j)^q/q!, so any polynomial in a dot product is such a series. The elementary symmetric
+    polynomials, the coefficients of ∏_j (1 + s g_j), are as well.
 
     Parameters
     ----------
     weights : ndarray of shape (p + 1,)
         The weights w of s^0, s^1, …, s^p.
     form : {"exponential", "linear"}
-        Whether F_j is exp(s g_j) or 1 + s g_j.
+        F_j = exp(s g_j) or 1 + s g_j.
     columns : ndarray of int64, shape (k,)
-        Columns, each once, whose argument is a multiple of x_j y_j.
+        Distinct columns whose argument has the factor x_j y_j.
     rates : ndarray of shape (k,)
-        What multiples they are.
+        The multiples of x_j y_j.
     factors : tuple of Factor
-        What else arguments are: all factors of a column multiply.
+        Other factors of arguments; all factors of a column are multiplied.
     """
 
     weights: Float
@@ -55,12 +55,12 @@ class Series:
         return self.weights, self.form, self.columns, self.rates, [f.packed() for f in self.factors]
 
     def on(self, columns: NDArray[np.int64]) -> Series:
-        """Return the series for a table that has its columns elsewhere, at these places."""
+        """Return the series with each column j replaced by ``columns[j]``."""
         factors = tuple(factor.on(columns) for factor in self.factors)
         return replace(self, columns=columns[self.columns], factors=factors)
 
     def arguments(self, left: Float, right: Float) -> dict[int, Float]:
-        """Return the arguments g_j of all pairs of rows, by the number of the column."""
+        """Return the arguments g_j of all pairs of rows, by column number."""
         arguments: dict[int, Float] = {}
         for column, rate in zip(self.columns.tolist(), self.rates.tolist(), strict=True):
             arguments[column] = np.multiply.outer(rate * left[:, column], right[:, column])
@@ -74,15 +74,15 @@ class Series:
         return self._at(list(self.arguments(left, right).values()), (len(left), len(right)))
 
     def magnitude(self, left: Float, right: Float) -> Float:
-        """Return the series with the sizes of its weights and arguments, of shape (n, m).
+        """Return the series of absolute weights and arguments, of shape (n, m).
 
-        It is the scale of the rounding errors in the series itself.
+        This is the scale of the rounding errors in the series.
         """
         sizes = [np.abs(argument) for argument in self.arguments(left, right).values()]
         return replace(self, weights=np.abs(self.weights))._at(sizes, (len(left), len(right)))
 
     def _at(self, arguments: list[Float], shape: tuple[int, int]) -> Float:
-        """Return the series of some arguments, all of one shape."""
+        """Return the series of arguments of one shape."""
         if self.form == "exponential":
             # Horner's rule: w_0 + (w_1 + (w_2 + …) g/2) g/1.
             total: Float = sum(arguments, np.zeros(shape))
@@ -104,17 +104,17 @@ class Series:
         Raises
         ------
         ValueError
-            If the series are others.
+            If the series are not polynomials in one dot product, or the degree is too large.
         """
         ratio = self._ratio_of_rates(other)
         if ratio is None:
             raise ValueError(
-                "a product of kernels such as Linear, Polynomial and Additive is supported where "
-                "all are polynomials in one dot product, such as Linear() * Polynomial(2); give "
-                "them the same columns, and variances or gamma that differ by a constant alone, or "
-                "multiply them by kernels such as RBF"
+                "products of Linear, Polynomial and Additive kernels are supported only for "
+                "polynomials in one dot product, such as Linear() * Polynomial(2). Use the same "
+                "columns, and variances or gamma that differ by a constant factor, or multiply "
+                "kernels such as RBF instead"
             )
-        # Of powers of the dot product, instead of [s^q].
+        # Coefficients of powers of the dot product, instead of [s^q].
         left, right = (w / _factorials(len(w)) for w in (self.weights, other.weights))
         weights = multiplied(left, right * powers(ratio, len(right)))
         if len(weights) > MOST_ORDERS + 1:
@@ -125,7 +125,7 @@ class Series:
         return replace(self, weights=weights * _factorials(len(weights)))
 
     def _ratio_of_rates(self, other: Series) -> float | None:
-        """Return the constant by which the other's dot product is larger, if there is one."""
+        """Return the constant ratio of the other dot product to this one; None if there is none."""
         are_of_dots = all(
             series.form == "exponential" and not series.factors for series in (self, other)
         )
@@ -137,7 +137,7 @@ class Series:
 
 
 def powers(number: float, count: int) -> Float:
-    """Return the powers 0, 1, … of a number, by products: on every machine the same."""
+    """Return the powers 0, 1, … of a number, by products with the same bits on every machine."""
     factors = np.full(count, number, dtype=np.float64)
     factors[:1] = 1.0
     found: Float = np.multiply.accumulate(factors)
@@ -145,7 +145,7 @@ def powers(number: float, count: int) -> Float:
 
 
 def multiplied(left: Float, right: Float) -> Float:
-    """Return the coefficients of a product of polynomials, from sums in a fixed order."""
+    """Return the coefficients of a product of polynomials, summed in a fixed order."""
     coefficients = np.zeros(len(left) + len(right) - 1)
     for order, coefficient in enumerate(left.tolist()):
         coefficients[order : order + len(right)] += coefficient * right

@@ -1,4 +1,4 @@
-"""Tanimoto's kernel of fingerprints and counts."""
+"""The Tanimoto kernel of fingerprints and counts."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _FAMILY = add_family(
 
 @dataclass(frozen=True)
 class Tanimoto(Kernel):
-    """Tanimoto's kernel of counts, x·y / (x·x + y·y − x·y); 0 where both rows are all 0.
+    """Tanimoto kernel of counts, x·y / (x·x + y·y − x·y); 0 if both rows are 0.
 
-    For rows of 0 and 1, such as fingerprints of molecules, it is the number of columns that both
-    rows have over the number that at least one has: Jaccard's index [1]_. Absent columns count in
-    neither number, and v(∅) = 0.
+    For rows of 0 and 1, such as fingerprints of molecules, it is the number of columns that are 1
+    in both rows divided by the number that are 1 in at least one: Jaccard's index [1]_. Absent
+    columns count in neither number, and v(∅) = 0.
 
-    The quotient is an integral of products, N/D = ∫ N e^(−σD) dσ, of which some tens stand in for
-    it, with a relative error of at most 1e-13. That takes seconds a row for hundreds of points and
-    columns. Neutral values of rows of 0 and 1 have a closed form, which takes milliseconds: give
-    `Explainer` ``value_function="neutral"``.
+    The quotient is an integral of products, N/D = ∫ N e^(−σD) dσ, approximated by some tens of
+    products with a relative error of at most 1e-13. This takes seconds per row for hundreds of
+    points and columns. Neutral values of rows of 0 and 1 have a closed form, which takes
+    milliseconds: pass ``value_function="neutral"`` to `Explainer`.
 
     References
     ----------
@@ -63,17 +63,17 @@ class Tanimoto(Kernel):
 
 @dataclass(frozen=True, eq=False)
 class _Reciprocal(Mixed):
-    """1/D with D = Σ_j (x_j² + y_j² − x_j y_j), a mixture of e^(−σD); 0 where D = 0."""
+    """1/D with D = Σ_j (x_j² + y_j² − x_j y_j), a mixture of e^(−σD); 0 if D = 0."""
 
     @property
     def of_no_column(self) -> float:
-        """What the function is of no column: 0, as of rows that are all 0."""
+        """Value of the function when all columns are absent, 0."""
         return 0.0
 
     def product(self, left: Float, right: Float) -> Float:
         """Return the function for all pairs of rows, of shape (n, m)."""
         left, right = left[:, self.columns], right[:, self.columns]
-        # Not by a matrix product, whose bits depend on the number of rows.
+        # A matrix product would have bits that depend on the number of rows.
         squares = [np.einsum("ij,ij->i", rows, rows) for rows in (left, right)]
         total = np.add.outer(*squares) - np.einsum("ij,lj->il", left, right)
         reciprocal: Float = np.zeros_like(total)
@@ -81,11 +81,11 @@ class _Reciprocal(Mixed):
         return reciprocal
 
     def unit(self, domain: Domain) -> float:
-        """Return 1, what the quotient N/D is of equal rows."""
+        """Return 1, the quotient N/D of equal rows."""
         return 1.0
 
     def parts(self, domain: Domain) -> Iterator[tuple[float, tuple[Factor, ...]]]:
-        """Yield the coefficients and the factors of e^(−σD), whose sum is 1/D for D ≥ 1."""
+        """Yield coefficients and factors of e^(−σD) that sum to 1/D for D ≥ 1."""
         with np.errstate(over="ignore"):
             most = float(np.square(domain.largest[self.columns]).sum())
         octaves = math.ceil(math.log2(min(max(most, 2.0), _MOST)))
@@ -93,7 +93,7 @@ class _Reciprocal(Mixed):
             yield weight, (Factor(_FAMILY, self.columns, np.full_like(self.parameters, rate)),)
 
 
-# Of D; sums of squares of counts are not larger.
+# The largest D, and the relative error of 1/D.
 _MOST = 2.0**100
 _ERROR = 1e-13
 
@@ -105,12 +105,12 @@ def _exponentials(octaves: int) -> tuple[Float, Float]:
     The rates are chosen from those of the trapezoidal rule in log σ for ∫ e^(−σD) dσ.
     """
     step = 0.25
-    # e^(−σD) is 1 below, and nothing above.
+    # e^(−σD) is 1 for smaller rates, and 0 for larger ones.
     first, last = -octaves * math.log(2.0) + math.log(1e-15), math.log(40.0)
     rates = np.exp(np.arange(first, last, step))
     matrices = []
     for per_octave, together in ((8, 64), (31, 128)):
-        # The first ones, and then in equal steps of the logarithm.
+        # Integers at first, then equal steps of the logarithm.
         counts = np.arange(1.0, together)
         counts = counts[counts <= 2.0**octaves]
         spread = np.exp2(np.linspace(0.0, octaves, per_octave * octaves + 1))

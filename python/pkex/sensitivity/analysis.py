@@ -15,7 +15,6 @@ from pkex.execution.progress import Progress, advising, parts_of
 from pkex.execution.settings import Settings
 from pkex.explain.model_columns import ModelColumns
 from pkex.explain.outputs import Outputs
-from pkex.functions.products import products
 from pkex.games.players import as_players
 from pkex.inputs.choices import Summation
 from pkex.inputs.integers import as_integer
@@ -172,7 +171,7 @@ def sensitivity(
     players = as_players(groups, read.names)
     covering = read.covering_rows()
     with read.located(covering):
-        sums = products(function, covering)
+        sums = function.products(covering)
     n_draws = number_of_draws(uncertainty)
     with settings.computing(progress) as computation, advising(_FASTER):
         shares = (0.1, 0.9, 4.0) if n_draws else (0.1, 0.9)

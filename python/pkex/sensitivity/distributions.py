@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.errors import InputError, InputTypeError
-from pkex.functions.widths import Width
+from pkex.functions.products import Width
 from pkex.results.tables import shortened
 from pkex.typing import Float
 

@@ -10,9 +10,9 @@ from pkex.adapters import AdaptedModel
 from pkex.errors import UnsupportedModelError, warn
 from pkex.execution.computation import Computation
 from pkex.explain.posterior import Posterior
-from pkex.functions.base import Function
-from pkex.functions.draws import Draws, draws, said_of_left_out
-from pkex.functions.products import Joined, products
+from pkex.functions.base import Function, PosteriorDraws
+from pkex.functions.gaussian_process.draws import missing_variance_note
+from pkex.functions.products import Joined
 from pkex.inputs.integers import as_integer
 from pkex.inputs.randomness import as_generator
 from pkex.sensitivity.deviations import Deviations
@@ -72,8 +72,8 @@ def draws_of(
     if posterior.variance is None:
         raise UnsupportedModelError(posterior.reason)
     random = as_generator(random_state)
-    deviations = draws(posterior.variance, inputs.sample(_ROWS, random), n, random)
-    left_out = np.array([one.left_out for one in deviations])
+    deviations = posterior.variance.draws(inputs.sample(_ROWS, random), n, random)
+    left_out = np.array([one.missing for one in deviations])
     more = _notes(float(left_out.max()))
     mean = adapted.function
     means = [mean.select([o]) for o in range(mean.n_outputs)] if mean.has_output_axis else [mean]
@@ -88,12 +88,15 @@ def draws_of(
 
 
 def _variance_values(
-    mean: Function, deviation: Draws, inputs: Inputs, computed: tuple[Any, int, Computation]
+    mean: Function,
+    deviation: PosteriorDraws,
+    inputs: Inputs,
+    computed: tuple[Any, int, Computation],
 ) -> VarianceValues:
     """Return the values of coalitions for the draws of one output."""
     players, order, computation = computed
     rows = inputs.covering_rows()
-    parts = [products(function, rows) for function in (mean, deviation.function)]
+    parts = [function.products(rows) for function in (mean, deviation.function)]
     n = deviation.function.n_outputs
     weights = [np.broadcast_to(own.weights, (len(own.weights), n)) for own in parts]
     deviations = Deviations.of(Joined(parts, weights), inputs.marginals, inputs.names, None)
@@ -102,7 +105,7 @@ def _variance_values(
 
 
 def _notes(left_out: float) -> list[str]:
-    note = said_of_left_out(
+    note = missing_variance_note(
         left_out,
         "intervals are too narrow by about as much, and indices of interactions too small",
         "intervals would mean nothing. Fit the process to fewer inputs or with longer "

@@ -24,9 +24,8 @@ from pkex.adapters.sklearn.meta_estimators import made_of, parts_of
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.functions.column_maps import Selection
-from pkex.functions.combination import Combination
+from pkex.functions.composite import Combination, Stack
 from pkex.functions.linear import LinearFunction
-from pkex.functions.stack import Stack
 from pkex.functions.transformed import Transformed
 
 

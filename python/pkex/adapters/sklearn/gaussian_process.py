@@ -35,7 +35,7 @@ from pkex.adapters.sklearn.gaussian_process_variance import (
 )
 from pkex.adapters.variances import with_variance
 from pkex.errors import UnsupportedModelError
-from pkex.functions.stack import Stack
+from pkex.functions.composite import Stack
 from pkex.typing import Float
 
 # The solution of many equations collects the rounding errors of all of them.

@@ -25,9 +25,9 @@ from pkex.adapters.variances import (
     unsupported_noise,
 )
 from pkex.functions.base import Function
+from pkex.functions.composite import Stack
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.functions.linear import LinearFunction
-from pkex.functions.stack import Stack
 from pkex.kernels import Kernel
 from pkex.typing import Float
 

@@ -36,8 +36,7 @@ from pkex.adapters.sklearn.estimators import (
 from pkex.adapters.sklearn.steps import affine_inverse
 from pkex.errors import Option, UnsupportedModelError
 from pkex.functions.base import Function
-from pkex.functions.combination import Combination
-from pkex.functions.stack import Stack
+from pkex.functions.composite import Combination, Stack
 from pkex.typing import Float
 
 try:

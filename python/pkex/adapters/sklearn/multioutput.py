@@ -16,9 +16,8 @@ from pkex.adapters.registry import unsupported
 from pkex.adapters.sklearn.estimators import own_output, pair_names, reads
 from pkex.adapters.sklearn.linear import LINEAR_MODELS, linear_function
 from pkex.adapters.sklearn.meta_estimators import made_of, parts_of
-from pkex.functions.combination import Combination
+from pkex.functions.composite import Combination, Stack
 from pkex.functions.linear import LinearFunction
-from pkex.functions.stack import Stack
 from pkex.typing import Float
 
 

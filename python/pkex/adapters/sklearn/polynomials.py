@@ -29,7 +29,7 @@ from pkex.functions.base import Function
 from pkex.functions.column_maps import ColumnMap
 from pkex.functions.composite import Composite
 from pkex.functions.linear import LinearFunction
-from pkex.functions.monomials import polynomial
+from pkex.functions.polynomials import polynomial
 from pkex.typing import Float
 
 

@@ -47,7 +47,7 @@ from pkex.adapters.sklearn.probability_links import (
     of_softmax,
 )
 from pkex.functions.base import Function
-from pkex.functions.combination import Combination
+from pkex.functions.composite import Combination
 from pkex.functions.linked import Linked, LinkedOutputs, Steps
 from pkex.typing import Float
 

@@ -42,9 +42,8 @@ from pkex.adapters.variances import (
     with_variance,
 )
 from pkex.functions.base import Function
-from pkex.functions.combination import Combination
+from pkex.functions.composite import Combination, Stack
 from pkex.functions.gaussian_process.variance import PosteriorVariance
-from pkex.functions.stack import Stack
 from pkex.kernels import Kernel
 from pkex.typing import Float
 

@@ -53,10 +53,9 @@ from pkex.adapters.torch.process import (
 from pkex.adapters.torch.tensors import array_of, exactly, predicting, tensor_like
 from pkex.adapters.variances import described_variance, unsupported_noise, with_variance
 from pkex.functions.base import Function
-from pkex.functions.combination import Combination
-from pkex.functions.gaussian_process.mixture import variance_of_mixture
+from pkex.functions.composite import Combination, Stack
+from pkex.functions.gaussian_process.variance import variance_of_mixture
 from pkex.functions.kernel_sum import KernelSum
-from pkex.functions.stack import Stack
 from pkex.functions.transformed import Transformed
 from pkex.kernels.algebra import KernelPolynomial, similarities
 from pkex.typing import Float

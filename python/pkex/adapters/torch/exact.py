@@ -41,8 +41,8 @@ from pkex.adapters.torch.process import (
 from pkex.adapters.torch.tensors import array_of, exactly, predicting, tensor_like
 from pkex.adapters.variances import described_variance, with_variance
 from pkex.functions.base import Function
+from pkex.functions.composite import Stack
 from pkex.functions.gaussian_process.variance import PosteriorVariance
-from pkex.functions.stack import Stack
 from pkex.kernels import Kernel
 from pkex.typing import Float
 

@@ -20,10 +20,9 @@ from pkex.adapters.torch.kernels import TorchKernelReader
 from pkex.adapters.torch.tensors import array_of, resolution_of, tensor_like
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
-from pkex.functions.combination import Combination
+from pkex.functions.composite import Combination, Stack
 from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.linear import LinearFunction
-from pkex.functions.stack import Stack
 from pkex.kernels import Kernel
 from pkex.typing import Float
 

@@ -28,7 +28,7 @@ from pkex.compare.kernel.sample_kernel import SampleKernel
 from pkex.compare.results.columns import checked_columns
 from pkex.compare.statistic_options import Conventions
 from pkex.games.players import Players
-from pkex.kernels.plain import kernel_of, plain_kernel
+from pkex.kernels.kernel_dicts import kernel_from_dict, kernel_to_dict
 from pkex.kernels.scales import Constants
 from pkex.tables.encode import Encoding
 from pkex.tables.labels import Labels
@@ -125,7 +125,7 @@ def _header(detector: Detector) -> dict[str, Any]:
             "of_column": players.of_column.tolist(),
             "groups": sorted(players.groups),
         },
-        "kernel": plain_kernel(comparison.kernel),
+        "kernel": kernel_to_dict(comparison.kernel),
         "bandwidth": comparison.bandwidth,
         "test": asdict(detector.test),
         "threshold": detector.threshold,
@@ -135,7 +135,7 @@ def _header(detector: Detector) -> dict[str, Any]:
 def _detector(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Detector:
     encoding = Encoding(checked_columns(header["columns"]), header["known_from"])
     players, d = _players(header["players"]), len(encoding.columns)
-    kernel, rows = kernel_of(header["kernel"]), _floats(arrays["rows"], 2)
+    kernel, rows = kernel_from_dict(header["kernel"]), _floats(arrays["rows"], 2)
     constants = Constants(**{name: tuple(items) for name, items in header["constants"].items()})
     conventions = Conventions(**header["conventions"])
     check_encoding(encoding, rows)

@@ -15,7 +15,7 @@ from pkex.inputs.choices import ESTIMATORS, SIDES
 from pkex.inputs.documents import Document
 from pkex.inputs.plain_data import plain_numbers
 from pkex.kernels import Kernel
-from pkex.kernels.plain import kernel_of
+from pkex.kernels.kernel_dicts import kernel_from_dict
 from pkex.results.options import ReportOptions
 from pkex.typing import Float
 
@@ -180,7 +180,7 @@ class HSICResult(StatisticResult):
         bandwidth = "target_bandwidth"
         return {
             **super()._fields(document),
-            "target_kernel": document.read("target_kernel_parameters", kernel_of),
+            "target_kernel": document.read("target_kernel_parameters", kernel_from_dict),
             bandwidth: document.text(bandwidth) if document.has(bandwidth) else None,
             "attribute": document.choice("attribute", SIDES),
             "n_rows": document.integer("n_rows", least=1),

@@ -26,7 +26,7 @@ from pkex.inputs.choices import ESTIMATORS, SAMPLED_ESTIMATORS, STATISTICS_CONVE
 from pkex.inputs.documents import Document
 from pkex.inputs.plain_data import plain_numbers
 from pkex.kernels import Kernel
-from pkex.kernels.plain import kernel_of, plain_kernel
+from pkex.kernels.kernel_dicts import kernel_from_dict, kernel_to_dict
 from pkex.results.axes import FEATURE, Axes
 from pkex.results.options import PlotOptions
 from pkex.results.plots import draw_statistic
@@ -235,7 +235,7 @@ class StatisticResult(ReadOnlyArrays, Result):
             else None,
             "alone": document.numbers("alone", FEATURE),
             "_axes": Axes(names, present=(FEATURE,)),
-            "kernel": document.read("kernel_parameters", kernel_of),
+            "kernel": document.read("kernel_parameters", kernel_from_dict),
             "bandwidth": document.text("bandwidth") if document.has("bandwidth") else None,
             "estimator": document.choice("estimator", (*ESTIMATORS, *SAMPLED_ESTIMATORS)),
             "value_function": document.choice("value_function", STATISTICS_CONVENTIONS),
@@ -324,7 +324,7 @@ class StatisticResult(ReadOnlyArrays, Result):
 def kernel_parameters(kernel: Kernel) -> dict[str, Any] | None:
     """Return the class and the parameters of a kernel; None if pkex does not define its class."""
     try:
-        return plain_kernel(kernel)
+        return kernel_to_dict(kernel)
     except TypeError:
         return None
 

@@ -1,4 +1,4 @@
-"""The variance of Gaussian processes around a constant that is estimated with them."""
+"""The variance of Gaussian processes around an estimated constant."""
 
 from __future__ import annotations
 
@@ -6,28 +6,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pkex.execution.computation import Computation
-from pkex.functions.at_coalitions import Members, at_any_coalitions, at_coalitions
-from pkex.functions.combination import Combination
-from pkex.functions.covariances import covariances
-from pkex.functions.draws import Draws, draws
-from pkex.functions.gaussian_process.coalitions import empty_worth, worths_of
-from pkex.functions.gaussian_process.conditioning import ConditioningMatrix
-from pkex.functions.gaussian_process.draws import drawn
-from pkex.functions.gaussian_process.latent import LatentVariance
+from pkex.functions.base import Function, Members, PosteriorDraws
+from pkex.functions.composite import Combination
+from pkex.functions.gaussian_process.latent import ConditioningMatrix, LatentVariance
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.functions.kernel_sum import KernelSum
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
-from pkex.games.worths import quantity_of
 from pkex.kernels import Kernel
-from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
 __all__ = ["KrigingVariance"]
 
 
 class KrigingVariance(Combination):
-    """The variance of ordinary kriging, of which a part is linear in the kernel's values."""
+    """The variance of ordinary kriging: a quadratic form of kernel values plus a linear one."""
 
     __slots__ = ()
 
@@ -51,7 +44,7 @@ class KrigingVariance(Combination):
         ones = np.ones((len(points), 1))
         f = known.whitened(ones)[0]
         share = 1.0 / float((f * f).sum())
-        # The square multiplied out: what is quadratic in r, and what is linear.
+        # The square is expanded into a quadratic and a linear part in r.
         middle = np.eye(len(points)) - share * (f @ f.T)
         quadratic = PosteriorVariance(
             points, factor, kernel, scales=scales, noise=share, middle=middle
@@ -59,64 +52,47 @@ class KrigingVariance(Combination):
         linear = np.multiply.outer(known.times(ones)[:, 0], -2.0 * share * np.asarray(scales))
         return cls([quadratic, KernelSum(points, linear, kernel, 0.0 * np.asarray(scales))])
 
-    def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
-        quadratic = self._quadratic
-        rows = as_matrix(X, "X", n_columns=self.n_features)
-        self._latent.entries.check(rows, "X")
-        return quadratic._single(quadratic._scaled(self._latent.at(rows)))
-
-    def explain(
-        self,
-        X: Float,
-        *,
-        game: Game = NEUTRAL,
-        quantity: Quantity = SHAPLEY,
-        how: Computation,
-    ) -> Float:
-        quadratic = self._quadratic
-        if not quadratic._is_by_coalitions(game):
-            return super().explain(X, game=game, quantity=quantity, how=how)
-        self._latent.entries.check(X, "X")
-        worths = worths_of(self._latent, X, game, quadratic.players, how.progress)
-        return quadratic._scaled(quantity_of(worths, quantity))
-
-    def base(self, game: Game, how: Computation) -> float | Float:
-        quadratic = self._quadratic
-        if not quadratic._is_by_coalitions(game):
-            return super().base(game, how)
-        if game.background is not None:
-            self._latent.entries.check(game.background[0], "background")
-        bases = quadratic._scaled(np.array(empty_worth(self._latent, game)))
-        return bases if self.has_output_axis else float(bases[0])
-
     @property
     def _quadratic(self) -> PosteriorVariance:
-        part = self._parts[0]
+        part = self.parts[0]
         assert isinstance(part, PosteriorVariance)
         return part
 
     @property
-    def _latent(self) -> LatentVariance:
-        """The variance at rows, with the square as it is: multiplied out its parts cancel."""
-        whole, share = self._quadratic._latent, self._quadratic._noise
-        known = ConditioningMatrix(whole.known.factor, whole.known.roots)
-        times_ones = known.times(np.ones((len(whole.points), 1)))[:, 0]
-        return LatentVariance(whole.points, whole.kernel, known, (times_ones, share))
+    def _at_rows(self) -> PosteriorVariance:
+        """The variance with the square as it is, because the expanded parts cancel."""
+        quadratic = self._quadratic
+        latent = quadratic.latent
+        known = ConditioningMatrix(latent.known.factor, latent.known.roots)
+        times_ones = known.times(np.ones((len(latent.points), 1)))[:, 0]
+        trend = times_ones, quadratic.noise
+        return quadratic.with_latent(
+            LatentVariance(latent.points, latent.kernel, known, trend), noise=0.0
+        )
 
+    def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
+        return self._at_rows.evaluate(X, n_threads=n_threads)
 
-@at_coalitions.register
-def _(
-    variance: KrigingVariance, row: Float, game: Game, members: Members, how: Computation
-) -> Float:
-    return at_any_coalitions(variance, row, game, members, how)
+    def explain(
+        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+    ) -> Float:
+        if self._quadratic.is_by_coalitions(game):
+            return self._at_rows.explain(X, game=game, quantity=quantity, how=how)
+        return super().explain(X, game=game, quantity=quantity, how=how)
 
+    def base(self, game: Game, how: Computation) -> float | Float:
+        if self._quadratic.is_by_coalitions(game):
+            return self._at_rows.base(game, how)
+        return super().base(game, how)
 
-@covariances.register
-def _(variance: KrigingVariance, X: Float, game: Game, how: Computation) -> Float:
-    # Those of 1 − Fᵀ L⁻¹ r are without the 1, as constants have no values: in the quadratic part.
-    return covariances(variance._parts[0], X, game, how)
+    def coalition_outputs(
+        self, row: Float, game: Game, members: Members, how: Computation
+    ) -> Float:
+        return Function.coalition_outputs(self, row, game, members, how)
 
+    def covariances(self, X: Float, game: Game, how: Computation) -> Float:
+        """Return the covariances of the quadratic part: constants have values of 0."""
+        return self._quadratic.covariances(X, game, how)
 
-@draws.register(KrigingVariance)
-def _(variance: KrigingVariance, rows: Float, n: int, random: np.random.Generator) -> list[Draws]:
-    return drawn(variance._latent, variance._quadratic._scales, rows, n, random)
+    def draws(self, rows: Float, n: int, random: np.random.Generator) -> list[PosteriorDraws]:
+        return self._at_rows.draws(rows, n, random)

@@ -1,32 +1,112 @@
-"""The variance of a Gaussian process at rows, and of some columns of a row alone."""
+"""The latent variance of a Gaussian process: at rows, and of some columns of a row.
+
+Values of coalitions are computed by the formula of the variance, for any kernel. Nothing cancels
+except the reduction of the prior variance.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.functions.gaussian_process.conditioning import ConditioningMatrix
-from pkex.functions.weighted import probing_rows
+from pkex.functions.base import rows_near
+from pkex.games.coalitions import all_coalitions
+from pkex.games.value_functions import Game
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
 from pkex.kernels.allowed_values import AllowedValues
 from pkex.kernels.factors import has_series, restricted
-from pkex.typing import Float
+from pkex.typing import Float, Report
 
-__all__ = ["BLOCK", "LatentVariance"]
+__all__ = ["ConditioningMatrix", "LatentVariance"]
 
-# Rows whose variance is computed at a time, which does not depend on how many there are.
-BLOCK = 1024
-_LOOKED_AT = 16
+# Rows whose variance is computed together, for any number of rows.
+_BLOCK = 1024
+# Rows between which the kernel is evaluated for its diagonal.
+_OF_DIAGONAL = 16
 _EPSILON = float(np.finfo(np.float64).eps)
 
 
+@dataclass(frozen=True, eq=False)
+class ConditioningMatrix:
+    """The matrix C = Rᵀ L⁻ᵀ M L⁻¹ R such that the posterior covariance is k − k(·, P) C k(P, ·).
+
+    For regression, L Lᵀ = K + noise, and R and M are 1 (Rasmussen & Williams 2006, algorithm 2.1).
+    For the latent function of a classifier, L Lᵀ = I + R K R with R = √W (algorithm 3.2). For
+    inducing points, L Lᵀ = K and M = 1 − S, where S is the covariance of whitened values at these
+    (Hensman et al. 2015).
+
+    Parameters
+    ----------
+    factor : ndarray of shape (m, m)
+        L, lower triangular.
+    roots : ndarray of shape (n,) or (m, n)
+        R, or its diagonal.
+    middle : ndarray of shape (m, m), optional
+        M, symmetric; 1 by default.
+    """
+
+    factor: Float
+    roots: Float
+    middle: Float | None = None
+
+    def whitened(self, sides: Float) -> tuple[Float, Float]:
+        """Return L⁻¹ R · sides and M L⁻¹ R · sides, for sides of shape (n, k)."""
+        rooted = self.roots[:, None] * sides if self.roots.ndim == 1 else self.roots @ sides
+        whitened = solve_lower(self.factor, rooted)
+        return whitened, whitened if self.middle is None else self.middle @ whitened
+
+    def forms(self, sides: Float) -> Float:
+        """Return sᵀ C s of each side s, shape (k,)."""
+        whitened, other = self.whitened(sides)
+        forms: Float = (whitened * other).sum(axis=0)
+        return forms
+
+    def times(self, sides: Float) -> Float:
+        """Return C · sides."""
+        return self.unwhitened(self.whitened(sides)[1])
+
+    def unwhitened(self, sides: Float) -> Float:
+        """Return Rᵀ L⁻ᵀ · sides, for sides of shape (m, k)."""
+        solution = solve_lower(self.factor, sides, transposed=True)
+        product: Float = (
+            self.roots[:, None] * solution if self.roots.ndim == 1 else self.roots.T @ solution
+        )
+        return product
+
+    @cached_property
+    def matrix(self) -> Float:
+        """C, with errors that grow with the condition number of L."""
+        whitener, other = self.whitened(np.eye(self.roots.shape[-1]))
+        product = whitener.T @ other
+        symmetric: Float = (product + product.T) / 2.0
+        return symmetric
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without the cached matrix.
+        return {field.name: vars(self)[field.name] for field in fields(self)}
+
+
+def solve_lower(factor: Float, sides: Float, *, transposed: bool = False) -> Float:
+    """Return L⁻¹ · sides, or L⁻ᵀ · sides, of a lower triangular factor L."""
+    # Libraries of Gaussian processes require SciPy.
+    from scipy.linalg import solve_triangular
+
+    if not len(factor):
+        return sides
+    solution: Float = solve_triangular(
+        factor, sides, lower=True, trans="T" if transposed else "N", check_finite=False
+    )
+    return solution
+
+
 class LatentVariance:
-    """The function k(x, x) − k(x, P) C k(P, x), and c (1 − uᵀ k(P, x))² more of a constant trend.
+    """The function k(x, x) − k(x, P) C k(P, x), plus c (1 − uᵀ k(P, x))² for a constant trend.
 
     Parameters
     ----------
@@ -36,7 +116,7 @@ class LatentVariance:
     known : ConditioningMatrix
         C.
     trend : tuple of ndarray of shape (n,) and float, optional
-        u = C 1 and c, of a constant that was estimated, too. Sums over pairs do not have it.
+        u = C 1 and c, for an estimated constant. Sums over pairs do not include it.
     """
 
     def __init__(
@@ -48,74 +128,64 @@ class LatentVariance:
     ) -> None:
         self.points, self.kernel, self.known, self.trend = points, kernel, known, trend
         self.terms = kernel.terms(points.shape[1])
-        self.entries = AllowedValues.of(self.terms)
-        self.entries.check(points, "points")
+        self.allowed = AllowedValues.of(self.terms)
+        self.allowed.check(points, "points")
 
     def at(self, rows: Float) -> Float:
         """Return the variance at rows, shape (n,)."""
         variances = np.empty(len(rows))
-        for start in range(0, len(rows), BLOCK):
-            some = rows[start : start + BLOCK]
+        for start in range(0, len(rows), _BLOCK):
+            some = rows[start : start + _BLOCK]
             cross = self.kernel(some, self.points)
-            variances[start : start + BLOCK] = self._left(self.priors(some), cross)
+            variances[start : start + _BLOCK] = self._reduced(self.priors(some), cross)
         return variances
 
-    def of_columns(self, row: Float, members: NDArray[np.bool_]) -> Float:
-        """Return what it is of a row with kernels of some columns alone.
-
-        Parameters
-        ----------
-        row : ndarray of shape (d,)
-        members : ndarray of bool, shape (n, d)
-            The columns of each such kernel.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+    def _of_columns(self, row: Float, members: NDArray[np.bool_]) -> Float:
+        """Return the variance at a row under kernels of some columns, shape (count,)."""
         cross, prior = np.empty((len(members), len(self.points))), np.empty(len(members))
         for number, present in enumerate(members):
             terms = [restricted(term, present) for term in self.terms]
             cross[number] = sum(term.evaluated(row[None], self.points)[0] for term in terms)
             prior[number] = sum(term.evaluated(row[None], row[None])[0, 0] for term in terms)
-        return self._left(prior, cross)
+        return self._reduced(prior, cross)
 
-    def _left(self, prior: Any, cross: Float) -> Float:
-        """Return what is left of the prior variance, given kernel values (n, points)."""
-        left: Float = prior - self.known.forms(cross.T)
+    def _reduced(self, prior: Any, cross: Float) -> Float:
+        """Return the posterior variance for a prior variance and kernel values (n, points)."""
+        variance: Float = prior - self.known.forms(cross.T)
         if self.trend is not None:
             times_ones, share = self.trend
-            # A square, of which nothing is to cancel.
-            left += share * (1.0 - cross @ times_ones) ** 2
-        return left
+            # As a square, it does not cancel.
+            variance += share * (1.0 - cross @ times_ones) ** 2
+        return variance
 
     @property
     def prior(self) -> float:
-        """The prior variance of no column: of every row, unless there are dot products."""
+        """The prior variance of no column: of every row, for kernels without dot products."""
         return math.fsum(term.of_no_column for term in self.terms)
 
     def priors(self, rows: Float) -> float | Float:
-        """Return k(x, x), which is the same in all rows but for dot products."""
+        """Return k(x, x), one number for all rows for kernels without dot products."""
         if not has_series(self.terms):
             return self.prior
-        blocks = [rows[start : start + _LOOKED_AT] for start in range(0, len(rows), _LOOKED_AT)]
+        starts = range(0, len(rows), _OF_DIAGONAL)
+        blocks = [rows[start : start + _OF_DIAGONAL] for start in starts]
         return np.concatenate([np.diag(self.kernel(some, some)) for some in blocks])
 
     def probing_rows(self) -> Float:
-        """Return rows at the points and beside them."""
-        return self.entries.nearest(probing_rows(self.points))
+        """Return rows at the points and near them."""
+        return self.allowed.nearest(rows_near(self.points))
 
     def magnitude(self, rows: Float) -> Float:
-        """Return the scale of errors that the kernel's values bring, and not their sums."""
+        """Return the scale of errors from kernel values, without errors of sums."""
         cross = self.kernel(rows, self.points).T
         changes = (np.abs(self.known.times(cross)) * np.abs(cross)).sum(axis=0)
         magnitude: Float = self.priors(rows) + 2.0 * changes
         return magnitude
 
     def relative_size(self) -> float:
-        """Return the variance relative to its change where k(x, P) is wrong by the prior variance.
+        """Return the variance relative to its change for errors of the prior variance in k(x, P).
 
-        The largest ones at points and near them.
+        Both are the largest at points and near them.
         """
         rows = self.probing_rows()
         weights = np.abs(self.known.times(self.kernel(rows, self.points).T)).sum(axis=0)
@@ -123,29 +193,72 @@ class LatentVariance:
         size = float(np.abs(self.at(rows)).max(initial=0.0))
         return min(1.0, size / change) if change > 0.0 else 1.0
 
+    # --- coalition by coalition ---
+
+    def coalition_values(
+        self, X: Float, game: Game, players: NDArray[np.int64], report: Report | None
+    ) -> Float:
+        """Return the values of all coalitions in the games of rows, shape (n, 2^players).
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+        game : Game
+            Neutral or interventional.
+        players : ndarray of shape (d,)
+            The number of each column's player.
+        report : callable, optional
+            Receives the progress.
+        """
+        members = all_coalitions(players)
+        n_rows = 1 if game.background is None else len(game.background[0])
+        step = max(1, _BLOCK // n_rows)
+        # Blocks do not depend on the number of explained rows.
+        starts = range(0, len(members), step)
+        values = np.empty((len(X), len(members)))
+        for number, row in enumerate(X):
+            for done, start in enumerate(starts):
+                some = slice(start, start + step)
+                values[number, some] = self._values_of_row(row, members[some], game)
+                if report is not None:
+                    report(number * len(starts) + done + 1, len(X) * len(starts))
+        return values
+
+    def empty_value(self, game: Game) -> float:
+        """Return the value of the empty coalition."""
+        row = np.zeros(self.points.shape[1])
+        return float(self._values_of_row(row, row[None] > 0.0, game)[0])
+
+    def _values_of_row(self, row: Float, members: NDArray[np.bool_], game: Game) -> Float:
+        """Return the values of coalitions of columns in the game of a row."""
+        if game.background is None:
+            return self._of_columns(row, members)
+        rows, weights = game.background
+        mixed = np.where(members[:, None], row, rows).reshape(-1, len(row))
+        variances = self.at(mixed).reshape(len(members), len(rows))
+        values: Float = np.einsum("sl,l->s", variances, weights)
+        return values
+
     # --- as a sum over pairs of points ---
 
     def roundings(self, rows: Float) -> Float:
-        """Return the rounding errors that the sum over pairs may have, ε Σ_pq |C_pq| k_p k_q."""
+        """Return bounds of the rounding errors of the sum over pairs, ε Σ_pq |C_pq| k_p k_q."""
         sizes, bounds = np.abs(self.known.matrix), np.empty(len(rows))
-        for start in range(0, len(rows), BLOCK):
-            kernel = np.abs(self.kernel(rows[start : start + BLOCK], self.points))
+        for start in range(0, len(rows), _BLOCK):
+            kernel = np.abs(self.kernel(rows[start : start + _BLOCK], self.points))
             sums = np.einsum("ri,ri->r", kernel @ sizes, kernel)
-            bounds[start : start + BLOCK] = _EPSILON * sums
+            bounds[start : start + _BLOCK] = _EPSILON * sums
         return bounds
 
     @cached_property
     def largest_rounding(self) -> float:
-        """The largest of these at points and near them.
-
-        Terms are largest at the points, however few of them are near each other.
-        """
+        """The largest bound at points and near them, where terms are largest."""
         rows = np.concatenate([self.probing_rows(), self.points])
         return float(self.roundings(rows).max())
 
     @cached_property
     def rounding_of_no_column(self) -> float:
-        """What it may be of no column, where all factors are 1."""
+        """The bound for no column, where all factors are 1."""
         return _EPSILON * float(np.abs(self.known.matrix).sum()) * self.prior**2
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -1,13 +1,15 @@
-"""Games of a variance as sums over pairs of points, each a product over columns.
+"""Games of a variance as sums of products over pairs of points.
 
 v(S) = k(x, x) − Σ_pq C_pq k_S(x, p) k_S(x, q), for any number of players, under kernels that are
-sums of products. Where points are nearly dependent the terms cancel: sums are refused if their
-rounding errors could show, and values are compared with the formula of the variance.
+sums of products. For nearly dependent points, the terms cancel: sums raise an error if rounding
+could be visible, and values are compared with the formula of the variance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +19,7 @@ from pkex.errors import Option, Text, UnsupportedModelError, joined
 from pkex.execution.computation import Computation
 from pkex.execution.progress import advising
 from pkex.functions.gaussian_process.latent import LatentVariance
-from pkex.functions.packing import Packing, by_engine
+from pkex.functions.packing import Packing
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import Game
 from pkex.kernels.factors import PackedTerm, has_mixtures, has_series
@@ -25,20 +27,21 @@ from pkex.typing import Float
 
 __all__ = ["MOST_PLAYERS", "VarianceReduction"]
 
-# Players, all of whose coalitions are looked at elsewhere.
+# The largest number of players whose coalitions can be evaluated instead.
 MOST_PLAYERS = 16
-# Of the prior variance: what rounding errors of sums that cancel may come to.
+# The largest accepted rounding error of sums that cancel, relative to the prior variance.
 _LARGEST_ROUNDING = 1e-7
-# Pairs, whose weights are kept; and games of these with background rows, which take ten minutes.
+# The largest number of pairs, whose weights are stored; of games of pairs and background rows,
+# which take ten minutes; and of products in a kernel.
 _MOST_PAIRS = 50_000_000
 _MOST_GAMES = 10_000_000_000
 _MOST_TERMS = 500
 
 
 class VarianceReduction:
-    """The sum of what is known of a variance, in games of players.
+    """The reduction of the prior variance by the data, in games of players.
 
-    What takes time is done when it is first needed.
+    Expansions are prepared when they are first used.
 
     Parameters
     ----------
@@ -50,38 +53,37 @@ class VarianceReduction:
     def __init__(self, variance: LatentVariance, players: NDArray[np.int64]) -> None:
         self._variance = variance
         self._players = players
-        self._made: Packing | None = None
-        # Of the last game.
+        # The last game with its sum for the empty coalition.
         self._empty: tuple[Game, float] | None = None
 
-    @property
+    @cached_property
     def _packing(self) -> Packing:
-        if self._made is None:
-            own = self._variance
-            weights, size = own.known.matrix, own.relative_size
-            self._made = Packing(own.points, weights, own.kernel, self._players, _packed, size)
-        return self._made
+        variance = self._variance
+        weights, size = variance.known.matrix, variance.relative_size
+        return Packing(variance.points, weights, variance.kernel, self._players, _packed, size)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._variance, self._players)
 
     def explain(self, X: Float, game: Game, quantity: Quantity, how: Computation) -> Float:
-        """Return a quantity of the variance of rows but for the prior, (n, coalitions)."""
-        compute = by_engine(game, quantity, how)
+        """Return a quantity of the variance of rows without the prior, (n, coalitions)."""
         with advising(self._faster(game)):
-            known: Float = self._packing.over(X, game, how.progress, compute)[..., 0]
+            known: Float = self._packing.quantity(X, game, quantity, how)[..., 0]
         if quantity == SHAPLEY:
             self._check_sums(X, game, known, how)
         else:
-            # These add up to nothing.
+            # Their sum has no meaning that could be compared.
             rounding = self._variance.roundings(X) / self._variance.prior
             self._check(rounding, lambda row: f"rounding errors in row {row} would be")
         return -known
 
     def empty(self, game: Game, how: Computation) -> float:
-        """Return the worth of the empty coalition.
+        """Return the value of the empty coalition.
 
         Raises
         ------
         UnsupportedModelError
-            If the variance is no such sum, or not exactly enough, or one of too many games.
+            If the variance is not such a sum, or not accurate enough, or has too many games.
         """
         self._check_game(game)
         return self._variance.prior - self._empty_sum(game, how)
@@ -90,15 +92,13 @@ class VarianceReduction:
         if self._empty is None or self._empty[0] is not game:
             packed = self._packing.at(self._packing.of_game(game))
             with advising(self._faster(game)):
-                found = packed.base(
-                    game=game.packed, n_threads=how.n_threads, progress=how.progress
-                )
-            self._empty = game, float(found[0])
+                base = packed.base(game=game.packed, n_threads=how.n_threads, progress=how.progress)
+            self._empty = game, float(base[0])
         return self._empty[1]
 
     def _faster(self, game: Game) -> str:
-        """Return what takes less time than a game."""
-        faster = ["a model that is fitted on fewer rows"]
+        """Return the alternatives that take less time than a game."""
+        faster = ["a model fitted on fewer rows"]
         if has_mixtures(self._variance.terms):
             faster.append("the RBF kernel")
         if game.value_function != "neutral":
@@ -109,14 +109,14 @@ class VarianceReduction:
             faster.append("a background of fewer rows")
         return "; ".join(faster)
 
-    # --- refused ---
+    # --- checks ---
 
     def are_exact(self, game: Game) -> bool:
         """Whether rounding errors are small enough."""
         return self._rounding(game) <= _LARGEST_ROUNDING * self._variance.prior
 
     def _rounding(self, game: Game) -> float:
-        """Return what rounding errors may be, as a variance."""
+        """Return a bound of rounding errors, as a variance."""
         variance = self._variance
         if game.value_function == "neutral":
             return variance.rounding_of_no_column
@@ -129,9 +129,9 @@ class VarianceReduction:
         if has_series(self._variance.terms):
             raise UnsupportedModelError(
                 joined(
-                    f"the variance under {self._variance.kernel!r} has a prior that is not the "
-                    f"same in all rows: of up to {MOST_PLAYERS} features the interventional and "
-                    "the neutral game are supported; ",
+                    f"the prior variance of {self._variance.kernel!r} differs between rows, for "
+                    "which the interventional and the neutral value functions are supported for up "
+                    f"to {MOST_PLAYERS} features; ",
                     self._fix,
                 )
             )
@@ -145,41 +145,40 @@ class VarianceReduction:
         _check_size(len(self._variance.points), n_terms, n_rows)
 
     def _check_sums(self, X: Float, game: Game, known: Float, how: Computation) -> None:
-        """Refuse values of rows that do not add up to their variance, which is solved for."""
+        """Compare sums of values with the variance at rows, which is computed by solving."""
         prior = self._variance.prior
         sums = prior - known.sum(axis=1) - self._empty_sum(game, how.reporting(None))
         variances = self._variance.at(X)
         self._check(
             np.abs(sums - variances) / prior,
             lambda row: (
-                f"in row {row} base value and values add up to {sums[row]:.3g} where the variance "
-                f"is {variances[row]:.3g} (before the units of the output), an error of"
+                f"in row {row} the base value and the values add up to {sums[row]:.3g}, but the "
+                f"variance is {variances[row]:.3g} (in units of the latent function), an error of"
             ),
         )
 
-    def _check(self, errors: Float, found: Callable[[int], str]) -> None:
-        """Refuse errors of rows, of the prior variance, that are too large."""
-        # What is not a number is no better.
+    def _check(self, errors: Float, message: Callable[[int], str]) -> None:
+        """Raise an error if errors of rows, relative to the prior variance, are too large."""
+        # NaN is too large as well.
         wrong = np.flatnonzero(~(errors <= _LARGEST_ROUNDING))
         if len(wrong):
             row = int(wrong[0])
-            raise self._inexact(f"{found(row)} {errors[row]:.0e} of the prior variance")
+            raise self._inexact(f"{message(row)} {errors[row]:.0e} of the prior variance")
 
     @property
     def _fix(self) -> Text:
-        background = "give a background, for ", Option("value_function", "interventional")
+        background = "pass a background, for ", Option("value_function", "interventional")
         has_few = int(self._players.max(initial=-1)) < MOST_PLAYERS
-        return background if has_few else (*background, ", and columns in groups")
+        return background if has_few else (*background, ", and group columns")
 
-    def _inexact(self, found: str) -> UnsupportedModelError:
+    def _inexact(self, what: str) -> UnsupportedModelError:
         return UnsupportedModelError(
             joined(
-                "the variance is here a sum over pairs of training rows, which are nearly "
-                f"dependent: its terms cancel, and {found}; pkex goes up to "
-                f"{_LARGEST_ROUNDING:.0e}. Either ",
+                "the variance is a sum over pairs of training rows, which are nearly dependent, so "
+                f"its terms cancel: {what}; pkex accepts up to {_LARGEST_ROUNDING:.0e}. Either ",
                 self._fix,
-                f" (of up to {MOST_PLAYERS} features it takes no pairs), or fit the model with "
-                "more noise (a larger alpha or WhiteKernel)",
+                f" (up to {MOST_PLAYERS} features need no pairs), or fit the model with more noise "
+                "(a larger alpha or WhiteKernel)",
             )
         )
 
@@ -190,22 +189,23 @@ def _packed(
     terms: list[PackedTerm],
     players: NDArray[np.int64] | None,
 ) -> _core.Expansion:
-    """Return the engine's form, unless it would be of too many games."""
+    """Return an expansion of the engine; raise an error if it has too many games."""
     _check_size(len(points), len(terms))
     return _core.Expansion.quadratic(points, weights, terms, players)
 
 
 def _check_size(n_points: int, n_terms: int, n_rows: int = 1) -> None:
-    """Refuse sums over too many pairs, in games of background rows."""
+    """Raise an error for too many pairs, or games of pairs and background rows."""
     evaluations = n_points * n_terms
     pairs = evaluations * (evaluations + 1) // 2
     if pairs <= _MOST_PAIRS and n_terms <= _MOST_TERMS and pairs * n_rows <= _MOST_GAMES:
         return
     of_rows = f" times {n_rows} background rows" if n_rows > 1 else ""
     raise UnsupportedModelError(
-        f"the variance is a sum over pairs of {n_points} points times {n_terms} products that the "
-        f"kernel is a sum of{of_rows}: {pairs * n_rows:.1e} games for each row; pkex goes up to "
-        f"{_MOST_PAIRS:.0e} pairs, {_MOST_GAMES:.0e} games and {_MOST_TERMS} products. Of up to "
-        f"{MOST_PLAYERS} features the interventional game takes no pairs: give a background. Or "
-        "fit the model on fewer rows, or with a kernel that is a product over features, such as RBF"
+        f"the variance is a sum over pairs of {n_points} points times {n_terms} products of the "
+        f"kernel{of_rows}: {pairs * n_rows:.1e} games for each row; pkex supports up to "
+        f"{_MOST_PAIRS:.0e} pairs, {_MOST_GAMES:.0e} games and {_MOST_TERMS} products. Pass a "
+        f"background: the interventional value function needs no pairs for up to {MOST_PLAYERS} "
+        "features. Or fit the model on fewer rows, or with a kernel that is a product over "
+        "features, such as RBF"
     )

@@ -11,7 +11,7 @@ from shapiq import Game
 
 import pkex
 from pkex.adapters.targets import adapted_to
-from pkex.explain.game_of_row import game_of_row
+from pkex.explain.row_game import RowGame
 from pkex.inputs.keywords import with_known_keywords
 from pkex.integrations import as_background, as_one_row
 from pkex.typing import Float
@@ -115,7 +115,7 @@ class KernelGame(Game):
                 f"outputs=..., among {', '.join(map(repr, names))}"
             )
         table = as_one_row("x", x, "pkex.Explainer")
-        self._of_row = game_of_row(self._explainer._problem, table)
+        self._of_row = RowGame.of(self._explainer._problem, table)
         empty = float(self._explainer.expected_value)
         super().__init__(
             len(self._explainer.feature_names),

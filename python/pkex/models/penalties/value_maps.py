@@ -11,8 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pkex.execution.computation import Computation
-from pkex.functions.packing import Packing
-from pkex.functions.point_values import values_of_points
+from pkex.functions.packing import Packing, values_of_points
 from pkex.games.value_functions import Game
 from pkex.kernels import Kernel
 from pkex.typing import Float

@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.execution.computation import Computation
-from pkex.functions.own_rows import warn_of_own_rows
+from pkex.games.coalitions import all_coalitions
 from pkex.games.conditioning import ConditionalBackground
-from pkex.games.indices import SHAPLEY
+from pkex.games.indices import SHAPLEY, quantity_from_values
 from pkex.games.value_functions import Game
-from pkex.games.worths import members_of, quantity_of
 from pkex.kernels.domain import Domain
 from pkex.kernels.factors import expanded, has_mixtures
 from pkex.kernels.restrictions import are_products
@@ -72,8 +71,8 @@ def _by_coalitions(
         coalition_values = _coalition_values(
             f, duels[block], conditioning, computation.part(place, len(blocks))
         )
-        found.append(quantity_of(coalition_values, SHAPLEY))
-    warn_of_own_rows(np.concatenate([duels.left, duels.right]), conditioning, np.arange(d))
+        found.append(quantity_from_values(coalition_values, SHAPLEY))
+    conditioning.warn_of_matching_rows(np.concatenate([duels.left, duels.right]), np.arange(d))
     return np.concatenate(found)
 
 
@@ -91,7 +90,7 @@ def _coalition_values(
     # v(∅) is 0, and the value of all features is f.
     coalition_values = np.zeros((n, 2**d))
     coalition_values[:, -1] = _differences(duels, f.kernel(points, items), a, b)
-    members = members_of(np.arange(d))[1:-1]
+    members = all_coalitions(np.arange(d))[1:-1]
     weights = conditioning.weights(items, list(members))
     for number, (present, of_items) in enumerate(zip(members, weights, strict=True), start=1):
         coalition_values[:, number] = _differences(duels, kernel(of_items, present), a, b)

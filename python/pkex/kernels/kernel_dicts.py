@@ -1,4 +1,4 @@
-"""Kernels as what JSON knows, and back: by the names of classes and of their parameters."""
+"""Kernels as dicts for JSON, of the names of classes and of their parameters."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from typing import Any
 from pkex.kernels.base import Kernel
 from pkex.kernels.centered import CenteredColumn
 
-__all__ = ["kernel_of", "plain_kernel"]
+__all__ = ["kernel_from_dict", "kernel_to_dict"]
 
 
-def plain_kernel(kernel: Kernel | CenteredColumn) -> dict[str, Any]:
-    """Return a kernel of this package as a dict of its class's name and its parameters.
+def kernel_to_dict(kernel: Kernel | CenteredColumn) -> dict[str, Any]:
+    """Return a kernel of this package as a dict of its class name and its parameters.
 
     Raises
     ------
     TypeError
-        If it is of a class that this package does not define.
+        If its class is not defined in this package.
     """
     name = type(kernel).__name__
     if _classes().get(name) is not type(kernel):
         raise TypeError(
-            f"kernel {kernel!r} is of no class of pkex.kernels, and cannot be written down; keep "
-            "it with pickle"
+            f"kernel {kernel!r} is not an instance of a class of pkex.kernels, so it cannot be "
+            "converted to JSON. Save it with pickle"
         )
-    # Kernels are dataclasses: they have nothing but their parameters.
+    # Kernels are dataclasses: their attributes are their parameters.
     parameters = {own: _plain(value) for own, value in vars(kernel).items()}
     return {"class": name, "parameters": parameters}
 
 
-def kernel_of(plain: Any) -> Kernel:
-    """Return the kernel that `plain_kernel` has written down; only classes of pkex are made.
+def kernel_from_dict(plain: Any) -> Kernel:
+    """Return the kernel that a dict describes; only classes of pkex are created.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def kernel_of(plain: Any) -> Kernel:
 
 def _plain(parameter: Any) -> Any:
     if isinstance(parameter, Kernel | CenteredColumn):
-        return plain_kernel(parameter)
+        return kernel_to_dict(parameter)
     if isinstance(parameter, tuple):
         return [_plain(item) for item in parameter]
     return parameter
@@ -56,7 +56,7 @@ def _plain(parameter: Any) -> Any:
 
 def _read(parameter: Any) -> Any:
     if isinstance(parameter, Mapping):
-        return kernel_of(parameter)
+        return kernel_from_dict(parameter)
     if isinstance(parameter, list):
         return tuple(_read(item) for item in parameter)
     return parameter

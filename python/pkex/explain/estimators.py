@@ -1,0 +1,188 @@
+"""Estimators of Shapley values from random permutations of features, or random coalitions.
+
+The Shapley value is the mean marginal contribution over all permutations. Each permutation is used
+with its reverse, whose error tends to have the opposite sign where features interact (antithetic
+sampling; Mitchell et al. 2022). The pairs are independent: their mean is unbiased, and their spread
+gives its standard error. For coalitions see `SampledCoalitions`.
+
+All rows share the same draws, so the result of a row does not depend on other rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.errors import InputError
+from pkex.execution.computation import Computation
+from pkex.functions.base import Function
+from pkex.functions.coalitionwise import Coalitionwise, RowName, row_names
+from pkex.functions.linked import as_coalitionwise
+from pkex.games.sampled_coalitions import SampledCoalitions
+from pkex.games.value_functions import Game
+from pkex.inputs.integers import as_integer
+from pkex.typing import Float
+
+__all__ = ["CoalitionEstimator", "Estimator", "PermutationEstimator"]
+
+# Maps a function and rows to estimates of its Shapley values and their standard errors, both of
+# shape (n, players, outputs).
+Estimator: TypeAlias = Callable[[Any, Float, Computation], tuple[Float, Float]]
+
+# The largest number of coalitions, or places of permutations, that are evaluated together.
+_BLOCK = 1 << 11
+# Fewest draws for an estimate of their spread, and fewest coalitions per feature.
+_LEAST, _LEAST_OF_FEATURE = 20, 4
+# Largest number of drawn numbers: about a gigabyte.
+_MOST_DRAWN = 1 << 27
+
+
+@dataclass(frozen=True, eq=False)
+class PermutationEstimator:
+    """An estimator from permutations and their reverses.
+
+    Parameters
+    ----------
+    game : Game
+    orders : ndarray of int64, shape (permutations, players)
+        The permutations, without their reverses.
+    """
+
+    game: Game
+    orders: NDArray[np.int64]
+
+    @classmethod
+    def drawn(
+        cls, game: Game, n_players: int, n_permutations: object, generator: np.random.Generator
+    ) -> PermutationEstimator:
+        """Draw half of the permutations; the others are their reverses."""
+        what = (
+            f"an even integer of at least {_LEAST}, such as 1000: permutations come in pairs, "
+            "whose spread gives the standard errors"
+        )
+        count = _checked_number("n_permutations", n_permutations, what, _LEAST, n_players)
+        numbers = np.tile(np.arange(n_players), (count // 2, 1))
+        return cls(game, generator.permuted(numbers, axis=1))
+
+    def __call__(self, function: Function, rows: Float, how: Computation) -> tuple[Float, Float]:
+        """Return estimates and their standard errors, both (n, players, outputs)."""
+        game = as_coalitionwise(function)
+        values, errors = np.empty((2, len(rows), game.n_players, game.n_outputs))
+        for number in range(len(rows)):
+            row, of_row = rows[number : number + 1], how.part(number, len(rows))
+            values[number], errors[number] = self._of_row(game, row, of_row, row_names(number))
+        return values, errors
+
+    def _of_row(
+        self, function: Coalitionwise, row: Float, how: Computation, name: RowName
+    ) -> tuple[Float, Float]:
+        """Return means over pairs of permutations, and standard errors, both (players, outputs)."""
+        count, p = self.orders.shape
+
+        def values(how: Computation, members: NDArray[np.bool_]) -> Float:
+            values: Float = function.coalition_values(row, self.game, members, how, name)[0]
+            return values
+
+        ends = values(how.reporting(None), np.array([[False] * p, [True] * p]))
+        step = max(1, _BLOCK // (2 * p))
+        blocks = [self.orders[start : start + step] for start in range(0, count, step)]
+        contributions = []
+        for number, block in enumerate(blocks):
+            of_block = partial(values, how.part(number, len(blocks)))
+            contributions.append(_contributions(block, ends, of_block))
+            if how.progress is not None:
+                how.progress(number + 1, len(blocks))
+        pairs = np.concatenate(contributions)
+        return pairs.mean(axis=0), pairs.std(axis=0, ddof=1) / np.sqrt(count)
+
+
+def _contributions(
+    orders: NDArray[np.int64], ends: Float, values: Callable[[NDArray[np.bool_]], Float]
+) -> Float:
+    """Return mean contributions over each pair, shape (permutations, players, outputs)."""
+    n_orders, p = orders.shape
+    places = np.argsort(orders, axis=1)[:, None]
+    sizes = np.arange(1, p)[:, None]
+    # The first features of a permutation, and of its reverse.
+    members = np.stack([places < sizes, p - 1 - places < sizes])
+    table = np.empty((2, n_orders, p + 1, ends.shape[1]))
+    table[:, :, 0], table[:, :, -1] = ends
+    table[:, :, 1:-1] = values(members.reshape(-1, p)).reshape(table[:, :, 1:-1].shape)
+    forward, backward = np.diff(table, axis=2)
+    by_place: Float = (forward + backward[:, ::-1]) / 2.0
+    return np.take_along_axis(by_place, places[:, 0, :, None], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class CoalitionEstimator:
+    """An estimator from coalitions and their complements.
+
+    Parameters
+    ----------
+    game : Game
+    sample : SampledCoalitions
+    """
+
+    game: Game
+    sample: SampledCoalitions
+
+    @classmethod
+    def drawn(
+        cls, game: Game, n_players: int, n_coalitions: object, generator: np.random.Generator
+    ) -> CoalitionEstimator:
+        """Draw half of the coalitions; the others are their complements."""
+        least = max(_LEAST, _LEAST_OF_FEATURE * n_players)
+        what = (
+            f"an even integer of at least {least}, such as {max(1000, least)}: coalitions come "
+            f"with their complements, at least {_LEAST} in all and {_LEAST_OF_FEATURE} per feature"
+        )
+        count = _checked_number("n_coalitions", n_coalitions, what, least, n_players)
+        return cls(game, SampledCoalitions.drawn(n_players, count, generator))
+
+    def __call__(self, function: Function, rows: Float, how: Computation) -> tuple[Float, Float]:
+        """Return estimates and their standard errors, both (n, players, outputs)."""
+        game = as_coalitionwise(function)
+        step, _ = game.block_sizes(len(self.sample.members))
+        starts = range(0, len(rows), step)
+        results = np.empty((2, len(rows), game.n_players, game.n_outputs))
+        for number, start in enumerate(starts):
+            block, of_block = rows[start : start + step], how.part(number, len(starts))
+            values = self._values(game, block, of_block, row_names(start))
+            results[:, start : start + step] = self.sample.estimates(values)
+        return results[0], results[1]
+
+    def _values(
+        self, function: Coalitionwise, rows: Float, how: Computation, name: RowName
+    ) -> Float:
+        """Return the values of the coalitions in the games of rows, (n, count, outputs)."""
+        members = self.sample.members
+        _, step = function.block_sizes(len(members))
+        starts = range(0, len(members), step)
+        values = []
+        for number, start in enumerate(starts):
+            some, of_block = members[start : start + step], how.part(number, len(starts))
+            values.append(function.coalition_values(rows, self.game, some, of_block, name))
+            if how.progress is not None:
+                how.progress(number + 1, len(starts))
+        return np.concatenate(values, axis=1)
+
+
+def _checked_number(name: str, number: object, what: str, least: int, n_players: int) -> int:
+    """Return an even number of draws that fit in memory."""
+    count = as_integer(name, number, what, least=least)
+    if count % 2:
+        raise InputError(name, f"must be {what}; got {count}")
+    most = _MOST_DRAWN // n_players // 2 * 2
+    if count > most:
+        raise InputError(
+            name,
+            f"must be at most {most:,} for {n_players} features, because all draws are held in "
+            f"memory; got {count:,}",
+            "average estimates with several seeds, random_state=0, 1, …, for smaller errors",
+        )
+    return count

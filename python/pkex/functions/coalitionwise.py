@@ -1,0 +1,76 @@
+"""Functions whose game is not a sum of product games: each coalition is evaluated."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from pkex.execution.computation import Computation
+from pkex.functions.base import Members
+from pkex.functions.composite import Composite
+from pkex.games.indices import SHAPLEY, Quantity, quantity_from_values
+from pkex.games.value_functions import NEUTRAL, Game
+from pkex.typing import Float
+
+__all__ = ["Coalitionwise", "RowName", "row_names"]
+
+# Maps the number of a row to its name in messages.
+RowName: TypeAlias = Callable[[int], str]
+
+
+def row_names(start: int) -> RowName:
+    """Return the names of rows of X from a first one on."""
+    return lambda number: f"row {start + number} of X"
+
+
+class Coalitionwise(Composite):
+    """A function of others whose game has values for each coalition, and no formula for all."""
+
+    __slots__ = ()
+
+    def explain(
+        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+    ) -> Float:
+        game = self._exact_game(X, game, quantity)
+        step, _ = self.block_sizes(2**self.n_players)
+        starts = range(0, max(1, len(X)), step)
+        results = []
+        for number, start in enumerate(starts):
+            block, of_block = X[start : start + step], how.part(number, len(starts))
+            values = self.coalition_values(block, game, None, of_block, row_names(start))
+            results.append(quantity_from_values(values, quantity))
+            if how.progress is not None:
+                how.progress(number + 1, len(starts))
+        return np.concatenate(results)
+
+    @abstractmethod
+    def _exact_game(self, X: Float, game: Game, quantity: Quantity) -> Game:
+        """Return the game of all coalitions; raise an error if there are too many of these."""
+
+    @abstractmethod
+    def block_sizes(self, n_coalitions: int) -> tuple[int, int]:
+        """Return the largest numbers of rows and of coalitions to evaluate together."""
+
+    @abstractmethod
+    def coalition_values(
+        self,
+        X: Float,
+        game: Game,
+        members: Members,
+        how: Computation,
+        row_name: RowName,
+    ) -> Float:
+        """Return the values v(S) of coalitions in the games of rows, shape (n, count, outputs).
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+        game : Game
+        members : ndarray of bool, shape (count, players), or None for all coalitions
+        how : Computation
+        row_name : callable
+            Maps the number of a row to its name in messages.
+        """

@@ -1,0 +1,17 @@
+"""The number of players whose coalitions are all evaluated, and the alternatives for more."""
+
+from __future__ import annotations
+
+from pkex.errors import Option, Text
+
+__all__ = ["GROUP_COLUMNS", "MOST_PLAYERS", "estimate_by"]
+
+MOST_PLAYERS = 16
+
+GROUP_COLUMNS: Text = ("group columns by ", Option("groups", python="groups={...}"))
+
+
+def estimate_by(call: str) -> Text:
+    """Return the alternative of estimated values, by a Python call."""
+    option = Option("n_coalitions", 1000, python=call)
+    return "estimate values, with standard errors, by ", option
