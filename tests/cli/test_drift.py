@@ -46,7 +46,7 @@ def test_the_table_says_verdict_numbers_and_settings(run, files):
     done = run("drift", files / "reference.csv", files / "current.csv")
     assert done.out.startswith("Drift from reference.csv to current.csv\n\nreference.csv and")
     said = " ".join(done.out.split())
-    assert "Corrected for the number of features, b (" in said
+    assert "After correction for the number of features, b (" in said
     assert "differs individually." in said
     assert "Column changes, observed and not tested:" in done.out
     lines = [line.split() for line in done.out.partition("first:\n")[2].splitlines()]

@@ -58,6 +58,7 @@ def _probabilities(model: Any) -> Probabilities:
         "of SVC and NuSVC with probability=True, CalibratedClassifierCV, OneVsRestClassifier, "
         "GaussianProcessClassifier, logistic regression, also after Nystroem, and interpret's "
         "ExplainableBoostingClassifier"
+        + (f"; {hint}" if (hint := alternative(type(model))) else "")
     )
 
 

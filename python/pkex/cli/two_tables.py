@@ -58,9 +58,9 @@ def _check_columns(first: FileTable, second: FileTable) -> None:
             near = get_close_matches(lacking[0], other.frame.columns, 1)
             raise CommandError(
                 f"{other.name} has no column {lacking[0]!r}, which {one.name} has"
-                + (f", but {near[0]!r}" if near else "")
                 + (f" (nor {shown(lacking[1:])})" if len(lacking) > 1 else "")
-                + ". Choose the columns to compare by --columns"
+                + (f". Did you mean {near[0]!r}? Rename it, or choose" if near else ". Choose")
+                + " columns that both have by --columns"
             )
 
 

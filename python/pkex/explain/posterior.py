@@ -65,8 +65,8 @@ class Posterior:
             return cls(
                 None,
                 "uncertainty is for the mean of a Gaussian process, alone or at the end of a "
-                f"Pipeline; of the {adapted.title} of {type(model).__name__} "
-                "no covariances are known",
+                f"Pipeline; the {adapted.title} of {type(model).__name__} "
+                "has no posterior covariance",
             )
         if variance.n_factored > _MOST_FACTORED:
             return cls(

@@ -149,7 +149,7 @@ def check_in_memory(given: Mapping[str, Any], estimator: str) -> None:
             raise InputError(
                 Option(name, str(data)),
                 "is the path of a file, which is for estimator='incomplete' and 'block'",
-                f"for {estimator!r} read the file before, such as by pandas.read_parquet",
+                f"for {estimator!r} read the file before, as by pandas.read_parquet or read_csv",
             )
 
 

@@ -79,14 +79,15 @@ def conclusion(result: StatisticResult, wording: Wording, alpha: float) -> str:
     rejected = is_significant(result, alpha)
     if rejected is None:
         return f"{result.label} is {number(result.statistic)}; nothing was tested."
-    level = f"α = {number(alpha)}"
-    pvalue = f"the p-value of the hypothesis that {wording.hypothesis} is {number(result.pvalue)}"
+    test = (
+        f"(p = {number(result.pvalue)}, α = {number(alpha)}; null hypothesis: {wording.hypothesis})"
+    )
     if not rejected:
         return (
-            f"{wording.not_significant}: {pvalue}, above {level}. This does not prove that there "
-            "is none: there may be too few rows to detect it."
+            f"{wording.not_significant} {test}. This does not prove that there is none: there may "
+            "be too few rows to detect it."
         )
-    sentences = [f"{wording.significant}: {pvalue}, at most {level}."]
+    sentences = [f"{wording.significant} {test}."]
     features, pairs = significant_features(result, alpha), changed_pairs(result, alpha)
     if len(result.feature_names) == 1:
         features = []
@@ -96,11 +97,13 @@ def conclusion(result: StatisticResult, wording: Wording, alpha: float) -> str:
     if features:
         does = wording.does if len(features) == 1 else wording.do
         named = _some(_with_shares(result, features, wording))
-        sentences.append(f"Corrected for the number of features, {named} {does} individually.")
+        sentences.append(
+            f"After correction for the number of features, {named} {does} individually."
+        )
     if pairs:
         named = _some([f"{shortened(a)} and {shortened(b)}" for a, b in pairs], "; ")
         sentences.append(
-            f"Corrected for the number of pairs, the dependence between {named} differs."
+            f"After correction for the number of pairs, the dependence between {named} differs."
         )
     return " ".join(sentences)
 

@@ -44,8 +44,8 @@ _NOISE = {
 _UNIVARIATE = (
     "“univariate value” is {label} of this feature, without the others. “univariate p” is its "
     "p-value, for the hypothesis that {alone_hypothesis}. “univariate p (adjusted)” is family-wise "
-    "adjusted for the number of features: the probability that any feature whose hypothesis holds "
-    "has one of at most α is at most α. Read this column to decide whether a feature counts."
+    "adjusted for the number of features: if no feature counted, the probability that even one of "
+    "them is at most α would be at most α. Read this column to decide whether a feature counts."
 )
 _ALL = (
     "“p” and “p (adjusted)” are p-values of the Shapley value, for the hypothesis that "
