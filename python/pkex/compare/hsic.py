@@ -106,11 +106,11 @@ def hsic(
         biased estimator. "incomplete" and "block" estimate the unbiased statistic from blocks of
         rows, as in `mmd`, for data with too many rows to compare all pairs.
     value_function : {"marginal", "neutral"}, default "marginal"
-        The kernel factor of an absent feature. "marginal": its mean over all pairs of rows, so that
-        a feature that neither depends on the target nor is associated with one that does has
-        expected value 0 under the unbiased estimator (under the biased one, a small positive value
-        that shrinks as 1/n). "neutral": 1, as if all rows had the same value (the papers'
-        convention).
+        The kernel factor of an absent feature. "marginal": its mean over all pairs of different
+        rows, so that a feature that neither depends on the target nor is associated with one that
+        does has expected value 0 under the unbiased estimator (under the biased one, a small
+        positive value that shrinks as 1/n). "neutral": 1, as if all rows had the same value (the
+        papers' convention).
     attribute : {"x", "y"}, default "x"
         The side whose columns the statistic is attributed to.
     groups : dict of str to columns, optional
