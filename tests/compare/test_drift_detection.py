@@ -192,7 +192,10 @@ def test_the_threshold_of_a_size_is_near_the_batches_own(rng):
 
 @pytest.mark.parametrize("exponent", [-600, 600])
 def test_the_threshold_has_the_unit_of_the_kernel(rng, exponent):
-    rows, options = rng.normal(size=(60, 2)), {"batch_size": 20, "n_permutations": 99, "random_state": 0}
+    rows, options = (
+        rng.normal(size=(60, 2)),
+        {"batch_size": 20, "n_permutations": 99, "random_state": 0},
+    )
     plain, scaled = (
         pkex.MMDDrift(rows, kernel=amplitude * pkex.kernels.RBF(2.0), **options)
         for amplitude in (1.0, 2.0**exponent)
