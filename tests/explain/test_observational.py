@@ -400,6 +400,7 @@ def test_the_explainer_says_what_it_conditions_on_and_pickles():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
+        ({"ridge": 1e-3}, TypeError, "Observational.. has no argument 'ridge'; it takes kernel, "),
         ({"kernel": "rbf"}, TypeError, "kernel must be a kernel of pkex.kernels"),
         ({"regularization": 0.0}, ValueError, "regularization must be at least 1e-08"),
         ({"regularization": "much"}, TypeError, "regularization must be a positive number"),
