@@ -234,7 +234,7 @@ def _hsic_of_all_pairs(
     warn_of_all_pairs(attributed.rows, attributed.terms, computation)
     with reporting(options.progress) as report:
         divided, computation = (of_x if is_x else of_y).with_means(
-            attributed.rows, computation.reporting(report)
+            attributed.rows, computation.reporting(report), "X" if is_x else "y"
         )
         attributed = replace(attributed, terms=divided.terms)
         reports = _reports(computation.progress, n, len(players), options.n_permutations)

@@ -244,7 +244,9 @@ def _mmd_of_all_pairs(
     computation = conventions.computation()
     warn_of_all_pairs(compared, comparison.terms, computation)
     with reporting(options.progress) as report:
-        comparison, computation = comparison.with_means(compared, computation.reporting(report))
+        comparison, computation = comparison.with_means(
+            compared, computation.reporting(report), "X and Y"
+        )
         if row_weights is not None:
             values = _weighted(compared, row_weights.weights, comparison, computation)
         else:
