@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.errors import HERE, Argument, InputError, InputTypeError, Text
+from pkex.errors import HERE, Argument, InputError, InputTypeError, Option, Text
 from pkex.tables.kinds import Kind, dense, is_frame, is_pandas, kind_of
 from pkex.tables.labels import column_labels
 from pkex.tables.missing import is_missing
@@ -312,7 +312,7 @@ def _floats_of_objects(array: NDArray[Any], name: str, names: Sequence[str] | No
     return floats
 
 
-def _fix_of_text(item: object) -> str:
+def _fix_of_text(item: object) -> Text:
     """Return the fix for a number that is a string."""
     try:
         is_number = isinstance(item, str) and math.isfinite(float(item))
@@ -320,7 +320,8 @@ def _fix_of_text(item: object) -> str:
         is_number = False
     if not is_number:
         return ""
-    return "convert it. NumPy turns numbers next to text into text, except with dtype=object"
+    of_numpy = "quotes: NumPy turns numbers next to text into text, except with dtype=object"
+    return "pass numbers without ", Option("categorical", python=of_numpy)
 
 
 def _is_real(item: object) -> bool:
