@@ -40,6 +40,12 @@ PYTHON = (
 )
 
 
+def test_a_fix_begins_with_a_capital_letter():
+    assert str(InputError("X", "is wrong", "remove, clip or shift it")) == (
+        "X is wrong. Remove, clip or shift it"
+    )
+
+
 def test_one_error_has_the_words_of_python_of_commands_and_of_other_libraries():
     assert str(ADVICE) == PYTHON
     commands = CommandVocabulary({"X": "a.csv", "background": "b.csv"})

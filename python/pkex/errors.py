@@ -227,7 +227,7 @@ class Message(Worded):
         if not known:
             return self.before + said
         fix = ", or ".join(known)
-        word = fix.split()[0]
+        word = fix.split()[0].removesuffix(",")
         if word.isalpha() and len(word) > 1:
             fix = f"{fix[0].upper()}{fix[1:]}"
         return f"{self.before}{said}{'' if said.endswith('?') else '.'} {fix}"

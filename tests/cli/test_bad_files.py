@@ -37,6 +37,16 @@ BAD = {
 }
 
 
+# Lines of white space: quoted ones are rows, and others are skipped.
+BLANKS = {
+    "quoted, last": ('a\n1\n2\n" "\n', 4),
+    "quoted": ('a\n1\n\n" "\n2\n', 4),
+    "a line break in quotes": ('a\n1\n"\n"\n2\n', 4),
+    "an empty text": ('a\n1\n \t\n2\n""\n', 5),
+    "another space": ("a\n1\n\u00a0\n2\n", 3),
+}
+
+
 @pytest.fixture
 def good(tmp_path):
     path = tmp_path / "good.csv"
@@ -50,6 +60,15 @@ def _check(done, *words):
     assert "Traceback" not in done.err
     for word in words:
         assert str(word) in done.err, done.err
+
+
+@pytest.mark.parametrize("name", BLANKS)
+def test_lines_of_white_space_are_counted_as_pandas_reads_them(run, tmp_path, name):
+    content, line = BLANKS[name]
+    reference, path = tmp_path / "reference.csv", tmp_path / "batch.csv"
+    reference.write_text("a\n1\n2\n3\n", encoding="utf-8")
+    path.write_text(content, encoding="utf-8")
+    _check(run("drift", reference, path), f"{path}, line {line}, column 'a'")
 
 
 @pytest.mark.parametrize("name", BAD)

@@ -296,3 +296,18 @@ def test_what_is_left_out_is_counted(run, tmp_path):
     said = " ".join(run("explain", *arguments).out.split())
     assert "; 5 more outputs." in said
     assert "note: 2 more outputs not shown" in said
+
+
+def test_messages_name_options_of_commands(run, files, models):
+    arguments = "explain", models / "svr.skops", files / "labelled.csv"
+    for options, message in (
+        (("--outputs", 0), "--outputs 0 was given, but the model has a single output"),
+        (("--coalitions", 100), "for any number of features without --coalitions\n"),
+        (("--categorical", "b"), "column 'b'. Pass numbers without --categorical\n"),
+    ):
+        done = run(*arguments, *options)
+        assert done.status == 2
+        assert message in done.err
+        assert not any(word in done.err for word in ("=", "explainer(X)", "NumPy"))
+        assert options[0] in done.err
+        assert "--value-function" not in done.err

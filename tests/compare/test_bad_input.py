@@ -9,7 +9,7 @@ import pytest
 import pkex
 from pkex import _core
 from pkex.compare.kernel import terms as kernel_terms
-from pkex.kernels import RBF, Categorical
+from pkex.kernels import RBF, Categorical, Linear
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(20, 3)), RNG.normal(size=(15, 3))
@@ -166,6 +166,18 @@ def test_warnings_point_at_the_caller():
         pkex.hsic(np.insert(X, 0, 1.0, axis=1), TARGET)
         pkex.MMDDrift(np.insert(X, 0, 1.0, axis=1))
     assert [warning.filename for warning in caught] == [__file__] * 3
+
+
+def test_values_too_large_for_the_kernel_are_named():
+    kernel, message = Linear(), "{} has values too large for Linear.* Divide the columns by"
+    with pytest.raises(OverflowError, match=message.format("y")):
+        pkex.hsic(X, 1e300 * X[:, 0], target_kernel=kernel, attribute="y")
+    with pytest.raises(OverflowError, match=message.format("X")):
+        pkex.hsic(1e300 * X, X[:, 0], kernel=kernel)
+    with pytest.raises(OverflowError, match=message.format("X and Y")):
+        pkex.mmd(1e300 * X, Y, kernel=kernel)
+    with pytest.raises(OverflowError, match=message.format("X_reference")):
+        pkex.MMDDrift(1e300 * X, kernel=kernel)
 
 
 def test_equal_rows_have_no_median_distance():
@@ -329,8 +341,8 @@ def test_a_group_may_be_a_single_column_and_have_its_name():
     [
         (np.ones(20), ValueError, "weights must be a tuple of two"),
         (3.0, ValueError, "weights must be a tuple of two"),
-        ((np.ones(15), None), ValueError, r"weights\[0\] must have shape \(20,\)"),
-        ((None, np.ones((15, 2))), ValueError, r"weights\[1\] must have shape \(15,\)"),
+        ((np.ones(15), None), ValueError, r"weights\[0\] must have shape \(20,\), one value"),
+        ((None, np.ones((15, 2))), ValueError, r"weights\[1\] must have shape \(15,\), one value"),
         ((None, np.arange(15) - 2.0), ValueError, r"weights\[1\] must not be .* -2.0 in row 0"),
         ((np.zeros(20), None), ValueError, r"weights\[0\] must not all be zero"),
         ((np.eye(20)[0], None), ValueError, r"weights\[0\] must be positive for at least two rows"),

@@ -190,6 +190,19 @@ def test_the_threshold_of_a_size_is_near_the_batches_own(rng):
     assert (drift.alpha, drift.n_permutations, drift.batch_size) == (0.05, 199, 50)
 
 
+@pytest.mark.parametrize("exponent", [-600, 600])
+def test_the_threshold_has_the_unit_of_the_kernel(rng, exponent):
+    rows, options = (
+        rng.normal(size=(60, 2)),
+        {"batch_size": 20, "n_permutations": 99, "random_state": 0},
+    )
+    plain, scaled = (
+        pkex.MMDDrift(rows, kernel=amplitude * pkex.kernels.RBF(2.0), **options)
+        for amplitude in (1.0, 2.0**exponent)
+    )
+    assert scaled.threshold == plain.threshold * 2.0**exponent
+
+
 def test_both_samples_can_be_looked_at(rng):
     x = pd.DataFrame({"size": [1.0, np.nan, 3.0, 4.0], "city": ["a", "b", None, "a"]})
     y = pd.DataFrame({"size": [np.nan, 7.0], "city": ["c", "a"]})

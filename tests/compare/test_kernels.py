@@ -145,6 +145,15 @@ def test_rounding_of_constant_columns_is_no_difference(rng, other):
     pkex.mmd(x, y, kernel=RBF([1.0, 1e-9, 1.0]))
 
 
+def test_rows_that_differ_by_rounding_are_not_said_to_be_equal(rng):
+    x, y = rng.normal(size=(2, 30, 3)) + 1e9
+    message = "rows of {} differ by no more than rounding .* Subtract an offset .* give kernel"
+    with pytest.raises(ValueError, match=message.format("X and Y")):
+        pkex.mmd(x, y)
+    with pytest.raises(ValueError, match=message.format("X")):
+        pkex.hsic(x, y[:, 0] - 1e9)
+
+
 # --- outliers ---
 
 

@@ -106,6 +106,14 @@ def test_intervals_of_shares_hold_the_share_of_the_distributions():
     assert np.isnan(share_intervals(replace(result, standard_errors=None))).all()
 
 
+@pytest.mark.parametrize("amplitude", [1e-170, 1e160])
+def test_intervals_of_shares_do_not_depend_on_the_unit_of_the_kernel(amplitude):
+    kernel = pkex.kernels.RBF(2.0)
+    wanted = share_intervals(pkex.hsic(X, X[:, 0] ** 2, kernel=kernel))
+    scaled = pkex.hsic(X, X[:, 0] ** 2, kernel=amplitude * kernel)
+    np.testing.assert_allclose(share_intervals(scaled), wanted, rtol=1e-9)
+
+
 def test_without_the_samples_there_are_no_distributions():
     assert len(_pictures(check_page(RESULT.to_html()))) == 1
 

@@ -66,6 +66,20 @@ def test_values_are_means_over_blocks_of_values_by_definition(blocks, estimator,
     np.testing.assert_allclose(found.standard_errors, errors, rtol=1e-8)
 
 
+@pytest.mark.parametrize("exponent", [-600, 600])
+@pytest.mark.parametrize("side", ["kernel", "target_kernel"])
+def test_amplitudes_may_be_tiny_or_huge(side, exponent):
+    x, y = dependent(n=2400, slope=1.0)
+    kernels = {"kernel": RBF(2.0), "target_kernel": RBF(2.0)}
+    options = {"estimator": "block", "n_permutations": 19, "random_state": 0}
+    plain = pkex.hsic(x, y, **kernels, **options)
+    scaled = pkex.hsic(x, y, **{**kernels, side: 2.0**exponent * RBF(2.0)}, **options)
+    for name in ("values", "standard_errors", "permuted_values"):
+        expected = getattr(plain, name) * 2.0**exponent
+        np.testing.assert_array_equal(getattr(scaled, name), expected)
+    assert scaled.pvalue == plain.pvalue
+
+
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_permuted_values_are_those_of_exchanged_targets(monkeypatch, blocks, estimator):
     drawn = []

@@ -57,7 +57,7 @@ def test_values_are_means_over_blocks_of_values_by_definition(
     monkeypatch.setattr(
         mmd.Comparison,
         "with_means",
-        lambda self, rows, report: (means.append(rows), with_means(self, rows, report))[1],
+        lambda self, rows, *others: (means.append(rows), with_means(self, rows, *others))[1],
     )
     x, y = two_samples(n=1200, m=1200, shift=1.0)
     found = pkex.mmd(

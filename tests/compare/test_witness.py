@@ -61,3 +61,46 @@ def test_the_witness_knows_the_names_of_its_columns(samples):
     grouped = pkex.Explainer(witness, groups={"pair": ["a", "c"]})
     assert grouped(x).feature_names == ["pair", "b", "d", "e", "f", "g"]
     assert pkex.witness(*samples).feature_names is None
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"transform": np.tanh},
+        {"transform": lambda outputs: 1.0 / (1.0 + np.exp(-outputs)), "link": "logit"},
+    ],
+)
+def test_a_transform_of_the_witness_of_tables(rng, options):
+    n = 30
+    dates = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.random(n) * 9.0, "D")
+    table = pd.DataFrame(
+        {
+            "number": rng.normal(size=n),
+            "category": pd.Categorical(rng.choice(["u", "v"], n)),
+            "boolean": rng.random(n) > 0.5,
+            "text": rng.choice(["x", "y", None], n),
+            "date": dates,
+            "duration": pd.to_timedelta(rng.random(n), "D"),
+            "days": pd.Categorical(dates.floor("D")),
+        }
+    )
+    witness = pkex.witness(table[: n // 2], table[n // 2 :])
+    explainer = pkex.Explainer(witness, table[6:], **options)
+    outputs = options["transform"](witness.predict(table[:3]))
+    if "link" in options:
+        outputs = np.log(outputs / (1.0 - outputs))
+    drawn = explainer.estimate(table[:3], n_permutations=20, random_state=0)
+    for explanation in (explainer(table[:3]), drawn):
+        sums = explanation.values.sum(axis=1) + explanation.base_values
+        np.testing.assert_allclose(sums, outputs, atol=1e-12)
+
+
+def test_missing_values_are_returned_to_the_form_of_the_table(rng):
+    table = pd.DataFrame({"x": [0.5, np.nan, 2.0, 3.0], "y": [1.0, 2.0, 4.0, 3.0]})
+    witness = pkex.witness(table, table + 1.0, missing="indicator")
+    explainer = pkex.Explainer(witness, table, transform=np.tanh)
+    np.testing.assert_allclose(
+        explainer(table).values.sum(axis=1) + explainer.expected_value,
+        np.tanh(witness.predict(table)),
+        atol=1e-12,
+    )

@@ -400,6 +400,7 @@ def test_the_explainer_says_what_it_conditions_on_and_pickles():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
+        ({"ridge": 1e-3}, TypeError, "Observational.. has no argument 'ridge'; it takes kernel, "),
         ({"kernel": "rbf"}, TypeError, "kernel must be a kernel of pkex.kernels"),
         ({"regularization": 0.0}, ValueError, "regularization must be at least 1e-08"),
         ({"regularization": "much"}, TypeError, "regularization must be a positive number"),
@@ -427,3 +428,12 @@ def test_what_cannot_be_conditioned_on_is_refused_with_the_remedy():
     explainer = pkex.Explainer(wide, np.eye(15), value_function="observational")
     with pytest.raises(ValueError, match=r"all 2\^15 coalitions, with a"):
         explainer(np.eye(15))
+
+
+@pytest.mark.parametrize("kernel", [pkex.kernels.RBF(), pkex.kernels.Matern(nu=1.5)])
+def test_an_expansion_without_points_has_values_of_0(kernel):
+    for coefficients, intercept in (([], 2.0), (np.empty((0, 2)), [1.0, 2.0])):
+        expansion = pkex.KernelExpansion(np.empty((0, 4)), coefficients, kernel, intercept)
+        explanation = pkex.Explainer(expansion, X, value_function="observational")(X[:2] + 0.1)
+        np.testing.assert_allclose(explanation.values, 0.0, atol=1e-12)
+        np.testing.assert_array_equal(explanation.base_values, [intercept] * 2)

@@ -99,8 +99,7 @@ class CSVFile:
         is_old = int(pd.__version__.partition(".")[0]) < 3
         exact = {"float_precision": "round_trip"} if is_old else {}
         with self._text() as text:
-            reader = csv.reader(text, delimiter=self.delimiter, strict=True)
-            next(line for line in reader if not _is_blank(line))
+            next(self._records(text))
             # Columns are numbered, because pandas reads the name "a.1" as a second column "a".
             frame = pd.read_csv(
                 text,
@@ -141,15 +140,33 @@ class CSVFile:
     def _lines(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the number and the fields of each line that is not blank, from the header on."""
         with self._text() as text:
-            reader = csv.reader(text, delimiter=self.delimiter, strict=True)
             try:
-                yield from ((reader.line_num, line) for line in reader if not _is_blank(line))
+                yield from self._records(text)
             except UnicodeDecodeError:
                 raise CommandError(self._undecodable()) from None
-            except csv.Error as error:
-                raise CommandError(f"{self.name}, line {reader.line_num}: {error}") from None
             except (EOFError, OSError, zlib.error) as error:
                 raise CommandError(f"{self.name} cannot be unpacked: {error}") from None
+
+    def _records(self, text: IO[str]) -> Iterator[tuple[int, list[str]]]:
+        """Yield the number and the fields of each line of a text that pandas does not skip.
+
+        pandas skips lines of spaces and tabs without quotes, except tabs that separate fields.
+        """
+        last = ""
+
+        def lines() -> Iterator[str]:
+            nonlocal last
+            for line in text:
+                last = line
+                yield line
+
+        reader = csv.reader(lines(), delimiter=self.delimiter, strict=True)
+        try:
+            for fields in reader:
+                if len(fields) > 1 or last.strip(" \t\r\n"):
+                    yield reader.line_num, fields
+        except csv.Error as error:
+            raise CommandError(f"{self.name}, line {reader.line_num}: {error}") from None
 
     @contextmanager
     def _bytes(self) -> Iterator[IO[bytes]]:
@@ -209,8 +226,3 @@ class CSVFile:
                 if number == 1:
                     header = next(csv.reader([text], delimiter=self.delimiter), [])
         return f"{self.name} is not UTF-8"
-
-
-def _is_blank(line: list[str]) -> bool:
-    """Whether a line is empty or white space; pandas skips such lines."""
-    return not line or (len(line) == 1 and line[0].isspace())

@@ -23,6 +23,7 @@ _OPTIONS = frozenset(
         "n_coalitions",
         "n_landmarks",
         "n_permutations",
+        "outputs",
         "regularization",
         "target",
         "uncertainty",

@@ -16,6 +16,7 @@ from pkex.compare.kernel.sample_kernel import SampleKernel
 from pkex.compare.kernel.terms import KernelTerms
 from pkex.compare.permutation.significance import Significance
 from pkex.compare.statistic_options import Conventions
+from pkex.errors import InputOverflowError
 from pkex.execution.computation import Computation
 from pkex.execution.progress import parts_of
 from pkex.games.players import Players
@@ -156,7 +157,9 @@ class Comparison:
         )
         return cls(conventions, encoding, players, chosen.kernel, chosen.bandwidth, terms, unit)
 
-    def with_means(self, rows: Float, computation: Computation) -> tuple[Comparison, Computation]:
+    def with_means(
+        self, rows: Float, computation: Computation, what: str
+    ) -> tuple[Comparison, Computation]:
         """Return the comparison with the factors of absent players, and the further computation.
 
         Parameters
@@ -164,6 +167,13 @@ class Comparison:
         rows : ndarray of shape (n, ·)
             In the engine's form.
         computation : Computation
+        what : str
+            The name of the rows in messages.
+
+        Raises
+        ------
+        OverflowError
+            If the means are out of the range of floats.
         """
         # Centered kernels have mean 0 over the sample, so the factors are 1.
         if self.conventions.value_function == "neutral" or self.terms.are_centered:
@@ -171,6 +181,13 @@ class Comparison:
         # The means take at most a third of the time.
         of_means, report = parts_of(computation.progress, 1.0, 2.0)
         terms = self.terms.with_means(rows, computation.n_threads, of_means)
+        if terms.absent is not None and not np.isfinite(terms.absent).all():
+            raise InputOverflowError(
+                what,
+                f"has values too large for {self.kernel}, whose mean over pairs of rows is out of "
+                "the range of floats",
+                "divide the columns by their standard deviations",
+            )
         return replace(self, terms=terms), computation.reporting(report)
 
     def fields(self, values: StatisticValues, other_unit: float = 1.0) -> dict[str, Any]:

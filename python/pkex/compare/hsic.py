@@ -106,11 +106,11 @@ def hsic(
         biased estimator. "incomplete" and "block" estimate the unbiased statistic from blocks of
         rows, as in `mmd`, for data with too many rows to compare all pairs.
     value_function : {"marginal", "neutral"}, default "marginal"
-        The kernel factor of an absent feature. "marginal": its mean over all pairs of rows, so that
-        a feature that neither depends on the target nor is associated with one that does has
-        expected value 0 under the unbiased estimator (under the biased one, a small positive value
-        that shrinks as 1/n). "neutral": 1, as if all rows had the same value (the papers'
-        convention).
+        The kernel factor of an absent feature. "marginal": its mean over all pairs of different
+        rows, so that a feature that neither depends on the target nor is associated with one that
+        does has expected value 0 under the unbiased estimator (under the biased one, a small
+        positive value that shrinks as 1/n). "neutral": 1, as if all rows had the same value (the
+        papers' convention).
     attribute : {"x", "y"}, default "x"
         The side whose columns the statistic is attributed to.
     groups : dict of str to columns, optional
@@ -234,7 +234,7 @@ def _hsic_of_all_pairs(
     warn_of_all_pairs(attributed.rows, attributed.terms, computation)
     with reporting(options.progress) as report:
         divided, computation = (of_x if is_x else of_y).with_means(
-            attributed.rows, computation.reporting(report)
+            attributed.rows, computation.reporting(report), "X" if is_x else "y"
         )
         attributed = replace(attributed, terms=divided.terms)
         reports = _reports(computation.progress, n, len(players), options.n_permutations)

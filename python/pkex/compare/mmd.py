@@ -93,11 +93,11 @@ def mmd(
         1/n. "incomplete" and "block" estimate the unbiased statistic from randomly chosen pairs,
         for samples with too many rows to compare all pairs: see Notes.
     value_function : {"marginal", "neutral"}, default "marginal"
-        The kernel factor of an absent feature. "marginal": its mean over all pairs of rows of the
-        pooled sample, so that a feature that neither differs nor is associated with one that does
-        has expected value 0 under the unbiased estimator. "neutral": 1, as if all rows had the same
-        value (the papers' convention). The empty coalition has the value 0 in both. Both are the
-        same with the default kernel.
+        The kernel factor of an absent feature. "marginal": its mean over all pairs of different
+        rows of the pooled sample, so that a feature that neither differs nor is associated with one
+        that does has expected value 0 under the unbiased estimator. "neutral": 1, as if all rows
+        had the same value (the papers' convention). The empty coalition has the value 0 in both.
+        Both are the same with the default kernel.
     groups : dict of str to columns, optional
         Columns, by name or number, that act as one player; each column in no group is a player.
     weights : tuple of two array-likes of shape (n,) and (m,), optional
@@ -244,7 +244,9 @@ def _mmd_of_all_pairs(
     computation = conventions.computation()
     warn_of_all_pairs(compared, comparison.terms, computation)
     with reporting(options.progress) as report:
-        comparison, computation = comparison.with_means(compared, computation.reporting(report))
+        comparison, computation = comparison.with_means(
+            compared, computation.reporting(report), "X and Y"
+        )
         if row_weights is not None:
             values = _weighted(compared, row_weights.weights, comparison, computation)
         else:

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.compare.kernel.choice import chosen_kernel
 from pkex.compare.kernel.sample_kernel import user_kernel
-from pkex.functions.column_maps import scattered
 from pkex.functions.descriptions import KernelExpansion
 from pkex.functions.encoded import EncodedKernelSum, TableMap
 from pkex.inputs.keywords import with_known_keywords
@@ -123,9 +122,14 @@ class EncodedColumns(TableMap):
         ]
         return self._encoding.rows(columns, "X")
 
-    def inverse(self, rows: Float) -> Float:
-        """Return rows in the form of the table; arbitrary, as the expansion itself is the model."""
-        return scattered(rows[:, : self.n_columns], np.arange(self.n_columns), self.n_columns)
+    def inverse(self, rows: Float) -> NDArray[Any]:
+        """Return encoded rows in the form of the table, with None for missing values."""
+        table = np.empty((len(rows), self.n_columns), dtype=object)
+        for j, column in enumerate(self._encoding.columns):
+            table[:, j] = column.decoded(rows[:, j])
+        for flag, j in enumerate(self._encoding.flagged, self.n_columns):
+            table[rows[:, flag] != 0.0, j] = None
+        return table
 
 
 def _unread(entries: NDArray[Any], column: Column) -> NDArray[Any]:

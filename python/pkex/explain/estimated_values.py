@@ -36,7 +36,9 @@ def estimated_values(
 ) -> Estimate:
     """Estimate the values of rows from random orders, or from random coalitions."""
     estimator = _estimator(problem, n_permutations, n_coalitions, generator)
-    check_joint_draws(problem, "its values are exact for any number of features: explainer(X)")
+    estimates = Option("n_coalitions", python="estimates: explainer(X)")
+    fix = "its values are exact for any number of features without ", estimates
+    check_joint_draws(problem, fix)
     explained, function = problem.schema.read(X), problem.function
     posterior = None
     with problem.settings.computing(progress) as how:

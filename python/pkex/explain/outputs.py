@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pkex.adapters import AdaptedModel
+from pkex.errors import InputError, Option
 from pkex.functions.base import Function
 from pkex.inputs.choices import check_names, places_of
 from pkex.inputs.wording import shown
@@ -83,9 +84,8 @@ def _is_single(outputs: object) -> bool:
 def _places(outputs: Any, names: tuple[str, ...] | None) -> list[int]:
     """Return the numbers of the chosen outputs."""
     if names is None:
-        raise ValueError(
-            f"outputs={outputs!r} was given, but the model has a single output and no output axis"
-        )
+        what = "was given, but the model has a single output and no output axis"
+        raise InputError(Option("outputs", outputs), what)
     listed = [outputs] if _is_single(outputs) else list(outputs)
     if not listed:
         raise ValueError(f"outputs is empty; choose among {shown(names)}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pkex.errors import InputError, Option
+from pkex.errors import InputError, Text
 from pkex.execution.settings import Settings
 from pkex.explain.problem import Problem
 from pkex.functions.coalitionwise import Coalitionwise
@@ -62,12 +62,12 @@ class RowGame:
         return values
 
 
-def check_joint_draws(problem: Problem, fix: str) -> None:
+def check_joint_draws(problem: Problem, fix: Text) -> None:
     """Raise an InputError if each feature is drawn independently, without values of coalitions."""
     if problem.game.is_marginal and not problem.function.draws_rows:
         raise InputError(
-            Option("value_function", "marginal"),
-            "draws each absent feature independently, and its coalitions are not evaluated "
-            "one by one",
+            None,
+            "the value function 'marginal' draws each absent feature independently, and its "
+            "coalitions are not evaluated one by one",
             fix,
         )

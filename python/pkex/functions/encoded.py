@@ -34,6 +34,9 @@ class EncodedTransformed(Transformed):
 
     __slots__ = ()
 
+    def probing_rows(self) -> NDArray[Any]:
+        return self._columns.inverse(self._function.probing_rows())
+
     def _mapped(self, rows: NDArray[Any], argument: str = "X") -> Float:
         return self._numbers(rows)
 

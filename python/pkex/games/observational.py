@@ -19,6 +19,7 @@ from pkex.errors import InputError, InputTypeError
 from pkex.games.category_codes import CategoryCodes
 from pkex.games.landmarks import sampled_rows
 from pkex.inputs.integers import as_integer
+from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import RBF, Categorical, Kernel
 from pkex.kernels.base import namesake
 from pkex.typing import Float
@@ -33,7 +34,7 @@ _LEAST_REGULARIZATION = 1e-8
 _MEDIAN_OF = 2000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Observational:
     """Settings of the value function "observational".
 
@@ -112,18 +113,27 @@ class Observational:
     n_landmarks: int | None = None
     leave_one_out: bool = False
 
-    def __post_init__(self) -> None:
-        if self.kernel is not None and not isinstance(self.kernel, Kernel):
+    @with_known_keywords
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        regularization: float = 1e-3,
+        n_landmarks: int | None = None,
+        leave_one_out: bool = False,
+    ) -> None:
+        if kernel is not None and not isinstance(kernel, Kernel):
             raise TypeError(
                 "kernel must be a kernel of pkex.kernels, such as RBF(length_scale=1.0), or None; "
-                f"got {self.kernel!r} ({type(self.kernel).__name__}){namesake(self.kernel)}"
+                f"got {kernel!r} ({type(kernel).__name__}){namesake(kernel)}"
             )
-        object.__setattr__(self, "regularization", _positive(self.regularization))
-        if self.n_landmarks is not None:
-            number = as_integer("n_landmarks", self.n_landmarks, "a positive integer", least=1)
-            object.__setattr__(self, "n_landmarks", number)
-        if not isinstance(self.leave_one_out, bool):
-            raise TypeError(f"leave_one_out must be True or False; got {self.leave_one_out!r}")
+        if n_landmarks is not None:
+            n_landmarks = as_integer("n_landmarks", n_landmarks, "a positive integer", least=1)
+        if not isinstance(leave_one_out, bool):
+            raise TypeError(f"leave_one_out must be True or False; got {leave_one_out!r}")
+        object.__setattr__(self, "kernel", kernel)
+        object.__setattr__(self, "regularization", _positive(regularization))
+        object.__setattr__(self, "n_landmarks", n_landmarks)
+        object.__setattr__(self, "leave_one_out", leave_one_out)
 
     def resolved(self, rows: Float, levels: CategoryCodes) -> Observational:
         """Return the settings with a kernel, by default the Gaussian of a background.

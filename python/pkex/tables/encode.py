@@ -99,6 +99,21 @@ class Column:
             found[column.missing] = self.imputed
         return found
 
+    def decoded(self, numbers: Float) -> list[Any]:
+        """Return the values that are encoded as numbers: categories, dates, durations or numbers.
+
+        Other codes than those of known categories stand for the first or the last category.
+        """
+        if self.is_label:
+            assert self.levels is not None, "labels have levels"
+            codes = np.clip(np.rint(numbers), 0, len(self.levels) - 1)
+            return [self.levels[code] for code in codes.astype(np.intp).tolist()]
+        if self.compared == "numbers":
+            return list(numbers)
+        durations = np.rint(numbers * DAY).astype("timedelta64[us]")
+        start = np.timedelta64(0) if self.since is None else np.datetime64(self.since, "us")
+        return list(start + durations)
+
     def _check(self, column: TableColumn, argument: str, known_from: str) -> None:
         """Refuse a column of another kind, or with unexpected missing values."""
         _check_same(self.type, self._family, column, argument, known_from, self.is_label)

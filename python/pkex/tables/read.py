@@ -16,13 +16,21 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.errors import HERE, Argument, InputError, InputTypeError, Text
+from pkex.errors import HERE, Argument, InputError, InputTypeError, Option, Text
 from pkex.tables.kinds import Kind, dense, is_frame, is_pandas, kind_of
 from pkex.tables.labels import column_labels
 from pkex.tables.missing import is_missing
 from pkex.typing import Float
 
-__all__ = ["LARGE", "as_matrix", "as_table", "as_vector_or_matrix", "rounded", "unmasked"]
+__all__ = [
+    "LARGE",
+    "as_matrix",
+    "as_table",
+    "as_vector",
+    "as_vector_or_matrix",
+    "rounded",
+    "unmasked",
+]
 
 # The memory layout that the engine reads.
 _LAYOUT: Final = ("C_CONTIGUOUS", "ALIGNED")
@@ -143,15 +151,26 @@ def _fits(numbers: Any) -> Any:
     return (numbers > -LARGE) & (numbers < LARGE) if is_integer else True
 
 
+def as_vector(data: Any, name: str, *, n_rows: int, rows_of: str) -> Float:
+    """Return a number for each of `n_rows` rows."""
+    what = f"must have shape ({n_rows},), one value for each row of {rows_of}"
+    return _by_row(data, name, n_rows, (1,), what)
+
+
 def as_vector_or_matrix(data: Any, name: str, *, n_rows: int, rows_of: str) -> Float:
     """Return a number, or a row of numbers, for each of `n_rows` rows."""
+    what = (
+        f"must have shape ({n_rows},) or ({n_rows}, n_outputs), one value or row for each row of "
+        f"{rows_of}"
+    )
+    return _by_row(data, name, n_rows, (1, 2), what)
+
+
+def _by_row(data: Any, name: str, n_rows: int, dimensions: tuple[int, ...], what: str) -> Float:
+    """Return an array with an entry for each row, of one of some numbers of dimensions."""
     array = _as_float64(_as_array(data, name), data, name, None)
-    if array.ndim not in (1, 2) or len(array) != n_rows or 0 in array.shape[1:]:
-        raise InputError(
-            name,
-            f"must have shape ({n_rows},) or ({n_rows}, n_outputs), one value or row for each row "
-            f"of {rows_of}; got shape {array.shape}",
-        )
+    if array.ndim not in dimensions or len(array) != n_rows or 0 in array.shape[1:]:
+        raise InputError(name, f"{what}; got shape {array.shape}")
     if not np.isfinite(array).all():
         raise _not_finite(array, ~np.isfinite(array), name, None)
     return np.require(array, requirements=_LAYOUT)
@@ -293,7 +312,7 @@ def _floats_of_objects(array: NDArray[Any], name: str, names: Sequence[str] | No
     return floats
 
 
-def _fix_of_text(item: object) -> str:
+def _fix_of_text(item: object) -> Text:
     """Return the fix for a number that is a string."""
     try:
         is_number = isinstance(item, str) and math.isfinite(float(item))
@@ -301,7 +320,8 @@ def _fix_of_text(item: object) -> str:
         is_number = False
     if not is_number:
         return ""
-    return "convert it. NumPy turns numbers next to text into text, except with dtype=object"
+    of_numpy = "quotes: NumPy turns numbers next to text into text, except with dtype=object"
+    return "pass numbers without ", Option("categorical", python=of_numpy)
 
 
 def _is_real(item: object) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pkex.errors import InputError
-from pkex.tables.read import as_vector_or_matrix
+from pkex.tables.read import as_vector
 from pkex.typing import Float
 
 __all__ = ["as_weights", "equal_weights", "relative_weights"]
@@ -41,13 +41,7 @@ def relative_weights(weights: ArrayLike, name: str, n_rows: int, rows_of: str) -
     ValueError, TypeError
         If they have another shape, are not finite, negative, or all 0.
     """
-    array = as_vector_or_matrix(weights, name, n_rows=n_rows, rows_of=rows_of)
-    if array.ndim != 1:
-        raise InputError(
-            name,
-            f"must have shape ({n_rows},), one value for each row of {rows_of}; "
-            f"got shape {array.shape}",
-        )
+    array = as_vector(weights, name, n_rows=n_rows, rows_of=rows_of)
     if (array < 0.0).any():
         row = int(np.argmax(array < 0.0))
         raise InputError(name, f"must not be negative; got {array[row]}", row=row)

@@ -112,7 +112,7 @@ class Reference(ReadOnlyArrays):
         is_own = comparison.bandwidth is not None
         compared = comparison.kernel.engine_rows(rows, are_own=is_own)
         computation = comparison.conventions.computation(report)
-        comparison, computation = comparison.with_means(compared, computation)
+        comparison, computation = comparison.with_means(compared, computation, "X_reference")
         sums = pair_sums(compared, len(rows), comparison.terms, computation=computation)
         row_sums = sums.rows[:, 0].copy()
         return cls(comparison, rows, compared, row_sums, sums.alone[0], sums.squares[0])

@@ -139,6 +139,11 @@ def with_settled_constants(
     passed : SampleKernel, optional
     later_rows : str, optional
         The name in messages of other rows that will be compared with these.
+
+    Raises
+    ------
+    ValueError
+        If all rows are equal up to rounding.
     """
     names = encoding.names
     table = rows[:, : len(names)]
@@ -147,6 +152,21 @@ def with_settled_constants(
     if passed is not None:
         return rows, Constants((), ())
     constants = Constants.of(table)
+    settled = constants.settled(rows)
+    if constants.unequal(rows) and (settled == settled[0]).all():
+        raise InputError(
+            None,
+            (
+                "rows of ",
+                Argument(what),
+                " differ by no more than rounding to float32 would, so the default kernel compares "
+                "them as equal",
+            ),
+            [
+                "subtract an offset from the columns",
+                ("give ", Option("kernel", python="kernel, such as kernel=pkex.kernels.RBF(1.0)")),
+            ],
+        )
     return without_rounding(rows, names, what, constants), constants
 
 

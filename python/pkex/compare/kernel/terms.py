@@ -81,7 +81,7 @@ class KernelTerms:
     def with_means(
         self, rows: Float, n_threads: int, progress: Report | None = None
     ) -> KernelTerms:
-        """Return the terms with absent factors that are means over all pairs of rows."""
+        """Return the terms with absent factors that are means over all pairs of different rows."""
         means = _core.mean_factors(
             rows, self.terms, self.players, n_threads=n_threads, progress=progress
         )

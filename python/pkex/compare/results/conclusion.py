@@ -45,9 +45,11 @@ def share_intervals(result: StatisticResult) -> Float:
     errors, of_whole = result.standard_errors, result.shares
     if errors is None or of_whole is None:
         return np.full((len(result.values), 2), np.nan)
-    of_rest = np.sqrt(np.maximum((errors**2).sum() - errors**2, 0.0))
     statistic = result._values_without_bias().sum()
-    of_shares = (np.abs(1.0 - of_whole) * errors + np.abs(of_whole) * of_rest) / statistic
+    # In units of the statistic; squares of other numbers can overflow or vanish.
+    errors = errors / statistic
+    of_rest = np.sqrt(np.maximum((errors**2).sum() - errors**2, 0.0))
+    of_shares = np.abs(1.0 - of_whole) * errors + np.abs(of_whole) * of_rest
     return np.stack([of_whole - _QUANTILE * of_shares, of_whole + _QUANTILE * of_shares], axis=1)
 
 

@@ -72,7 +72,9 @@ def sampled_hsic(
     with reporting(options.progress) as report:
         compared = attributed.of(reference).rows
         computation = conventions.computation()
-        divided, computation = (of_x if is_x else of_y).with_means(compared, computation)
+        divided, computation = (of_x if is_x else of_y).with_means(
+            compared, computation, "X" if is_x else "y"
+        )
         attributed = replace(attributed, terms=divided.terms)
         statistic = _BlockHSIC(attributed, other, bool(options.n_permutations), computation.alone())
         estimate = estimate_over_design(

@@ -66,7 +66,7 @@ def sampled_mmd(X: Any, Y: Any, kernel: Kernel | None, options: StatisticOptions
     )
     with reporting(options.progress) as report:
         computation = options.conventions.computation()
-        comparison, computation = comparison.with_means(reference, computation)
+        comparison, computation = comparison.with_means(reference, computation, what)
         slots = unit if options.n_permutations else None
         statistic = _BlockMMD(comparison.kernel, comparison.terms, slots, computation.alone())
         estimate = estimate_over_design(
