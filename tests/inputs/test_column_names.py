@@ -59,3 +59,23 @@ def test_names_of_every_kind_of_table_are_those_of_the_result(table, rows, expla
     assert explained.feature_names == list("abc")
     np.testing.assert_array_equal(explained.values, explainer(rows).values)
     assert pkex.hsic(table(rows), rows["a"]).feature_names == list("abc")
+
+
+def test_a_frame_of_pandas_may_have_columns_named_like_attributes_of_other_tables(rng):
+    names = ["column_names", "toarray"]
+    frame = pd.DataFrame(rng.normal(size=(20, 2)), columns=names)
+    explainer = pkex.Explainer(SVR().fit(frame.to_numpy(), frame["toarray"]), frame[:5])
+    assert explainer(frame).feature_names == names
+    assert pkex.mmd(frame, frame + 1.0).feature_names == names
+    with pytest.raises(InputError, match="in another order"):
+        explainer(frame[names[::-1]])
+
+
+@pytest.mark.parametrize("label", ["columns", "column_names", "to_pylist"])
+def test_a_series_may_have_a_row_named_like_an_attribute_of_a_table(rng, label):
+    x = rng.normal(size=(20, 2))
+    y = pd.Series(x[:, 0], index=[label, *range(1, 20)])
+    assert pkex.hsic(x, y).statistic == pkex.hsic(x, x[:, 0]).statistic
+    weights = (y.abs(), None)
+    expected = pkex.mmd(x, x + 1.0, weights=(y.abs().to_numpy(), None)).values
+    np.testing.assert_array_equal(pkex.mmd(x, x + 1.0, weights=weights).values, expected)
