@@ -79,3 +79,26 @@ def test_a_series_may_have_a_row_named_like_an_attribute_of_a_table(rng, label):
     weights = (y.abs(), None)
     expected = pkex.mmd(x, x + 1.0, weights=(y.abs().to_numpy(), None)).values
     np.testing.assert_array_equal(pkex.mmd(x, x + 1.0, weights=weights).values, expected)
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame, _dask])
+def test_integers_that_label_columns_are_compared_with_those_of_the_background(table, rows):
+    numbered = rows.set_axis(range(3), axis=1)
+    explainer = pkex.Explainer(SVR().fit(numbered, rows["a"]), numbered[:5])
+    expected = explainer(numbered).values
+    for same in (numbered, rows):
+        np.testing.assert_array_equal(explainer(table(same)).values, expected)
+    np.testing.assert_array_equal(explainer(rows.to_numpy()).values, expected)
+    for other, message in (([2, 1, 0], "another order than the background"), ([1, 2, 3], "other")):
+        labeled = table(numbered.set_axis(other, axis=1))
+        with pytest.raises(InputError, match=message):
+            explainer(labeled)
+        with pytest.raises(InputError, match=message):
+            explainer.interactions(labeled)
+
+
+def test_a_dict_is_not_a_row_of_columns_with_equal_names(rows):
+    names = ["a", "a", "c"]
+    model = pkex.KernelExpansion(rows, rows["a"], pkex.kernels.RBF(), feature_names=names)
+    with pytest.raises(InputError, match="several columns of the model are named 'a'"):
+        pkex.Explainer(model)({"a": 1.0, "c": 2.0})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -41,6 +42,9 @@ class ModelColumns:
         Names that the columns of a DataFrame must have.
     compared_with : str
         The source of these names, for messages.
+    labels : Labels, optional
+        Labels of the background's columns. Other than names, such as integers, they are compared
+        with the labels of other tables.
     """
 
     number: int
@@ -49,6 +53,7 @@ class ModelColumns:
     known_names: tuple[str, ...] | None = None
     compared: tuple[str, ...] | None = None
     compared_with: str = "the model"
+    labels: Labels | None = None
 
     @classmethod
     def of(cls, adapted: AdaptedModel, given: Sequence[str] | None) -> ModelColumns:
@@ -92,8 +97,7 @@ class ModelColumns:
         labels = Labels.comparable(data, argument)
         if labels.columns is None and found is not None:
             labels = replace(labels, columns=found)
-        if labels.names is not None and self.compared is not None:
-            check_column_names(labels.names, self.compared, argument, self.compared_with)
+        self.check_labels(labels, argument)
         names = self.known_names or labels.texts
         rows = as_table(
             data,
@@ -105,6 +109,13 @@ class ModelColumns:
         )
         return Table(rows, labels, names)
 
+    def check_labels(self, labels: Labels, argument: str) -> None:
+        """Raise InputError if the columns of a table have other names or labels."""
+        if labels.names is not None and self.compared is not None:
+            check_column_names(labels.names, self.compared, argument, self.compared_with)
+        if self.labels is not None:
+            labels.check_same(self.labels, argument, "the background")
+
     def _row(self, entries: Mapping[Any, Any], argument: str) -> NDArray[Any]:
         """Return values by column name as one row, in the order of the columns."""
         if self.compared is None:
@@ -113,6 +124,13 @@ class ModelColumns:
                 "is a dict, but the names of the model's columns are unknown",
                 f"pass an array with {counted(self.number, 'column')}, or feature_names to the "
                 "Explainer",
+            )
+        repeated = [name for name, count in Counter(self.compared).items() if count > 1]
+        if repeated:
+            raise InputError(
+                argument,
+                f"is a dict, but several columns of the model are named {repeated[0]!r}",
+                f"pass an array with {counted(self.number, 'column')}",
             )
         for name, entry in entries.items():
             if np.ndim(entry) or isinstance(entry, Mapping):
@@ -154,10 +172,10 @@ class ModelColumns:
             if given is None
             else as_weights(given, "background_weights", n_rows, "background")
         )
-        columns, names = self, table.labels.names
+        columns, names = replace(self, labels=replace(table.labels, rows=None)), table.labels.names
         if self.compared is None and names is not None:
             columns = replace(
-                self, known_names=names, compared=names, compared_with="the background"
+                columns, known_names=names, compared=names, compared_with="the background"
             )
         counts = weights > 0.0
         # Indexing copies: nobody else can change these arrays.
