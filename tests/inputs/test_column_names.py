@@ -102,3 +102,17 @@ def test_a_dict_is_not_a_row_of_columns_with_equal_names(rows):
     model = pkex.KernelExpansion(rows, rows["a"], pkex.kernels.RBF(), feature_names=names)
     with pytest.raises(InputError, match="several columns of the model are named 'a'"):
         pkex.Explainer(model)({"a": 1.0, "c": 2.0})
+
+
+def test_errors_give_the_number_of_a_column_whose_name_others_have(rows):
+    equal = rows.set_axis(["a", "a", "c"], axis=1)
+    equal.iloc[2, 1] = np.nan
+    model = pkex.KernelExpansion(np.eye(3), np.ones(3), pkex.kernels.RBF())
+    for call in (pkex.Explainer(model), lambda table: pkex.mmd(rows.to_numpy(), table)):
+        with pytest.raises(InputError, match="in row 2, column 1") as caught:
+            call(equal)
+        assert caught.value.column == 1
+    text = equal.astype(object)
+    text.iloc[3, 0] = "x"
+    with pytest.raises(InputError, match="row 3, column 0"):
+        pkex.Explainer(model)(text)
