@@ -1,5 +1,7 @@
 """Names of columns are compared whatever library a table is of."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.svm import SVR
@@ -116,3 +118,17 @@ def test_errors_give_the_number_of_a_column_whose_name_others_have(rows):
     text.iloc[3, 0] = "x"
     with pytest.raises(InputError, match="row 3, column 0"):
         pkex.Explainer(model)(text)
+
+
+def test_integers_that_label_columns_are_compared_with_those_of_a_witness_function(rows):
+    numbered = rows.set_axis(range(3), axis=1)
+    witness = pkex.witness(numbered, numbered + 1.0, kernel=pkex.kernels.RBF([1.0, 5.0, 9.0]))
+    witness = pickle.loads(pickle.dumps(witness))
+    calls = [witness.predict, pkex.Explainer(witness), lambda X: pkex.sensitivity(witness, X)]
+    for call in calls:
+        for same in (numbered, rows, rows.to_numpy()):
+            call(same)
+        with pytest.raises(InputError, match=r"in another order than the (expansion|model)"):
+            call(numbered[[2, 1, 0]])
+    with pytest.raises(InputError, match="background has its columns in another order"):
+        pkex.Explainer(witness, numbered[[2, 1, 0]])

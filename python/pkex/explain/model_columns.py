@@ -43,8 +43,10 @@ class ModelColumns:
     compared_with : str
         The source of these names, for messages.
     labels : Labels, optional
-        Labels of the background's columns. Other than names, such as integers, they are compared
-        with the labels of other tables.
+        Labels of the columns of the model or the background. Other than names, such as integers,
+        they are compared with the labels of tables.
+    labels_of : str
+        The source of these labels, for messages.
     """
 
     number: int
@@ -54,6 +56,7 @@ class ModelColumns:
     compared: tuple[str, ...] | None = None
     compared_with: str = "the model"
     labels: Labels | None = None
+    labels_of: str = "the model"
 
     @classmethod
     def of(cls, adapted: AdaptedModel, given: Sequence[str] | None) -> ModelColumns:
@@ -68,6 +71,7 @@ class ModelColumns:
             known_names=names or own,
             compared=own or names,
             compared_with="the model" if own else "feature_names",
+            labels=None if function.column_labels is None else Labels(function.column_labels),
         )
 
     @property
@@ -114,7 +118,7 @@ class ModelColumns:
         if labels.names is not None and self.compared is not None:
             check_column_names(labels.names, self.compared, argument, self.compared_with)
         if self.labels is not None:
-            labels.check_same(self.labels, argument, "the background")
+            labels.check_same(self.labels, argument, self.labels_of)
 
     def _row(self, entries: Mapping[Any, Any], argument: str) -> NDArray[Any]:
         """Return values by column name as one row, in the order of the columns."""
@@ -172,7 +176,10 @@ class ModelColumns:
             if given is None
             else as_weights(given, "background_weights", n_rows, "background")
         )
-        columns, names = replace(self, labels=replace(table.labels, rows=None)), table.labels.names
+        columns, names = self, table.labels.names
+        if self.labels is None:
+            labels = replace(table.labels, rows=None)
+            columns = replace(self, labels=labels, labels_of="the background")
         if self.compared is None and names is not None:
             columns = replace(
                 columns, known_names=names, compared=names, compared_with="the background"
