@@ -161,7 +161,8 @@ class Message(Worded):
         out.
     row : int, optional
     column : int or str, optional
-        The number or, if it is known, the name. Without a row it belongs to the subject.
+        The name if no other column has it, otherwise the number. Without a row it belongs to the
+        subject.
     kind : str, optional
         What the value is, for those who handle it: "missing", "infinite", "date" or "text" …
     """

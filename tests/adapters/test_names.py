@@ -64,18 +64,20 @@ def test_labels_with_vs_within_a_word_are_named_as_they_are():
 class Model:
     """A model of which an adapter says what `names` are."""
 
-    def __init__(self, coefficients, **names):
-        points = np.zeros((1, 2))
-        self.expansion = pkex.KernelExpansion(points, [coefficients], pkex.kernels.RBF())
+    def __init__(self, coefficients, *, own_names=None, **names):
+        self.expansion = pkex.KernelExpansion(
+            np.zeros((1, 2)), [coefficients], pkex.kernels.RBF(), feature_names=own_names
+        )
         self.names = names
+
+    def predict(self, X):
+        return self.expansion.predict(np.asarray(X))
 
 
 @pkex.adapters.register(Model)
 def _(model):
-    predict = model.expansion.predict
-    return pkex.adapters.AdaptedModel(
-        model.expansion, method="predict", predict=predict, **model.names
-    )
+    parts = {"method": "predict", "predict": model.predict, **model.names}
+    return pkex.adapters.AdaptedModel(model.expansion, **parts)
 
 
 @pytest.mark.parametrize(
@@ -97,3 +99,69 @@ def test_names_of_an_adapter_that_fit_its_function_are_taken():
     explainer = pkex.Explainer(Model([1.0, 2.0], output_names=("a", "b"), feature_names=("u", "v")))
     assert explainer.output_names == ["a", "b"]
     assert pkex.Explainer(Model(1.0, output_names=("a",))).output_name == "a"
+
+
+def test_names_of_an_expansion_are_those_of_its_model():
+    explainer = pkex.Explainer(Model(1.0, own_names=["u", "v"]))
+    assert explainer.feature_names == ["u", "v"]
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="in another order"):
+        explainer(pd.DataFrame([[1.0, 2.0]], columns=["v", "u"]))
+
+
+def test_a_method_that_the_model_lacks_is_an_error():
+    model = Model(1.0, method="nope")
+    for explained in (model, model.predict):
+        with pytest.raises(TypeError, match="method='nope', but Model has no such method"):
+            pkex.Explainer(explained)
+
+
+class Unread:
+    """A model whose adapter does not return a description."""
+
+
+@pytest.mark.parametrize("result", [5, None])
+def test_an_adapter_must_return_a_description(result):
+    pkex.adapters.register(Unread)(lambda model: result)
+    with pytest.raises(TypeError, match=f"adapter of Unread must return .*got {result}"):
+        pkex.Explainer(Unread())
+
+
+def test_the_expansion_of_a_description_must_be_a_function_of_pkex():
+    with pytest.raises(TypeError, match=r"expansion must be a KernelExpansion.*got 'x' \(str\)"):
+        pkex.adapters.AdaptedModel("x", predict=None, method="predict")
+
+
+class TwiceKernels(pkex.KernelExpansion):
+    def predict(self, X):
+        return 2.0 * super().predict(X)
+
+
+class TwiceTerms(pkex.TermExpansion):
+    def predict(self, X):
+        return 2.0 * super().predict(X)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [TwiceKernels([[0.0]], [1.0], pkex.kernels.RBF()), TwiceTerms([(0, np.sin)])],
+)
+def test_an_expansion_with_another_predict_is_not_supported(model):
+    for explained in (model, model.predict):
+        message = f"{type(model).__name__} defines its own predict"
+        with pytest.raises(pkex.UnsupportedModelError, match=message):
+            pkex.Explainer(explained, [[0.5]])
+
+
+def test_an_expansion_with_another_predict_may_have_an_adapter():
+    class Adapted(TwiceTerms):
+        """A class with an adapter."""
+
+    @pkex.adapters.register(Adapted)
+    def _(model):
+        doubled = pkex.TermExpansion([(0, lambda column: 2.0 * np.sin(column))])
+        return pkex.adapters.AdaptedModel(doubled, method="predict", predict=model.predict)
+
+    model = Adapted([(0, np.sin)])
+    explanation = pkex.Explainer(model, [[0.0]])([[0.5]])
+    np.testing.assert_allclose(explanation.values[0], model.predict([[0.5]]))

@@ -195,11 +195,25 @@ def test_objects_of_libraries_come_back_as_those_of_python():
         pd.Index([3, 7]),
         pd.date_range("2026-03-01", periods=2, freq="D", name="day", unit="ns").to_series().index,
         pd.MultiIndex.from_tuples([("a", 1), ("b", 2)], names=["x", None]),
+        # From winter time to summer time.
+        pd.date_range("2026-03-29", periods=2, tz="Europe/Berlin", name="day"),
+        pd.DatetimeIndex(["2026-03-01T12:30:00.000000001", None]).tz_localize("UTC"),
+        pd.date_range("2026-03-29", periods=2, tz=timezone(timedelta(hours=-3))),
+        pd.MultiIndex.from_arrays(
+            [pd.date_range("2026-03-29", periods=2, tz="Europe/Berlin"), [1, 2]]
+        ),
     ],
 )
 def test_labels_of_rows_come_back(index):
     again = _through_json(_explanation(np.zeros((2, 1)), index)).row_index
     pd.testing.assert_index_equal(again, index, check_freq=False)
+
+
+def test_a_time_zone_that_has_no_common_name_is_an_error():
+    zone = timezone(timedelta(hours=1), "office")
+    explanation = _explanation(np.zeros((2, 1)), pd.date_range("2026-03-29", periods=2, tz=zone))
+    with pytest.raises(TypeError, match=r"row_index has the time zone .*'office'"):
+        explanation.to_dict()
 
 
 @pytest.mark.parametrize(
@@ -221,6 +235,11 @@ def test_infinite_values_are_refused():
 
 
 EXPLANATION = RESULTS["exact"]().to_dict()
+_IN_NO_ZONE = {
+    "names": {"type": "object", "entries": [None]},
+    "levels": [{"type": "datetime64[s]", "entries": ["2026-03-01T00:00:00"] * 24}],
+    "zones": ["Nowhere"],
+}
 WRONG = {
     "values": [[[0.0]], "one", [["1"]], [[True]], [[1.0], [1.0, 2.0]], [[1.0, 2.0]], {}, None],
     "base_values": [[0.0], 0.0, None, [None] * 24],
@@ -231,7 +250,7 @@ WRONG = {
     "axes": [["row"], 3, []],
     "is_centered": [None, 0, "true"],
     "standard_errors": [[[1.0]], 0.5],
-    "row_index": [[], {"names": {}, "levels": []}, 3],
+    "row_index": [[], {"names": {}, "levels": []}, 3, _IN_NO_ZONE],
     "type": ["Estimate", None],
     "format": [2, "1", True, None],
 }

@@ -293,6 +293,18 @@ def test_an_index_of_another_length_is_refused(single):
         pkex.Explanation(*parts, row_index=list(range(5)))
 
 
+def test_labels_of_rows_may_be_any_sequence(single):
+    pytest.importorskip("pandas")
+    parts = (single.values, single.base_values, single.data, FEATURES)
+    explanation = pkex.Explanation(*parts, row_index=list("uvwxyz"))
+    assert list(explanation[[1, 0]].row_index) == ["v", "u"]
+    assert list(explanation[5].row_index) == ["z"]
+    assert list(pkex.Explanation.from_dict(explanation.to_dict()).row_index) == list("uvwxyz")
+    for wrong in ("uvwxyz", 6, np.zeros((6, 1))):
+        with pytest.raises(TypeError, match="row_index must be a pandas"):
+            pkex.Explanation(*parts, row_index=wrong)
+
+
 # --- NumPy, and what users of shap expect ---
 
 

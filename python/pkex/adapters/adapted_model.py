@@ -8,7 +8,7 @@ from typing import Any
 
 from pkex.functions.base import Function
 from pkex.functions.column_maps import ColumnMap
-from pkex.functions.descriptions import KernelExpansion, TermExpansion
+from pkex.functions.descriptions import Description, KernelExpansion, TermExpansion
 from pkex.functions.transformed import Transformed
 from pkex.typing import Float
 
@@ -80,7 +80,7 @@ class AdaptedModel:
         Name of the function in explanations, such as ``"posterior mean"``. By default the name of
         the method.
     feature_names : tuple of str, optional
-        Names of the d columns.
+        Names of the d columns; by default those of a KernelExpansion or TermExpansion.
     output_names : tuple of str, optional
         One name per output. Without an output axis a single name, such as ``"b vs a"`` for a
         classifier that is positive for b.
@@ -103,7 +103,7 @@ class AdaptedModel:
     Raises
     ------
     TypeError
-        If neither a method nor a title is given.
+        If neither a method nor a title is given, or `expansion` is not one of these functions.
 
     Examples
     --------
@@ -135,6 +135,14 @@ class AdaptedModel:
         return given if isinstance(given, Function) else given._function
 
     def __post_init__(self) -> None:
+        if isinstance(self.expansion, Description):
+            if self.feature_names is None:
+                object.__setattr__(self, "feature_names", self.expansion.feature_names)
+        elif not isinstance(self.expansion, Function):
+            raise TypeError(
+                "expansion must be a KernelExpansion, a TermExpansion or a Function of pkex; "
+                f"got {self.expansion!r} ({type(self.expansion).__name__})"
+            )
         if not self.title:
             if self.method is None:
                 raise TypeError(

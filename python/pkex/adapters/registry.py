@@ -14,7 +14,7 @@ from pkex.adapters.alternatives import alternative
 from pkex.adapters.fitted_attributes import usable
 from pkex.errors import Text, UnsupportedModelError, joined
 from pkex.functions.base import Function
-from pkex.functions.descriptions import KernelExpansion, TermExpansion
+from pkex.functions.descriptions import Description, KernelExpansion, TermExpansion
 from pkex.functions.encoded import EncodedKernelSum
 
 __all__ = [
@@ -96,6 +96,12 @@ def _adapt(model: Any) -> AdaptedModel:
 @_adapt.register(KernelExpansion)
 @_adapt.register(TermExpansion)
 def _(model: KernelExpansion | TermExpansion) -> AdaptedModel:
+    if type(model).predict is not Description.predict:
+        name = type(model).__name__
+        raise UnsupportedModelError(
+            f"{name} defines its own predict, which may be another function than that of its "
+            f"expansion. Register an adapter for {name} with pkex.adapters.register"
+        )
     function: Function = model._function
     if isinstance(function, EncodedKernelSum):
         function = function.of_table()
@@ -156,6 +162,8 @@ def adapt(model: Any) -> AdaptedModel:
     UnsupportedModelError
         If no adapter reads the model, or its adapter does not support it, or the method is not the
         function that its adapter describes.
+    TypeError
+        If its adapter does not return an `AdaptedModel`, or names a method that the model lacks.
 
     Examples
     --------
@@ -183,7 +191,19 @@ def adapt(model: Any) -> AdaptedModel:
         )
     _import_adapters_for(type(model))
     with usable(model):
-        return _adapt(model)
+        adapted = _adapt(model)
+    name = type(model).__name__
+    if not isinstance(adapted, AdaptedModel):
+        raise TypeError(
+            f"the adapter of {name} must return a pkex.adapters.AdaptedModel; got {adapted!r} "
+            f"({type(adapted).__name__})"
+        )
+    if adapted.method is not None and not hasattr(model, adapted.method):
+        raise TypeError(
+            f"the adapter of {name} returns method={adapted.method!r}, but {name} has no such "
+            "method. Pass a name for the function as title if no method returns it"
+        )
+    return adapted
 
 
 def _unknown(model_class: type) -> UnsupportedModelError:

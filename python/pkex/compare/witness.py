@@ -13,6 +13,7 @@ from pkex.compare.kernel.choice import chosen_kernel
 from pkex.compare.kernel.sample_kernel import user_kernel
 from pkex.functions.descriptions import KernelExpansion
 from pkex.functions.encoded import EncodedKernelSum, TableMap
+from pkex.functions.kernel_sum import KernelSum
 from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
 from pkex.tables.columns import (
@@ -80,10 +81,11 @@ def witness(
     pooled = np.concatenate([x, y])
     used = chosen_kernel(passed, pooled, encoding, "X and Y").kernel
     signs = np.repeat([1.0 / len(x), -1.0 / len(y)], [len(x), len(y)])
-    if encoding.is_plain:
-        shown = of_x.labels.names or of_y.labels.names
-        return KernelExpansion(pooled, signs, used, feature_names=shown)
     labels = of_x.labels if of_x.labels.columns else of_y.labels
+    if encoding.is_plain:
+        names = of_x.labels.names or of_y.labels.names
+        others = labels.columns if names is None else None
+        return KernelExpansion._of(KernelSum(pooled, signs, used, 0.0, names, others))
     columns = EncodedColumns(encoding, replace(labels, rows=None))
     return KernelExpansion._of(EncodedKernelSum(pooled, signs, used, columns))
 

@@ -14,7 +14,7 @@ import numpy as np
 from pkex.execution.backends import InOnePiece
 from pkex.explain.model_columns import ModelColumns
 from pkex.inputs.optional import missing_library
-from pkex.tables.labels import Labels, check_column_names
+from pkex.tables.labels import Labels
 from pkex.tables.stream import parts_of_rows
 from pkex.typing import Float
 
@@ -85,9 +85,7 @@ def on_dask_rows(
             )
         lengths = data.chunks[0]
     else:
-        names = Labels(tuple(data.columns)).names
-        if names is not None and columns.compared is not None:
-            check_column_names(names, columns.compared, "X", columns.compared_with)
+        columns.check_labels(Labels(tuple(data.columns)), "X")
         lengths = (np.nan,) * data.npartitions
     explain = delayed(InOnePiece(_OfChunk(values, shape)))
     chunks = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -41,6 +42,11 @@ class ModelColumns:
         Names that the columns of a DataFrame must have.
     compared_with : str
         The source of these names, for messages.
+    labels : Labels, optional
+        Labels of the columns of the model or the background. Other than names, such as integers,
+        they are compared with the labels of tables.
+    labels_of : str
+        The source of these labels, for messages.
     """
 
     number: int
@@ -49,6 +55,8 @@ class ModelColumns:
     known_names: tuple[str, ...] | None = None
     compared: tuple[str, ...] | None = None
     compared_with: str = "the model"
+    labels: Labels | None = None
+    labels_of: str = "the model"
 
     @classmethod
     def of(cls, adapted: AdaptedModel, given: Sequence[str] | None) -> ModelColumns:
@@ -63,6 +71,7 @@ class ModelColumns:
             known_names=names or own,
             compared=own or names,
             compared_with="the model" if own else "feature_names",
+            labels=None if function.column_labels is None else Labels(function.column_labels),
         )
 
     @property
@@ -92,8 +101,7 @@ class ModelColumns:
         labels = Labels.comparable(data, argument)
         if labels.columns is None and found is not None:
             labels = replace(labels, columns=found)
-        if labels.names is not None and self.compared is not None:
-            check_column_names(labels.names, self.compared, argument, self.compared_with)
+        self.check_labels(labels, argument)
         names = self.known_names or labels.texts
         rows = as_table(
             data,
@@ -105,6 +113,13 @@ class ModelColumns:
         )
         return Table(rows, labels, names)
 
+    def check_labels(self, labels: Labels, argument: str) -> None:
+        """Raise InputError if the columns of a table have other names or labels."""
+        if labels.names is not None and self.compared is not None:
+            check_column_names(labels.names, self.compared, argument, self.compared_with)
+        if self.labels is not None:
+            labels.check_same(self.labels, argument, self.labels_of)
+
     def _row(self, entries: Mapping[Any, Any], argument: str) -> NDArray[Any]:
         """Return values by column name as one row, in the order of the columns."""
         if self.compared is None:
@@ -113,6 +128,13 @@ class ModelColumns:
                 "is a dict, but the names of the model's columns are unknown",
                 f"pass an array with {counted(self.number, 'column')}, or feature_names to the "
                 "Explainer",
+            )
+        repeated = [name for name, count in Counter(self.compared).items() if count > 1]
+        if repeated:
+            raise InputError(
+                argument,
+                f"is a dict, but several columns of the model are named {repeated[0]!r}",
+                f"pass an array with {counted(self.number, 'column')}",
             )
         for name, entry in entries.items():
             if np.ndim(entry) or isinstance(entry, Mapping):
@@ -155,9 +177,12 @@ class ModelColumns:
             else as_weights(given, "background_weights", n_rows, "background")
         )
         columns, names = self, table.labels.names
+        if self.labels is None:
+            labels = replace(table.labels, rows=None)
+            columns = replace(self, labels=labels, labels_of="the background")
         if self.compared is None and names is not None:
             columns = replace(
-                self, known_names=names, compared=names, compared_with="the background"
+                columns, known_names=names, compared=names, compared_with="the background"
             )
         counts = weights > 0.0
         # Indexing copies: nobody else can change these arrays.

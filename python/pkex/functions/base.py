@@ -91,6 +91,11 @@ class Function(ABC):
     # --- rows ---
 
     @property
+    def column_labels(self) -> tuple[Any, ...] | None:
+        """Labels that tables must have if they have labels other than names; None if unknown."""
+        return None
+
+    @property
     def allows_missing(self) -> bool:
         """Whether rows may have missing values (NaN)."""
         return False

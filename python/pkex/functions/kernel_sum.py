@@ -47,12 +47,13 @@ class KernelSum(Function):
 
     Parameters
     ----------
-    points, coefficients, kernel, intercept, feature_names
+    points, coefficients, kernel, intercept, feature_names, column_labels
         As in `KernelExpansion`, its public description.
     """
 
     __slots__ = (
         "_allowed",
+        "_column_labels",
         "_packing",
         "coefficients",
         "feature_names",
@@ -70,6 +71,7 @@ class KernelSum(Function):
         kernel: Kernel,
         intercept: ArrayLike = 0.0,
         feature_names: Sequence[str] | None = None,
+        column_labels: tuple[Any, ...] | None = None,
     ) -> None:
         if not isinstance(kernel, Kernel):
             raise TypeError(
@@ -86,6 +88,7 @@ class KernelSum(Function):
         )
         self._set_shape(n_features, self.coefficients.shape[1:])
         self.intercept = checked_constant(intercept, self.coefficients.shape[1:])
+        self._column_labels = column_labels
         self.feature_names = None if feature_names is None else tuple(feature_names)
         if feature_names is not None and len(feature_names) != n_features:
             raise ValueError(
@@ -93,6 +96,10 @@ class KernelSum(Function):
                 f"got {len(feature_names)}"
             )
         self._packing = Packing(self.points, self._columns_of_coefficients, kernel)
+
+    @property
+    def column_labels(self) -> tuple[Any, ...] | None:
+        return self._column_labels
 
     @property
     def packed(self) -> _core.Expansion:
@@ -113,6 +120,8 @@ class KernelSum(Function):
         if self.feature_names is not None:
             found = Labels.comparable(X, "X").names or self.feature_names
             check_column_names(found, self.feature_names, "X", "the expansion")
+        if self._column_labels is not None:
+            Labels.of(X).check_same(Labels(self._column_labels), "X", "the expansion")
         rows = as_matrix(X, "X", n_columns=self.n_features)
         self._allowed.check(rows, "X")
         sums = self._packing.over(
@@ -282,6 +291,7 @@ class KernelSum(Function):
             self.kernel,
             np.asarray(self.intercept)[outputs],
             self.feature_names,
+            self._column_labels,
         )
         return selected if self._players is None else selected.grouped(self._players)
 
@@ -290,7 +300,7 @@ class KernelSum(Function):
         return {name: item for name, item in state.items() if name not in _NOT_SAVED}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
+        super().__setstate__({"_column_labels": None, **state})
         owned(self.points)
         owned(self.coefficients)
         self._allowed = AllowedValues.of(self.kernel.terms(self.n_features))

@@ -21,8 +21,9 @@ def read_regressor(model: ShapleyRegularizedRidge | RWReLU | RWSign | RWStumps) 
     """Return the prediction."""
     check_fitted(model)
     is_ridge = isinstance(model, ShapleyRegularizedRidge)
+    expansion = model.kernel_expansion_ if is_ridge else model.term_expansion_
     return AdaptedModel(
-        model.kernel_expansion_ if is_ridge else model.term_expansion_,
+        expansion._function,  # without the names x0, x1, … of terms
         method="predict",
         predict=without_names(model).predict,
         feature_names=feature_names(model),

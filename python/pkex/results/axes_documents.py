@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.documents import Document
@@ -61,14 +60,41 @@ def read_value_function(document: Document) -> ValueFunction | None:
 
 
 def _plain_index(index: pd.Index) -> dict[str, Any]:
-    """Return the row labels as plain data: the names of the levels, and the labels per level."""
+    """Return the row labels as plain data: the names of the levels, and the labels per level.
+
+    Times of a time zone are written in UTC, next to the name of the zone.
+    """
     names = np.empty(index.nlevels, dtype=object)
     names[:] = index.names
-    levels = (index.get_level_values(level).to_numpy() for level in range(index.nlevels))
-    return {
+    levels = [index.get_level_values(level) for level in range(index.nlevels)]
+    zones = [_zone(level) for level in levels]
+    utc = (
+        level if zone is None else level.tz_convert("UTC").tz_localize(None)
+        for level, zone in zip(levels, zones, strict=True)
+    )
+    plain = {
         "names": plain_entries("row_index.names", names),
-        "levels": [plain_entries("row_index", level) for level in levels],
+        "levels": [plain_entries("row_index", level.to_numpy()) for level in utc],
     }
+    return plain if not any(zones) else {**plain, "zones": zones}
+
+
+def _zone(level: Any) -> str | None:
+    """Return the name of the time zone of labels; None if they are not times of a zone."""
+    zone = getattr(level.dtype, "tz", None)
+    if zone is None:
+        return None
+    name = str(zone)
+    try:
+        is_found = level.tz_convert(name).dtype == level.dtype
+    except (LookupError, ValueError):  # such a name is not known
+        is_found = False
+    if not is_found:
+        raise TypeError(
+            f"row_index has the time zone {zone!r}, which a document cannot hold; turn it into a "
+            "zone with a name, such as 'Europe/Berlin', or use pickle"
+        )
+    return name
 
 
 def _read_index(plain: Any) -> pd.Index:
@@ -77,7 +103,12 @@ def _read_index(plain: Any) -> pd.Index:
     except ImportError as error:
         raise missing_library("row_index of a document", "pandas") from error
     names = read_entries(plain["names"], 1).tolist()
-    levels: list[NDArray[Any]] = [read_entries(level, 1) for level in plain["levels"]]
+    levels: list[Any] = [pd.Index(read_entries(level, 1)) for level in plain["levels"]]
+    if "zones" in plain:
+        levels = [
+            level if zone is None else level.tz_localize("UTC").tz_convert(zone)
+            for level, zone in zip(levels, plain["zones"], strict=True)
+        ]
     if len(levels) == 1:
         return pd.Index(levels[0], name=names[0])
     return pd.MultiIndex.from_arrays(levels, names=names)

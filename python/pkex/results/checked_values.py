@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.choices import as_names, check_choice
+from pkex.inputs.optional import missing_library
 from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes, check_shapes
 from pkex.results.row_values import RowValues
 from pkex.typing import Float
@@ -29,7 +30,7 @@ def checked_values(
     output_names: Sequence[str] | None,
     *,
     output_name: str | None,
-    row_index: pd.Index | None,
+    row_index: pd.Index | Sequence[Any] | None,
     value_function: str | None,
 ) -> RowValues:
     """Return copies of arrays with their axes, after a check of their shapes; see `Explanation`.
@@ -39,7 +40,7 @@ def checked_values(
     ValueError
         If the shapes do not match, or the value function is not supported.
     TypeError
-        If a name is not a string, or numbers are complex.
+        If a name is not a string, numbers are complex, or `row_index` is not a sequence.
     """
     if output_names is not None and output_name is not None:
         raise ValueError(
@@ -53,13 +54,31 @@ def checked_values(
     table: Any = np.array(data)
     rows = () if table.ndim == 1 else (ROW,)
     present = (*rows, FEATURE, *(() if outputs is None else (OUTPUT,)))
-    axes = Axes(features, outputs, row_index, present)
+    axes = Axes(features, outputs, _as_index(row_index), present)
     check_shapes(own, base, table, axes)
     if output_name is not None:
         axes = replace(axes, outputs=as_names("output_name", [output_name]))
     valid: tuple[ValueFunction, ...] = get_args(ValueFunction)
     game = None if value_function is None else check_choice("value_function", value_function, valid)
     return RowValues(own, base, table, axes, value_function=game)
+
+
+def _as_index(labels: pd.Index | Sequence[Any] | None) -> pd.Index | None:
+    """Return the labels of rows as an index of pandas."""
+    if labels is None:
+        return None
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise missing_library("row_index", "pandas") from error
+    if isinstance(labels, pd.Index):
+        return labels
+    if isinstance(labels, str) or not np.iterable(labels) or getattr(labels, "ndim", 1) != 1:
+        raise TypeError(
+            f"row_index must be a pandas.Index or a sequence of labels; got {labels!r} "
+            f"({type(labels).__name__})"
+        )
+    return pd.Index(list(labels))
 
 
 def checked_floats(argument: str, numbers: ArrayLike) -> Float:

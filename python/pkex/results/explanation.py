@@ -51,7 +51,7 @@ class Explanation(Attribution):
         One name per output; required if and only if `values` has an output axis.
     output_name : str, optional
         The name of the only output, if `values` has no output axis.
-    row_index : pandas.Index of length n, optional
+    row_index : pandas.Index or sequence of length n, optional
         The labels of the rows, for `to_frame`; numbers from 0 by default.
     value_function : {None, "neutral", "interventional", "marginal", "observational"}, optional
         The value function, as in `Explainer`; None if it is not known. `importance` depends on it.

@@ -1,8 +1,9 @@
 """The library that a table or a column belongs to.
 
-Objects are recognized by their methods, and no library is imported. narwhals, which has one
-interface for data frames, does not accept equal column names, arrays, sparse matrices and lists, so
-half of these cases would remain.
+Objects are recognized by the attributes of their classes, and no library is imported. The names of
+pandas columns are attributes of the objects themselves. narwhals, which has one interface for data
+frames, does not accept equal column names, arrays, sparse matrices and lists, so half of these
+cases would remain.
 """
 
 from __future__ import annotations
@@ -40,13 +41,14 @@ def kind_of(data: Any) -> Kind:
     """Return the kind of a table or a column."""
     if isinstance(data, np.ndarray):
         return Kind.ARRAY
-    if hasattr(data, "column_names"):
+    cls = type(data)
+    if hasattr(cls, "column_names"):
         return Kind.ARROW
-    if hasattr(data, "to_numpy"):
-        if not hasattr(data, "columns"):
+    if hasattr(cls, "to_numpy"):
+        if not hasattr(cls, "columns"):
             return Kind.SERIES
         return Kind.PANDAS if is_pandas(data) else Kind.POLARS
-    return Kind.SPARSE if hasattr(data, "toarray") else Kind.OTHER
+    return Kind.SPARSE if hasattr(cls, "toarray") else Kind.OTHER
 
 
 def is_frame(data: Any) -> bool:
@@ -56,14 +58,14 @@ def is_frame(data: Any) -> bool:
 
 def is_pandas(data: Any) -> bool:
     """Whether a DataFrame or a column belongs to pandas."""
-    return hasattr(data, "iloc")
+    return hasattr(type(data), "iloc")
 
 
 def labels_of(data: Any) -> tuple[Any, ...] | None:
     """Return the labels of the columns of a table that has labels, None for others."""
     if kind_of(data) is Kind.ARROW:
         return tuple(data.column_names)
-    is_dask_frame = hasattr(data, "dask") and hasattr(data, "columns")
+    is_dask_frame = hasattr(type(data), "dask") and hasattr(type(data), "columns")
     return tuple(data.columns) if is_frame(data) or is_dask_frame else None
 
 
@@ -88,7 +90,7 @@ def dense(data: Any) -> Any:
 def values_of(column: Any) -> list[Any]:
     """Return the values of a column as Python objects."""
     for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(column, method):
+        if hasattr(type(column), method):
             values: list[Any] = getattr(column, method)()
             return values
     return list(column)

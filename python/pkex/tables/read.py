@@ -358,10 +358,11 @@ _FILL = "fill or remove it"
 def _place(
     index: Sequence[int] | NDArray[np.intp], names: Sequence[str] | None = None
 ) -> tuple[int | None, int | str | None]:
-    """Return the row and the column of a value; the column by its name if it has one."""
+    """Return the row and the column of a value; the column by its name if only one has it."""
     row = int(index[0]) if len(index) else None
     if len(index) < 2:
         return row, None
     column = int(index[1])
     # If there are more columns than names, that is another error.
-    return row, names[column] if names and column < len(names) else column
+    has_name = names and column < len(names) and names.count(names[column]) == 1
+    return row, names[column] if names and has_name else column

@@ -127,7 +127,8 @@ def read_sources(
 
 def is_lazy(data: Any) -> bool:
     """Whether rows are an array or a data frame of Dask."""
-    return hasattr(data, "dask") and (hasattr(data, "map_blocks") or hasattr(data, "to_delayed"))
+    cls = type(data)
+    return hasattr(cls, "dask") and (hasattr(cls, "map_blocks") or hasattr(cls, "to_delayed"))
 
 
 def parts_of_rows(data: Any) -> list[Any]:
