@@ -30,7 +30,10 @@ BAD = {
     "missing": (b"a,b\n\n1,2\n,4\n,6\n", "line 4, column 'a': the value is missing"),
     "infinite": (b"a,b\n1,2\n3,inf\n5,6\n", "line 3, column 'b': the number is infinite"),
     "other columns": (b"a,c\n1,2\n3,4\n", "has no column 'b', which"),
-    "spaces in names": (b"a, b\n1,2\n3,4\n", "has, but ' b'. Choose the columns"),
+    "spaces in names": (
+        b"a, b\n1,2\n3,4\n",
+        "has. Did you mean ' b'? Rename it, or choose columns",
+    ),
     "cut parquet": (b"PAR1abcdefgh", "cannot be read"),
     "cut arrow": (b"ARROW1\0\0abcdefgh", "cannot be read"),
     "cut gzip": (gzip.compress(GOOD.encode())[:-12], "cannot be unpacked"),
