@@ -126,3 +126,19 @@ def test_progress_is_shown_on_a_terminal_alone(monkeypatch, capsys):
         progress(done, 4)
     shown = capsys.readouterr().err
     assert shown == f"\rpkex:  25 %\rpkex:  50 %\r{' ' * 11}\r"
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("--fail-on-drft", "--fail-on-drift"),
+        ("any-column", "--fail-on-drift=any-column"),
+        ("--threshold", None),
+    ],
+)
+def test_an_unknown_argument_is_answered_with_the_option_that_was_meant(run, word, meant):
+    done = run("drift", "a.csv", "b.csv", word)
+    assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
+    assert f"the argument {word!r} is not known" in done.err
+    assert done.err.endswith(" (see pkex drift --help)\n")
+    assert (f", did you mean {meant}?" if meant else "known (see") in done.err

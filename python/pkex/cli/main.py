@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,8 +35,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = "pkex"
     try:
         try:
-            options = _parser().parse_args(arguments)
+            parser, commands = _parser()
+            options, unknown = parser.parse_known_args(arguments)
             command = f"pkex {options.command}"
+            if unknown:
+                parser = commands.choices[options.command]
+                parser.error(_unknown(unknown[0], parser.format_usage()))
             status: int = options.run(options)
         finally:
             flush()
@@ -66,7 +71,17 @@ class _Parser(argparse.ArgumentParser):
         sys.exit(_FAILED)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _unknown(word: str, usage: str) -> str:
+    """Return the error of a word that is not an argument, with the option that was meant."""
+    options = [option.strip("[]") for option in usage.split() if option.startswith("[--")]
+    near = [option for option in options if option.endswith(f"={word}")]
+    near += get_close_matches(word.partition("=")[0], options, 1)
+    return f"the argument {word!r} is not known" + (f", did you mean {near[0]}?" if near else "")
+
+
+def _parser() -> tuple[
+    argparse.ArgumentParser, argparse._SubParsersAction[argparse.ArgumentParser]
+]:
     parser = _Parser(
         prog="pkex", description="Exact Shapley values for kernel methods.", allow_abbrev=False
     )
@@ -87,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
         help="directory of the pictures, created if necessary (default: %(default)s)",
     )
     demo.set_defaults(run=_run_demo)
-    return parser
+    return parser, commands
 
 
 def _run_demo(options: argparse.Namespace) -> int:
