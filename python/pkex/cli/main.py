@@ -79,9 +79,7 @@ def _unknown(word: str, usage: str) -> str:
     return f"the argument {word!r} is not known" + (f", did you mean {near[0]}?" if near else "")
 
 
-def _parser() -> tuple[
-    argparse.ArgumentParser, argparse._SubParsersAction[argparse.ArgumentParser]
-]:
+def _parser() -> tuple[_Parser, argparse._SubParsersAction[_Parser]]:
     parser = _Parser(
         prog="pkex", description="Exact Shapley values for kernel methods.", allow_abbrev=False
     )
