@@ -88,7 +88,8 @@ def test_ten_thousand_rows_need_no_matrix_of_pairs():
             "pkex.hsic(x, y[:, 0])",
             150,
         ),
-        slow("pkex.hsic(x, y[:, 0], n_permutations=20, random_state=0)", 350),
+        # On one thread: with two, the peak depends on when the other allocates.
+        slow("pkex.hsic(x, y[:, 0], n_permutations=20, random_state=0, n_jobs=1)", 350),
     ],
 )
 def test_thousands_of_columns_need_little_more_than_the_data_and_the_results(call, most):
