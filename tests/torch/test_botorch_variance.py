@@ -159,7 +159,7 @@ def test_the_variance_of_a_mixture_equals_brute_force(build, target):
         return np.sqrt(variance) if target == "std" else variance
 
     assert_explained(model, own, rows, background, 1e-9, target)
-    with pytest.raises(pkex.UnsupportedModelError, match="those of a mixture of Gaussian process"):
+    with pytest.raises(pkex.UnsupportedModelError, match="a mixture of Gaussian process"):
         pkex.Explainer(model, background)(rows, uncertainty=True)
 
 
