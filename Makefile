@@ -50,7 +50,7 @@ define pytest
 endef
 
 .PHONY: check
-check: lint ## the quick loop: lint, types, stubs and the fast tests, in under three minutes
+check: lint ## the quick loop: lint, types, stubs and the fast tests, in about five minutes
 	cargo test --workspace --quiet
 	$(call pytest,$(bin)/pytest, and not slow)
 
