@@ -8,21 +8,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import stats
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC, SVR
 
 import pkex
-
-pd = pytest.importorskip("pandas")
-pytest.importorskip("sklearn")
-
-from scipy import stats  # noqa: E402
-from sklearn.calibration import CalibratedClassifierCV  # noqa: E402
-from sklearn.decomposition import PCA  # noqa: E402
-from sklearn.ensemble import RandomForestRegressor  # noqa: E402
-from sklearn.gaussian_process import GaussianProcessRegressor  # noqa: E402
-from sklearn.linear_model import Ridge  # noqa: E402
-from sklearn.pipeline import make_pipeline  # noqa: E402
-from sklearn.svm import SVC, SVR  # noqa: E402
 
 PAGE = (Path(__file__).parents[2] / "docs" / "errors.md").read_text(encoding="utf-8")
 ENTRY = re.compile(
