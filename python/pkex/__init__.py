@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pkex import adapters, kernels
 from pkex.errors import UnsupportedModelError
 from pkex.explain.explainer import Explainer
-from pkex.functions.descriptions import KernelExpansion, TermExpansion
+from pkex.functions.descriptions import KernelExpansion, ProductExpansion, TermExpansion
 from pkex.games.observational import Observational
 from pkex.games.product_game import product_game
 from pkex.results.estimate import Estimate
@@ -49,6 +49,7 @@ __all__ = [
     "MMDDrift",
     "MMDResult",
     "Observational",
+    "ProductExpansion",
     "SensitivityDraws",
     "SensitivityResult",
     "TermExpansion",

@@ -142,9 +142,18 @@ class TwiceTerms(pkex.TermExpansion):
         return 2.0 * super().predict(X)
 
 
+class TwiceProducts(pkex.ProductExpansion):
+    def predict(self, X):
+        return 2.0 * super().predict(X)
+
+
 @pytest.mark.parametrize(
     "model",
-    [TwiceKernels([[0.0]], [1.0], pkex.kernels.RBF()), TwiceTerms([(0, np.sin)])],
+    [
+        TwiceKernels([[0.0]], [1.0], pkex.kernels.RBF()),
+        TwiceProducts([{0: np.sin}], [1.0]),
+        TwiceTerms([(0, np.sin)]),
+    ],
 )
 def test_an_expansion_with_another_predict_is_not_supported(model):
     for explained in (model, model.predict):

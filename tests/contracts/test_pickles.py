@@ -99,6 +99,7 @@ SAVED_BY_SKOPS = RESULTS | {
     "draws of sensitivity": lambda: pkex.sensitivity(PROCESS, X, uncertainty=20, random_state=0),
     "expansion": lambda: pkex.KernelExpansion(X, Y, KERNELS["sum"], 1.0),
     "terms": lambda: pkex.TermExpansion([(0, np.sin), (1, [0.0], [1.0, 2.0])], 2),
+    "products": lambda: pkex.ProductExpansion([{0: np.sin, 1: ([0.0], [1.0, 2.0])}], [3.0]),
     "settings": lambda: pkex.Observational(n_landmarks=5),
 }
 

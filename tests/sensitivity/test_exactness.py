@@ -28,7 +28,7 @@ EXPANSION = pkex.KernelExpansion(POINTS, ALPHAS, RBF([1.0, 0.5, 2.0, 8.0]), 3.0)
 # The only one that does not vary.
 CONSTANT = "kernel Constant"
 # Those that are no sums of products.
-NO_PRODUCTS = "Variance", "inked", "RWSign", "RWReLU", "pygam"
+NO_PRODUCTS = "Variance", "inked", "RWSign", "RWReLU", "pygam", "Exponential of a kernel"
 OTHERS = [name for name in NAMES if any(one in name for one in NO_PRODUCTS)]
 
 
@@ -67,6 +67,18 @@ def test_steps_of_tables_are_met_by_rules_of_distributions():
     f = pkex.TermExpansion([(0, [0.25], [0.0, 1.0]), (1, np.square)])
     result = pkex.sensitivity(f, [stats.uniform(0.0, 1.0), stats.norm(0.0, 1.0)])
     np.testing.assert_allclose(result.variance, 0.25 * 0.75 + 2.0, rtol=1e-12)
+
+
+def test_products_meet_the_moments_of_distributions():
+    # Variances of independent factors: E g² ∏ E h² − (E g ∏ E h)². E exp(s N) = exp(s²/2).
+    f = pkex.ProductExpansion([{0: np.exp, 1: ([0.25], [0.0, 1.0])}], [3.0])
+    result = pkex.sensitivity(f, [stats.norm(0.0, 0.5), stats.uniform(0.0, 1.0)])
+    of_exp = np.exp(0.125), np.exp(0.5)
+    np.testing.assert_allclose(
+        result.variance, 9.0 * (of_exp[1] * 0.75 - (of_exp[0] * 0.75) ** 2), rtol=1e-12
+    )
+    first = 9.0 * 0.75**2 * (of_exp[1] - of_exp[0] ** 2)
+    np.testing.assert_allclose(result.first_order[0], first / result.variance, rtol=1e-12)
 
 
 def test_terms_of_several_columns_that_are_functions_are_refused():

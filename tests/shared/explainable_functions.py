@@ -8,12 +8,14 @@ import numpy as np
 import pkex
 from pkex.functions.column_maps import Selection
 from pkex.functions.composite import Combination, Stack
+from pkex.functions.exponential import Exponential
 from pkex.functions.gaussian_process.kriging import KrigingVariance
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.linear import LinearFunction
 from pkex.functions.linked import Linked, LinkedOutputs
 from pkex.functions.polynomials import quadratic_form
+from pkex.functions.product_sum import ProductSum
 from pkex.functions.transformed import Transformed
 from pkex.kernels import (
     ANOVA,
@@ -239,6 +241,36 @@ def linked(parts, outputs):
     return Linked(functions, outputs), reference
 
 
+def exponential(part):
+    """The exponential of a function, and its reference."""
+    function, log = part
+    reference = Formula(
+        lambda rows: np.exp(log.output(rows)), lambda x, members: np.exp(log.worth(x, members))
+    )
+    return Exponential(function), reference
+
+
+def product_sum(factors, coefficients, intercept):
+    """A sum of products and its reference. The factor of a column that is absent is 1."""
+
+    def output(rows, members=range(D)):
+        values = [
+            np.prod([g(rows[:, j]) for j, g in own.items() if j in members] or [1.0], axis=0)
+            for own in factors
+        ]
+        return intercept + sum(
+            np.multiply.outer(v * np.ones(len(rows)), c)
+            for v, c in zip(values, coefficients, strict=True)
+        )
+
+    function = ProductSum(factors, coefficients, intercept)
+    return function, Formula(output, lambda x, members: output(x[None], members)[0])
+
+
+def step(column):
+    return np.where(column > 0.5, 2.0, 0.0)
+
+
 def shares(values):
     """Shares of the exponentials of outputs."""
     exponentials = np.exp(0.3 * values)
@@ -281,6 +313,17 @@ FUNCTIONS = {
     ),
     "transformed linked": transformed(
         [4, 0, 4], linked([OF_THREE], LinkedOutputs(bump, 1, has_axis=False))
+    ),
+    "Exponential": exponential(LINEAR),
+    "Exponential of transformed": exponential(
+        transformed([3, 1, 3], linear(np.array([1.0, 0.3, -0.5]), -1.0))
+    ),
+    "Exponential of a kernel": exponential(NARROW),
+    "ProductSum": product_sum([{0: np.exp, 2: np.sin, 3: step, 4: np.cosh}], [-2.0], 3.0),
+    "ProductSum of two": product_sum(
+        [{0: np.exp, 2: np.sin}, {4: np.cos}, {0: step, 1: np.square, 2: np.tanh}],
+        np.array([[1.0, 0.0], [0.5, -2.0], [3.0, 1e-3]]),
+        np.array([0.0, 7.0]),
     ),
     "combination with linear": combination(
         [WIDE, LINEAR, transformed([3, 1], linear(np.array([1.0, 3.0]), -1.0))], [1.0, 0.5, 2.0], 0

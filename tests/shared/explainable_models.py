@@ -65,6 +65,7 @@ WITHOUT_POINTS = {
     # They have them in other columns than those of x, of which whole rows are drawn.
     *("transformed linked", "linked of transformed"),
     *("LinearFunction", "LinearFunction of two", "combination with linear"),
+    *("Exponential", "Exponential of transformed", "ProductSum", "ProductSum of two"),
     *("RANSACRegressor", "StackingRegressor", "VotingRegressor with Ridge", "RegressorChain"),
     *LINEAR_MODELS,
     "splines",

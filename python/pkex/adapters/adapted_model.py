@@ -8,7 +8,12 @@ from typing import Any
 
 from pkex.functions.base import Function
 from pkex.functions.column_maps import ColumnMap
-from pkex.functions.descriptions import Description, KernelExpansion, TermExpansion
+from pkex.functions.descriptions import (
+    Description,
+    KernelExpansion,
+    ProductExpansion,
+    TermExpansion,
+)
 from pkex.functions.transformed import Transformed
 from pkex.typing import Float
 
@@ -67,7 +72,7 @@ class AdaptedModel:
 
     Parameters
     ----------
-    expansion : KernelExpansion, TermExpansion, or a Function of pkex
+    expansion : KernelExpansion, TermExpansion, ProductExpansion, or a Function of pkex
         The function to explain. Explanations have an output axis exactly if this function has one.
     predict : callable or None
         The model's own evaluation of the function, from an array of shape (n, d) to an array of
@@ -80,7 +85,7 @@ class AdaptedModel:
         Name of the function in explanations, such as ``"posterior mean"``. By default the name of
         the method.
     feature_names : tuple of str, optional
-        Names of the d columns; by default those of a KernelExpansion or TermExpansion.
+        Names of the d columns; by default those of the expansion.
     output_names : tuple of str, optional
         One name per output. Without an output axis a single name, such as ``"b vs a"`` for a
         classifier that is positive for b.
@@ -115,7 +120,7 @@ class AdaptedModel:
     'predict'
     """
 
-    expansion: KernelExpansion | TermExpansion | Function
+    expansion: KernelExpansion | TermExpansion | ProductExpansion | Function
     predict: Callable[[Float], Any] | None
     method: str | None = None
     title: str = ""
@@ -140,7 +145,8 @@ class AdaptedModel:
                 object.__setattr__(self, "feature_names", self.expansion.feature_names)
         elif not isinstance(self.expansion, Function):
             raise TypeError(
-                "expansion must be a KernelExpansion, a TermExpansion or a Function of pkex; "
+                "expansion must be a KernelExpansion, a TermExpansion, a ProductExpansion or a "
+                "Function of pkex; "
                 f"got {self.expansion!r} ({type(self.expansion).__name__})"
             )
         if not self.title:

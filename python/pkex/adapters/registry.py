@@ -14,7 +14,12 @@ from pkex.adapters.alternatives import alternative
 from pkex.adapters.fitted_attributes import usable
 from pkex.errors import Text, UnsupportedModelError, joined
 from pkex.functions.base import Function
-from pkex.functions.descriptions import Description, KernelExpansion, TermExpansion
+from pkex.functions.descriptions import (
+    Description,
+    KernelExpansion,
+    ProductExpansion,
+    TermExpansion,
+)
 from pkex.functions.encoded import EncodedKernelSum
 
 __all__ = [
@@ -94,8 +99,9 @@ def _adapt(model: Any) -> AdaptedModel:
 
 
 @_adapt.register(KernelExpansion)
+@_adapt.register(ProductExpansion)
 @_adapt.register(TermExpansion)
-def _(model: KernelExpansion | TermExpansion) -> AdaptedModel:
+def _(model: KernelExpansion | ProductExpansion | TermExpansion) -> AdaptedModel:
     if type(model).predict is not Description.predict:
         name = type(model).__name__
         raise UnsupportedModelError(

@@ -55,7 +55,7 @@ class Explainer(SkopsGuard, AttributeHints):
 
     Parameters
     ----------
-    model : fitted model, bound method, KernelExpansion or TermExpansion
+    model : fitted model, bound method, KernelExpansion, ProductExpansion or TermExpansion
         A fitted model of a supported kind, or one of its methods, such as ``svr.predict``,
         ``svc.decision_function`` or ``svc.predict_proba``. The user guide lists supported models.
     background : array-like, DataFrame or sparse matrix of shape (m, d), optional

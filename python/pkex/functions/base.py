@@ -124,6 +124,16 @@ class Function(ABC):
         """Return the points that all components store in these columns; None if there are none."""
         return None
 
+    @property
+    def is_additive(self) -> bool:
+        """Whether it is a sum of functions of single players."""
+        return False
+
+    @property
+    def logarithm(self) -> Function | None:
+        """The function whose exponential it is; None for others."""
+        return None
+
     @abstractmethod
     def probing_rows(self) -> Float:
         """Return a few rows where the function varies, for a comparison with the model."""

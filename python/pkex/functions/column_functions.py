@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pkex.inputs.choices import places_of
 from pkex.inputs.skops_files import SkopsGuard
 from pkex.inputs.wording import counted, shown
+from pkex.tables.labels import Labels, check_column_names
+from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
 __all__ = [
     "Binned",
     "ColumnFunction",
     "Monomial",
+    "ProductArgument",
     "TermArgument",
     "as_column_functions",
+    "as_products",
     "integer_power",
+    "labeled_matrix",
 ]
 
 # Maps one array of shape (k,) per column to an array of shape (k,) or (k, outputs).
@@ -30,6 +35,8 @@ _Callable: TypeAlias = Callable[..., Any]
 _TOLERANCE = 1e-4
 # Columns and a function of these; or columns, the edges of their bins, and a table of values.
 TermArgument: TypeAlias = tuple[Any, _Callable] | tuple[Any, Any, Any]
+# Functions of single columns, or the edges of bins and a table of values, by column.
+ProductArgument: TypeAlias = Mapping[Any, _Callable | tuple[Any, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,6 +231,64 @@ def as_column_functions(
         else:
             raise TypeError(f"{name} must have a function of its columns; got {term[1]!r}")
     return functions
+
+
+def as_products(
+    factors: Iterable[Any], feature_names: Sequence[str] | None
+) -> list[dict[int, ColumnFunction]]:
+    """Return products, passed as `ProductArgument`, with their columns as numbers.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a factor or its column is invalid; the message names the factor.
+    """
+    if isinstance(factors, Mapping) or not isinstance(factors, Iterable):
+        raise TypeError(
+            "factors must be a sequence of dicts from columns to functions, one for each product, "
+            f"such as [{{0: numpy.exp}}]; got {factors!r}"
+        )
+    products = []
+    for number, product in enumerate(factors):
+        if not isinstance(product, Mapping):
+            raise TypeError(
+                f"factors[{number}] must be a dict from columns to functions; got {product!r}"
+            )
+        if not product:
+            raise ValueError(f"factors[{number}] has no columns; add a constant to the intercept")
+        columns: dict[int, ColumnFunction] = {}
+        for key, function in product.items():
+            name = f"factors[{number}][{key!r}]"
+            if not _is_single(key):
+                raise TypeError(f"{name}: a column must be a number from 0 or a name; got {key!r}")
+            (column,) = _columns(key, feature_names, name)
+            columns[column] = _factor(column, function, name)
+        if len(columns) < len(product):
+            raise ValueError(f"factors[{number}] has a column twice: {list(product)}")
+        products.append(columns)
+    return products
+
+
+def _factor(column: int, function: Any, name: str) -> ColumnFunction:
+    """Return a factor of a single column, given as a function or as edges and values."""
+    if isinstance(function, tuple) and len(function) == 2:
+        table = _binned(1, [function[0]], function[1], name)
+        if table.values.ndim > 1:
+            raise ValueError(f"{name}: values must have one dimension; got {table.values.shape}")
+        return ColumnFunction((column,), table, name)
+    if not callable(function):
+        raise TypeError(
+            f"{name} must be a function of its column, or a pair (edges, values); got {function!r}"
+        )
+    return ColumnFunction((column,), function, name)
+
+
+def labeled_matrix(X: ArrayLike, n_columns: int, names: Sequence[str] | None, of: str) -> Float:
+    """Return rows as a matrix, whose columns must have these names if there are any."""
+    if names is not None:
+        found = Labels.comparable(X, "X").names or tuple(names)
+        check_column_names(found, names, "X", of)
+    return as_matrix(X, "X", n_columns=n_columns)
 
 
 def _columns(columns: Any, names: Sequence[str] | None, term: str) -> tuple[int, ...]:

@@ -7,16 +7,17 @@ from typing import Any, Generic, Self, TypeVar
 
 from numpy.typing import ArrayLike
 
-from pkex.functions.column_functions import TermArgument
+from pkex.functions.column_functions import ProductArgument, TermArgument
 from pkex.functions.kernel_sum import KernelSum
+from pkex.functions.product_sum import ProductSum
 from pkex.functions.term_sum import TermSum
 from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
-__all__ = ["Description", "KernelExpansion", "TermExpansion"]
+__all__ = ["Description", "KernelExpansion", "ProductExpansion", "TermExpansion"]
 
-_F = TypeVar("_F", KernelSum, TermSum)
+_F = TypeVar("_F", KernelSum, ProductSum, TermSum)
 
 
 class Description(Generic[_F]):
@@ -143,6 +144,70 @@ class KernelExpansion(Description[KernelSum]):
     def kernel(self) -> Kernel:
         """The kernel."""
         return self._function.kernel
+
+
+class ProductExpansion(Description[ProductSum]):
+    """The function f(x) = intercept + Σ_k coefficients_k ∏_j g_kj(x_j), a sum of products.
+
+    Relative risks, likelihoods and polynomial chaos expansions are such sums. Values are exact for
+    any number of columns, and their cost grows linearly with it. In the neutral value function, the
+    factor of an absent feature is 1.
+
+    Parameters
+    ----------
+    factors : sequence of dict
+        For each product, its factors g_kj by column: a column's number from 0 (or its name, with
+        `feature_names`), and a function or a table. A function takes an array of shape (n,) and
+        returns one of shape (n,). It must treat rows independently and, to be pickled, be
+        importable by its name. A table over bins is a pair of ascending `edges` and `values`, with
+        one more bin than edges; a number equal to an edge belongs to the bin above it. The factors
+        of other columns are 1. Factors may be 0, negative or larger than 1, but must be finite.
+    coefficients : array-like of shape (products,) or (products, outputs)
+        The weight of each product; the second shape gives the function an output axis.
+    intercept : float or array-like of shape (outputs,), default 0.0
+    feature_names : sequence of str, optional
+        The names of all columns. By default there are as many columns as the factors use.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a factor or its column is invalid, or shapes do not match. The message names the factor.
+
+    References
+    ----------
+    G. Owen (1972), Multilinear extensions of games, Management Science 18(5).
+
+    Examples
+    --------
+    A rate that doubles with each unit of column 0, and is 1.5 times as high where column 1 is
+    positive:
+
+    >>> import numpy as np
+    >>> import pkex
+    >>> f = pkex.ProductExpansion([{0: np.exp2, 1: ([0.0], [1.0, 1.5])}], [10.0])
+    >>> f.predict([[1.0, 3.0]])
+    array([30.])
+    >>> pkex.Explainer(f, [[0.0, -1.0]]).shap_values([[1.0, 3.0]])
+    array([[12.5,  7.5]])
+    """
+
+    __slots__ = ()
+
+    @with_known_keywords
+    def __init__(
+        self,
+        factors: Iterable[ProductArgument],
+        coefficients: ArrayLike,
+        intercept: ArrayLike = 0.0,
+        *,
+        feature_names: Sequence[str] | None = None,
+    ) -> None:
+        self._function = ProductSum(factors, coefficients, intercept, feature_names=feature_names)
+
+    @property
+    def coefficients(self) -> Float:
+        """The weights, read-only, shape (products,) or (products, outputs)."""
+        return self._function.coefficients
 
 
 class TermExpansion(Description[TermSum]):

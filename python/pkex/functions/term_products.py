@@ -15,7 +15,7 @@ from pkex.functions.column_functions import Binned, ColumnFunction, Monomial, in
 from pkex.functions.products import Products
 from pkex.typing import Float
 
-__all__ = ["Product", "TermProducts", "products_of_term"]
+__all__ = ["Product", "TermProducts", "function_of_column", "products_of_term"]
 
 # A weight for each output, and the factors by column.
 Product: TypeAlias = tuple[Float, Mapping[int, Callable[[Float], Float]]]
@@ -81,6 +81,12 @@ def products_of_term(
         (unit[place], {column: partial(_output, term, n_outputs, output)})
         for place, output in enumerate(chosen)
     ]
+
+
+def function_of_column(factor: ColumnFunction) -> Callable[[Float], Float]:
+    """Return a function of one column, without outputs, as a function of its values."""
+    function = factor.function
+    return function if isinstance(function, Binned) else partial(_output, factor, None, 0)
 
 
 def _output(term: ColumnFunction, n_outputs: int | None, output: int, entries: Float) -> Float:

@@ -23,6 +23,7 @@ from pkex.functions.column_functions import (
     TermArgument,
     as_column_functions,
     integer_power,
+    labeled_matrix,
 )
 from pkex.functions.products import Products
 from pkex.functions.term_products import TermProducts, products_of_term
@@ -33,7 +34,6 @@ from pkex.games.means import added
 from pkex.games.player_limits import GROUP_COLUMNS, estimate_by
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.choices import as_names
-from pkex.tables.labels import Labels, check_column_names
 from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
@@ -90,11 +90,12 @@ class TermSum(Function):
     def keeps_points(self) -> bool:
         return False
 
+    @property
+    def is_additive(self) -> bool:
+        return all(len(set(self.players[list(term.columns)])) == 1 for term in self._terms)
+
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
-        if self.feature_names is not None:
-            found = Labels.comparable(X, "X").names or self.feature_names
-            check_column_names(found, self.feature_names, "X", "the terms")
-        rows = as_matrix(X, "X", n_columns=self.n_features)
+        rows = labeled_matrix(X, self.n_features, self.feature_names, "the terms")
         total = np.zeros((len(rows), self.n_outputs)) + self._constants
         for term in self._terms:
             total += self._at(term, rows)

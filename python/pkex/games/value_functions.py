@@ -162,9 +162,9 @@ def check_points(value_function: ValueFunction, background: object, keeps_points
             "background",
             (
                 "is required for this model: by default, absent features are drawn from the "
-                "training rows that a model stores in the columns of X. A linear model or a "
-                "TermExpansion stores none, also as a component of another model; for a "
-                "Pipeline's ",
+                "training rows that a model stores in the columns of X. A linear model, a "
+                "TermExpansion or a ProductExpansion stores none, also as a component of another "
+                "model; for a Pipeline's ",
                 Option("target", "std"),
                 " or transform, only rows after its steps are stored",
             ),

@@ -64,7 +64,7 @@ def sensitivity(
         A model that `Explainer` supports, with the same explained function (for a Gaussian process,
         the mean). Its kernel must be a sum of products over columns, or a radial kernel such as
         Matern or RationalQuadratic. A TermExpansion may have terms of one column, and tables over
-        bins.
+        bins; a ProductExpansion any factors.
     inputs : array-like or DataFrame of shape (m, d), or dict or list of distributions
         Rows in the columns of the model: each column has the distribution of its values, and is
         assumed **independent of the others**. Or, for each column, a frozen distribution of

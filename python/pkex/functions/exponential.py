@@ -1,0 +1,191 @@
+"""The exponential of a function, such as the mean of a model with a log link.
+
+The exponential of a sum of functions of single features is a product over features. If D_j(x) is
+the value of feature j in the sum f, and f_0 the base value,
+
+    exp(f(x)) = exp(f_0) ∏_j exp(D_j(x)).
+
+So the game against a background row z is exp(f(z)) times a product game with present factors
+exp(D_j(x) − D_j(z)) and absent factors 1. No factor overflows if columns are far from 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pkex.errors import InputError
+from pkex.execution.computation import Computation
+from pkex.functions.base import Function
+from pkex.functions.linear import LinearFunction
+from pkex.functions.linked import Linked, LinkedOutputs
+from pkex.functions.products import Products, Width
+from pkex.games.factor_games import FactorGames, add_quantities
+from pkex.games.indices import SHAPLEY, Quantity
+from pkex.games.means import added
+from pkex.games.value_functions import NEUTRAL, Game
+from pkex.tables.weights import equal_weights
+from pkex.typing import Float
+
+__all__ = ["Exponential"]
+
+# Factors held in memory at a time.
+_MOST_NUMBERS = 1 << 20
+
+
+class Exponential(Linked):
+    """The function exp(f(x)) of a function f with a single output.
+
+    If f is a sum of functions of single features, values are those of product games, for any number
+    of features. Otherwise all coalitions are evaluated, for up to 16 features.
+
+    Parameters
+    ----------
+    function : Function
+        Without an output axis.
+
+    Examples
+    --------
+    >>> from pkex.functions.linear import LinearFunction
+    >>> Exponential(LinearFunction([1.0, 2.0])).predict([[2.0, -1.0]])
+    array([1.])
+    """
+
+    __slots__ = ()
+
+    def __init__(self, function: Function) -> None:
+        if function.has_output_axis:
+            raise ValueError("a function with an output axis has no single exponential")
+        super().__init__([function], LinkedOutputs(_exponential, 1, has_axis=False))
+
+    @property
+    def logarithm(self) -> Function:
+        return self.parts[0]
+
+    @property
+    def draws_rows(self) -> bool:
+        return not self.logarithm.is_additive
+
+    def explain(
+        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+    ) -> Float:
+        if not self.logarithm.is_additive:
+            return super().explain(X, game=game, quantity=quantity, how=how)
+        values = np.zeros((len(X), comb(self.n_players, quantity.size), 1))
+        alone = how.reporting(None)
+        absent, weights = self._absent(game, alone)
+        present = self.logarithm.explain(X, game=self._with_points(game), how=alone)[..., 0]
+        step = max(1, _MOST_NUMBERS // max(1, self.n_players))
+        starts = range(0, len(absent), step)
+        for number, start in enumerate(starts):
+            block = slice(start, start + step)
+            games = _games(present, absent[block], weights[block, None])
+            add_quantities(values, games, quantity, how.part(number, len(starts)))
+        return values
+
+    def base(self, game: Game, how: Computation) -> float | Float:
+        if not self.logarithm.is_additive:
+            return super().base(game, how)
+        _, weights = self._absent(game, how)
+        return float(added(weights))
+
+    def _absent(self, game: Game, how: Computation) -> tuple[Float, Float]:
+        """Return the logarithms of absent factors, shape (evaluations, players), and weights.
+
+        Present factors are divided by absent ones, by which weights are multiplied.
+        """
+        game, log = self._with_points(game), self.logarithm
+        constant = np.asarray(log.base(game, how))
+        if game.background is None:
+            return np.zeros((1, self.n_players)), _exponential(constant[None])
+        rows, weights = game.background
+        deviations = log.explain(rows, game=game, how=how)[..., 0]
+        if game.is_marginal:
+            with np.errstate(over="ignore"):
+                excess = added(np.expm1(deviations) * weights[:, None])
+            deviations, weights = np.log1p(excess)[None], np.ones(1)
+        exponents = constant + added(deviations.T)
+        return deviations, weights * _exponential(exponents)
+
+    def _with_points(self, game: Game) -> Game:
+        """Return a game whose background is not implicit."""
+        if not game.is_of_points:
+            return game
+        points = self.stored_points()
+        if points is None or not len(points):
+            raise InputError("background", "is required for this model", "pass background=X_train")
+        return Game("marginal", (points, equal_weights(len(points))))
+
+    def products(self, rows: NDArray[Any]) -> Products:
+        if not self.logarithm.is_additive:
+            return super().products(rows)
+        return _ExponentialProducts(self.logarithm, rows)
+
+    def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
+        """Return the scale of its errors: those of f are relative errors of its exponential."""
+        sizes = self.logarithm.magnitude(X, n_threads=n_threads)
+        scales: Float = self.evaluate(X, n_threads=n_threads) * (1.0 + sizes)
+        return scales
+
+    def probing_rows(self) -> Float:
+        log = self.logarithm
+        return _moderate_rows(log) if isinstance(log, LinearFunction) else super().probing_rows()
+
+    def __repr__(self) -> str:
+        return f"Exponential({self.logarithm!r})"
+
+
+def _exponential(values: Float) -> Float:
+    with np.errstate(over="ignore"):  # callers check their results
+        exponentials: Float = np.exp(values)
+    return exponentials
+
+
+def _games(present: Float, absent: Float, weights: Float) -> Iterator[FactorGames]:
+    """Yield the game of each row, given logarithms of its factors and of absent ones."""
+    ones = np.ones(absent.shape)
+    for row in present:
+        exponents = row - absent
+        with np.errstate(over="ignore"):
+            factors, difference = np.exp(exponents), np.expm1(exponents)
+        yield FactorGames(factors, ones, difference, weights)
+
+
+def _moderate_rows(function: LinearFunction) -> Float:
+    """Return rows where all terms of a linear function are of one size, and its value is not large.
+
+    A prediction at rows with a large value would be 0 or infinite.
+    """
+    coefficients, constant = function.coefficients, float(function.intercept)
+    used = coefficients != 0.0
+    share = -np.copysign(max(1.0, abs(constant)), constant) / max(1, int(used.sum()))
+    balanced = np.ones(len(coefficients))
+    np.divide(share, coefficients, out=balanced, where=used)
+    # A fixed set of irregular numbers.
+    irregular = 1.0 + 0.5 * np.cos(np.arange(1.0, 1.0 + 6 * len(balanced))).reshape(6, -1)
+    rows: Float = balanced * irregular
+    return rows
+
+
+class _ExponentialProducts(Products):
+    """The exponential of a sum of functions of columns, relative to its value at the first row."""
+
+    def __init__(self, function: Function, rows: NDArray[Any]) -> None:
+        self._function, self._row, self._sum = function, rows[:1], function.products(rows)
+        self._level = function.evaluate(self._row, n_threads=1)[0]
+        super().__init__(np.exp([[self._level]]))
+
+    def factors(self, column: int, entries: NDArray[Any]) -> Float:
+        rows = np.repeat(self._row, len(entries), axis=0)
+        rows[:, column] = entries
+        return _exponential(self._function.evaluate(rows, n_threads=1) - self._level)[None]
+
+    def kinks(self, column: int) -> Float:
+        return self._sum.kinks(column)
+
+    def widths(self, column: int) -> list[Width]:
+        return self._sum.widths(column)

@@ -1,0 +1,195 @@
+"""Sums of products of functions of single columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from pkex.execution.computation import Computation
+from pkex.functions.base import Function, Members, checked_constant, finite
+from pkex.functions.column_functions import ProductArgument, as_products, labeled_matrix
+from pkex.functions.products import Products
+from pkex.functions.term_products import TermProducts, function_of_column
+from pkex.games.factor_games import FactorGames, add_quantities, product_of
+from pkex.games.indices import SHAPLEY, Quantity
+from pkex.games.means import added
+from pkex.games.value_functions import NEUTRAL, Game
+from pkex.inputs.arrays import read_only
+from pkex.inputs.choices import as_names
+from pkex.tables.read import as_vector_or_matrix
+from pkex.typing import Float
+
+__all__ = ["ProductSum"]
+
+# Factors held in memory at a time.
+_MOST_NUMBERS = 1 << 20
+
+
+class ProductSum(Function):
+    """The function f(x) = intercept + Σ_k coefficients_k ∏_j g_kj(x_j).
+
+    Parameters
+    ----------
+    factors, coefficients, intercept, feature_names
+        As in `ProductExpansion`, its public description.
+    """
+
+    __slots__ = ("_factors", "coefficients", "feature_names", "intercept")
+
+    def __init__(
+        self,
+        factors: Iterable[ProductArgument],
+        coefficients: ArrayLike,
+        intercept: ArrayLike = 0.0,
+        *,
+        feature_names: Sequence[str] | None = None,
+    ) -> None:
+        names = None if feature_names is None else as_names("feature_names", feature_names)
+        self._factors = as_products(factors, names)
+        used = [column for product in self._factors for column in product]
+        n_features = max(used, default=-1) + 1 if names is None else len(names)
+        if not n_features:
+            raise ValueError("factors must have a column, unless feature_names are given")
+        self.feature_names = names
+        self.coefficients = read_only(
+            as_vector_or_matrix(
+                coefficients, "coefficients", n_rows=len(self._factors), rows_of="factors"
+            )
+        )
+        outputs = self.coefficients.shape[1:]
+        self.intercept = checked_constant(intercept, outputs)
+        self._set_shape(n_features, outputs)
+
+    @property
+    def keeps_points(self) -> bool:
+        return False
+
+    def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
+        rows = labeled_matrix(X, self.n_features, self.feature_names, "the factors")
+        total = np.zeros((len(rows), self.n_outputs)) + self._constants
+        with np.errstate(over="ignore", invalid="ignore"):
+            for weights, product in zip(self._weights, self._products(rows), strict=True):
+                total += np.multiply.outer(product, weights)
+        return finite(self._as_output(total))
+
+    def explain(
+        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+    ) -> Float:
+        values = np.zeros((len(X), comb(self.n_players, quantity.size), self.n_outputs))
+        if quantity.size == 0:
+            values += self._constants
+        n_blocks = 1
+        if game.background is not None and not game.is_marginal:
+            n_blocks = len(self._row_blocks(len(game.background[0])))
+        for number, (absent, weights) in enumerate(self._absent(game)):
+            games = self._games(X, absent, weights)
+            add_quantities(values, games, quantity, how.part(number, n_blocks))
+        return finite(values)
+
+    def base(self, game: Game, how: Computation) -> float | Float:
+        total = self._constants.copy()
+        with np.errstate(over="ignore", invalid="ignore"):
+            for absent, weights in self._absent(game):
+                total += added(product_of(absent)[:, None] * weights)
+        return self._as_base(finite(total[None])[0])
+
+    def products(self, rows: NDArray[Any]) -> Products:
+        products = [
+            (weights, {column: function_of_column(factor) for column, factor in product.items()})
+            for weights, product in zip(self._weights, self._factors, strict=True)
+        ]
+        return TermProducts(products, self.n_outputs)
+
+    def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
+        """Return the sum of the absolute values of the products and the intercept."""
+        rows = labeled_matrix(X, self.n_features, self.feature_names, "the factors")
+        sizes = np.zeros((len(rows), self.n_outputs)) + np.abs(self._constants)
+        for weights, product in zip(self._weights, self._products(rows), strict=True):
+            sizes += np.abs(np.multiply.outer(product, weights))
+        return self._as_output(sizes)
+
+    def probing_rows(self) -> Float:
+        """Return a row of ones."""
+        return np.ones((1, self.n_features))
+
+    def _neutral_values(self, row: Float, members: Members, how: Computation) -> Float:
+        (present,) = self._player_factors(row[None])
+        is_in = self._members(members)
+        values = np.zeros((len(is_in), self.n_outputs)) + self._constants
+        with np.errstate(over="ignore", invalid="ignore"):
+            for weights, factors in zip(self._weights, present, strict=True):
+                products = product_of(np.where(is_in, factors, 1.0))
+                values += np.multiply.outer(products, weights)
+        return finite(values)
+
+    def _selected(self, outputs: list[int]) -> ProductSum:
+        selected = self._copied()
+        selected.coefficients = read_only(self.coefficients[:, outputs])
+        selected.intercept = read_only(np.asarray(self.intercept)[outputs])
+        return selected
+
+    @property
+    def _weights(self) -> Float:
+        """The coefficients, shape (products, outputs)."""
+        return self.coefficients.reshape(len(self._factors), self.n_outputs)
+
+    @property
+    def _constants(self) -> Float:
+        """The intercept of each output, shape (outputs,)."""
+        return np.atleast_1d(self.intercept)
+
+    def _products(self, rows: Float) -> Iterator[Float]:
+        """Yield each product at rows, shape (n,)."""
+        for factors in self._factors:
+            of_columns = [factor(rows[:, [column]], None) for column, factor in factors.items()]
+            yield product_of(np.stack(of_columns, axis=1))
+
+    def _player_factors(self, rows: Float) -> Float:
+        """Return the factors of players at rows, shape (n, products, players)."""
+        factors = np.ones((len(rows), len(self._factors), self.n_players))
+        players = self.players
+        with np.errstate(over="ignore", invalid="ignore"):  # callers check their results
+            for number, product in enumerate(self._factors):
+                for column, factor in product.items():
+                    factors[:, number, players[column]] *= factor(rows[:, [column]], None)
+        return factors
+
+    def _games(self, X: Float, absent: Float, weights: Float) -> Iterator[FactorGames]:
+        """Yield the game of each row, given absent factors of all products for some rows."""
+        repeated = len(absent) // max(1, len(self._factors))
+        for block in self._row_blocks(len(X)):
+            for factors in self._player_factors(X[block]):
+                present = np.tile(factors, (repeated, 1))
+                with np.errstate(over="ignore", invalid="ignore"):
+                    difference = present - absent
+                yield FactorGames(present, absent, difference, weights)
+
+    def _row_blocks(self, n_rows: int) -> list[slice]:
+        """Return slices of rows whose factors are held in memory together."""
+        step = max(1, _MOST_NUMBERS // max(1, len(self._factors) * self.n_players))
+        return [slice(start, start + step) for start in range(0, n_rows, step)]
+
+    def _absent(self, game: Game) -> Iterator[tuple[Float, Float]]:
+        """Yield absent factors of all products, (evaluations, players), and weights, in blocks."""
+        if game.background is None:
+            yield np.ones((len(self._factors), self.n_players)), self._weights
+            return
+        rows, shares = game.background
+        if game.is_marginal:
+            sums = [
+                added(self._player_factors(rows[block]) * shares[block, None, None])
+                for block in self._row_blocks(len(rows))
+            ]
+            yield added(np.stack(sums)), self._weights
+            return
+        for block in self._row_blocks(len(rows)):
+            weights = np.multiply.outer(shares[block], self._weights)
+            factors = self._player_factors(rows[block]).reshape(-1, self.n_players)
+            yield factors, weights.reshape(-1, self.n_outputs)
+
+    def __repr__(self) -> str:
+        return f"ProductExpansion({self._sizes((len(self._factors), 'product'))})"
