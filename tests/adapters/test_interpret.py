@@ -117,13 +117,31 @@ def test_entries_on_a_cut_belong_to_the_bin_above_it():
     assert_explained(explainer, model.predict, cuts, X[:6])
 
 
-def test_the_logarithm_of_what_is_predicted_behind_a_log_link_is_explained():
-    model = machine("Regressor", y=np.exp(Y), objective="poisson_deviance")
-    explainer = pkex.Explainer(model, X[:6])
+@pytest.mark.parametrize("interactions", [0, 3])
+def test_predictions_behind_a_log_link_are_explained_and_their_logarithms(interactions):
+    options = {"objective": "poisson_deviance", "interactions": interactions}
+    model = machine("Regressor", y=np.exp(Y), **options)
+    assert_explained(pkex.Explainer(model, X[:6]), model.predict, X[6:8], X[:6])
+    explainer = pkex.Explainer(model, X[:6], target="log-mean")
     assert repr(explainer).startswith("Explainer(logarithm of predict of ExplainableBoosting")
     assert_explained(explainer, lambda rows: np.log(model.predict(rows)), X[6:8], X[:6])
-    with pytest.raises(pkex.UnsupportedModelError, match="predicts the exponential of a sum"):
-        pkex.Explainer(model.predict, X[:6])
+
+
+def test_predictions_behind_a_log_link_of_more_than_16_columns_need_terms_of_one_column():
+    wide = RNG.normal(size=(N, 18))
+    options = {"objective": "poisson_deviance"}
+    model = machine("Regressor", wide, np.exp(Y), interactions=0, **options)
+    explanation = pkex.Explainer(model, wide[:6])(wide[:3])
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, model.predict(wide[:3]), rtol=1e-12)
+    log_values = pkex.Explainer(model, wide[:1], target="log-mean").shap_values(wide[1:2])
+    exponents = np.exp(log_values[0])
+    game = pkex.product_game(exponents[None], weights=model.predict(wide[:1]))
+    values = pkex.Explainer(model, wide[:1]).shap_values(wide[1:2])[0]
+    np.testing.assert_allclose(values, game, rtol=1e-9, atol=1e-12)
+    paired = machine("Regressor", wide, np.exp(Y), interactions=2, **options)
+    with pytest.raises(ValueError, match="the explained output is not a sum over features"):
+        pkex.Explainer(paired, wide[:6])(wide[:1])
 
 
 def test_they_may_be_the_last_step_of_a_pipeline():

@@ -8,10 +8,10 @@ import sklearn.model_selection
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import BaggingClassifier, BaggingRegressor, VotingRegressor
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import PoissonRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.multioutput import MultiOutputRegressor, RegressorChain
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.svm import SVC, SVR
 from wrapped_models import ROWS, TARGETS, THREE, TWO, X, Y, scaled
@@ -22,17 +22,17 @@ import pkex
 @pytest.mark.parametrize(
     "model",
     [
-        VotingRegressor([("a", SVR()), ("b", PoissonRegressor())]),
-        BaggingRegressor(PoissonRegressor(), n_estimators=2),
-        TransformedTargetRegressor(PoissonRegressor(), transformer=MaxAbsScaler()),
-        GridSearchCV(PoissonRegressor(), {"alpha": [1.0]}, cv=2),
+        VotingRegressor([("a", SVR()), ("b", KNeighborsRegressor())]),
+        BaggingRegressor(KNeighborsRegressor(), n_estimators=2),
+        TransformedTargetRegressor(KNeighborsRegressor(), transformer=MaxAbsScaler()),
+        GridSearchCV(KNeighborsRegressor(), {"n_neighbors": [3]}, cv=2),
         RegressorChain(SVR()),
     ],
     ids=lambda model: type(model).__name__,
 )
 def test_the_unsupported_model_inside_is_named(model):
     target = TARGETS if isinstance(model, RegressorChain) else Y - Y.min()
-    name = "RegressorChain of SVR" if isinstance(model, RegressorChain) else "PoissonRegressor"
+    name = "RegressorChain of SVR" if isinstance(model, RegressorChain) else "KNeighborsRegressor"
     with pytest.raises(pkex.UnsupportedModelError, match=f"^{name} is not supported"):
         pkex.Explainer(model.fit(X / np.abs(X).max(axis=0), target))
 

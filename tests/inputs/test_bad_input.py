@@ -16,7 +16,6 @@ from sklearn.ensemble import (
     RandomForestRegressor,
     VotingClassifier,
 )
-from sklearn.linear_model import PoissonRegressor
 from sklearn.neural_network import MLPRegressor
 from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeRegressor
@@ -341,7 +340,6 @@ def test_arguments_in_the_wrong_order_are_answered_with_the_right_one(rows, opti
     ("model", "instead"),
     [
         (None, "None is not supported: pass a fitted model"),
-        (PoissonRegressor(), "PoissonRegressor is not supported: .*exponential.*transform=np.exp"),
         (ExtraTreesClassifier(), "ExtraTreesClassifier is not supported: use shap.TreeExplainer"),
         (HistGradientBoostingRegressor(), "shap.TreeExplainer"),
         (DecisionTreeRegressor(), "shap.TreeExplainer"),

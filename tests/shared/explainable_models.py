@@ -30,7 +30,13 @@ from sklearn.gaussian_process.kernels import RBF as GPRBF
 from sklearn.gaussian_process.kernels import ConstantKernel, WhiteKernel
 from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LogisticRegression, RANSACRegressor, Ridge
+from sklearn.linear_model import (
+    GammaRegressor,
+    LogisticRegression,
+    PoissonRegressor,
+    RANSACRegressor,
+    Ridge,
+)
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.multioutput import MultiOutputRegressor, RegressorChain
@@ -68,7 +74,7 @@ WITHOUT_POINTS = {
     *("Exponential", "Exponential of transformed", "ProductSum", "ProductSum of two"),
     *("RANSACRegressor", "StackingRegressor", "VotingRegressor with Ridge", "RegressorChain"),
     *LINEAR_MODELS,
-    "splines",
+    *("splines", "splines behind a log link", "PoissonRegressor", "GammaRegressor"),
 }
 
 GP_KERNEL = 2.0 * GPRBF([0.5, 1.0, 2.0, 4.0, 8.0]) + ConstantKernel(0.3) + WhiteKernel(0.1)
@@ -151,6 +157,13 @@ MODELS = {
         PREDICT,
     ),
     "splines": (make_pipeline(SplineTransformer(3), Ridge()), Y, PREDICT),
+    "PoissonRegressor": (PoissonRegressor(), np.exp(0.5 * Y), PREDICT),
+    "splines behind a log link": (
+        make_pipeline(SplineTransformer(3), PoissonRegressor()),
+        np.exp(0.5 * Y),
+        PREDICT,
+    ),
+    "GammaRegressor": (GammaRegressor(), np.exp(0.5 * Y), PREDICT),
     "products": (make_pipeline(StandardScaler(), PolynomialFeatures(2), Ridge()), Y, PREDICT),
     "GridSearchCV": (GridSearchCV(SVR(), {"C": [1.0, 2.0]}, cv=2), Y, PREDICT),
     "BaggingRegressor": (

@@ -174,10 +174,10 @@ def pairwise_mean(model):
 # --- interpret and pygam ---
 
 
-def boosting_machine(kind):
+def boosting_machine(kind, **others):
     from interpret import glassbox
 
-    options = {"interactions": 2, "outer_bags": 1, "max_rounds": 30, "n_jobs": 1}
+    options = {"interactions": 2, "outer_bags": 1, "max_rounds": 30, "n_jobs": 1, **others}
     return getattr(glassbox, f"ExplainableBoosting{kind}")(**options)
 
 
@@ -189,7 +189,12 @@ def additive_model(X, y):
 
 
 # Those that are sums of terms.
-OF_TERMS = {"regressor of interpret", "classifier of interpret", "LinearGAM of pygam"}
+OF_TERMS = {
+    "regressor of interpret",
+    "log link of interpret",
+    "classifier of interpret",
+    "LinearGAM of pygam",
+}
 # The names of columns, of models that know them.
 NAMED = {"BayesianOptimization": NAMES}
 
@@ -216,6 +221,11 @@ def models(y, targets):
         found["regressor of interpret"] = (
             boosting_machine("Regressor"),
             y,
+            lambda model: model.predict,
+        )
+        found["log link of interpret"] = (
+            boosting_machine("Regressor", interactions=0, objective="poisson_deviance"),
+            np.exp(0.5 * y),
             lambda model: model.predict,
         )
         found["classifier of interpret"] = (

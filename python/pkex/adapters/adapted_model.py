@@ -104,6 +104,9 @@ class AdaptedModel:
         compares an estimator that contains the model, such as a Pipeline, with this copy inside.
     variance : Variance, optional
         How to compute the variance of the function.
+    is_log_hazard_ratio : bool, default False
+        Whether the function is the logarithm of a hazard ratio, as in Cox's model. Then
+        ``target="hazard-ratio"`` explains its exponential.
 
     Raises
     ------
@@ -132,6 +135,7 @@ class AdaptedModel:
     no_method: str = ""
     stand_in: Any = None
     variance: Variance | None = None
+    is_log_hazard_ratio: bool = False
 
     @property
     def function(self) -> Function:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["LOG_LINK", "alternative"]
+__all__ = ["alternative"]
 
 
 def alternative(model_class: type) -> str:
@@ -25,14 +25,6 @@ _ANY_MODEL = (
 )
 
 
-# k(x, p) of the kernel Linear is x · p.
-LOG_LINK = (
-    "it predicts the exponential of linear = pkex.KernelExpansion([model.coef_], [1.0], "
-    "pkex.kernels.Linear(), model.intercept_). pkex.Explainer(linear, background, "
-    "transform=np.exp) explains predict exactly, and without transform its logarithm"
-)
-
-
 # By where a class or one of its parents is defined; the first that fits counts.
 _INSTEAD = {
     "use shap.TreeExplainer for exact values of trees": (
@@ -46,7 +38,6 @@ _INSTEAD = {
     ),
     "the supported surrogates of SMT are the kriging models KRG, KPLS, KPLSK and GEKPLS": ("smt.",),
     "the supported interpolator of SciPy is RBFInterpolator": ("scipy.interpolate.",),
-    LOG_LINK: ("sklearn.linear_model._glm.",),
     "its predictions are sums over its training rows. Describe them by "
     "pkex.KernelExpansion(model.fit_X_, -model.coef_, pkex.kernels.RBF((2 * gamma) ** -0.5)), "
     "where gamma is model.gamma or 1 / model.fit_X_.shape[1]; other kernels and rank_ratio < 1 are "

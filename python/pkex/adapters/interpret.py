@@ -21,7 +21,9 @@ from pkex.adapters.registry import register, register_probabilities, unsupported
 from pkex.adapters.sklearn.estimators import class_names
 from pkex.adapters.sklearn.probabilities import probabilities_by_link
 from pkex.adapters.sklearn.probability_links import logistic, of_softmax
+from pkex.functions.base import Function
 from pkex.functions.column_maps import ColumnMap, scattered
+from pkex.functions.exponential import Exponential
 from pkex.functions.term_sum import TermSum
 from pkex.functions.transformed import Transformed
 from pkex.tables.labels import numbered
@@ -32,24 +34,12 @@ from pkex.typing import Float
 @register(ExplainableBoostingRegressor)
 def adapt_regressor(model: ExplainableBoostingRegressor) -> AdaptedModel:
     """Read the sum, which is the prediction or its logarithm."""
-    function = _function_of(model)
-    if model.link_ == "identity":
-        return _described(model, function, model.predict, method="predict")
-    if model.link_ != "log":
+    function: Function = _function_of(model)
+    if model.link_ == "log":
+        function = Exponential(function)
+    elif model.link_ != "identity":
         raise unsupported(f"ExplainableBoostingRegressor with the link {model.link_!r}")
-
-    def own_sum(rows: Float) -> Float:
-        scores: Float = model.intercept_ + model.eval_terms(rows).sum(axis=1)
-        return scores
-
-    return _described(
-        model,
-        function,
-        own_sum,
-        f"with objective={model.objective!r} it predicts the exponential of a sum, to which "
-        "Shapley values do not add up",
-        title="logarithm of predict",
-    )
+    return _described(model, function, model.predict, "predict")
 
 
 @register(ExplainableBoostingClassifier)
@@ -59,9 +49,9 @@ def adapt_classifier(model: ExplainableBoostingClassifier) -> AdaptedModel:
         model,
         _function_of(model),
         model.decision_function,
-        "only the decision function, the log-odds, is a sum to which Shapley values can add up; "
-        "class labels follow from it",
-        method="decision_function",
+        "decision_function",
+        not_explained="only the decision function, the log-odds, is a sum to which Shapley values "
+        "can add up; class labels follow from it",
     )
 
 
@@ -82,12 +72,11 @@ _LINKS = {"logit": logistic, "mlogit": of_softmax}
 
 def _described(
     model: Any,
-    function: Transformed,
+    function: Function,
     predict: Callable[[Float], Any],
-    not_explained: str = "",
+    method: str,
     *,
-    method: str | None = None,
-    title: str = "",
+    not_explained: str = "",
 ) -> AdaptedModel:
     names = tuple(map(str, model.feature_names_in_))
     # interpret makes up names for columns without one.
@@ -97,7 +86,6 @@ def _described(
         function,
         predict=predict,
         method=method,
-        title=title,
         feature_names=names if is_named else None,
         output_names=class_names(model.classes_, function) if is_classifier else None,
         not_explained=not_explained,

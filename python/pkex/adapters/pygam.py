@@ -1,4 +1,8 @@
-"""The adapter for pyGAM's generalized additive models, on the scale of their link."""
+"""The adapter for pyGAM's generalized additive models.
+
+Predictions behind a logarithm as link are exponentials of sums. Behind other links, the sum itself
+is explained.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from pygam import GAM
 from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.registry import register, unsupported
 from pkex.errors import UnsupportedModelError
+from pkex.functions.exponential import Exponential
 from pkex.functions.term_sum import TermSum
 from pkex.tables.labels import numbered
 from pkex.typing import Float
@@ -30,6 +35,8 @@ def adapt_gam(model: GAM) -> AdaptedModel:
     link = type(model.link).__name__
     if link == "IdentityLink":
         return AdaptedModel(function, method="predict", predict=model.predict)
+    if link == "LogLink":
+        return AdaptedModel(Exponential(function), method="predict", predict=model.predict)
     return AdaptedModel(
         function,
         title="linear predictor",

@@ -12,6 +12,7 @@ from pkex.adapters.adapted_model import AdaptedModel, Probabilities, variance_of
 from pkex.adapters.registry import adapt, probabilities_of, reads_probabilities
 from pkex.adapters.verification import verify
 from pkex.errors import InputError, InputTypeError, Option, UnsupportedModelError
+from pkex.functions.exponential import Exponential
 from pkex.functions.linked import Linked, LinkedOutputs
 from pkex.inputs.choices import check_choice
 from pkex.typing import Float
@@ -19,11 +20,25 @@ from pkex.typing import Float
 __all__ = ["Target", "adapted_to", "of_target"]
 
 Target: TypeAlias = Literal[
-    "mean", "variance", "predictive_variance", "std", "probability", "log-odds"
+    "mean",
+    "variance",
+    "predictive_variance",
+    "std",
+    "probability",
+    "log-odds",
+    "odds",
+    "log-mean",
+    "hazard-ratio",
 ]
 _TARGETS: tuple[Target, ...] = get_args(Target)
+# Targets of a model, which are not functions of one of its methods.
+_OF_MODELS = "probability", "log-odds", "odds", "log-mean", "hazard-ratio"
+# Rounding error of the logarithm of a prediction.
+_OF_LOGARITHM = 1e-13
 # Names in other libraries.
 _SYNONYMS: dict[str, Target] = {
+    **dict.fromkeys(("log_mean", "log mean", "linear predictor", "linear_predictor"), "log-mean"),
+    **dict.fromkeys(("hazard_ratio", "hazard ratio", "partial hazard"), "hazard-ratio"),
     **dict.fromkeys(("p", "prob", "proba", "probabilities", "predict_proba"), "probability"),
     **dict.fromkeys(("logit", "logits", "log_odds", "log odds"), "log-odds"),
     **dict.fromkeys(("sd", "sigma", "std_dev", "stddev", "standard_deviation"), "std"),
@@ -47,7 +62,7 @@ def adapted_to(model: Any, target: Target | None) -> AdaptedModel:
     name = type(owner).__name__
     if method == "predict_proba" and (target is None or _is_among(target, "probability")):
         return _of_predict_proba(model, owner)
-    is_of_model = _is_among(target, "probability", "log-odds")
+    is_of_model = _is_among(target, *_OF_MODELS)
     if (is_of_model and method) or (method == "predict_proba" and _is_among(target, *_TARGETS)):
         raise InputError(
             Option("target", target),
@@ -61,7 +76,13 @@ def adapted_to(model: Any, target: Target | None) -> AdaptedModel:
         return _deviation(variance)
     if not is_of_model:
         return of_target(adapt(model), target, name)
+    if _is_among(target, "log-mean"):
+        return _log_mean(adapt(model), name)
+    if _is_among(target, "hazard-ratio"):
+        return _hazard_ratio(adapt(model), name)
     known = probabilities_of(owner)
+    if _is_among(target, "odds"):
+        return _exponential_of(_log_odds(known, name, "odds"), "odds")
     return known.of_classes if _is_among(target, "probability") else _log_odds(known, name)
 
 
@@ -75,11 +96,13 @@ def _of_predict_proba(method: MethodType, owner: Any) -> AdaptedModel:
     return adapt(method)
 
 
-def _log_odds(known: Probabilities, name: str) -> AdaptedModel:
+def _log_odds(
+    known: Probabilities, name: str, target: Literal["odds", "log-odds"] = "log-odds"
+) -> AdaptedModel:
     if known.log_odds is None:
         raise UnsupportedModelError(
             (
-                Option("target", "log-odds"),
+                Option("target", target),
                 " needs a classifier of two classes whose log-odds are a sum: logistic regression, "
                 "or decision values with one sigmoid or one temperature as calibration. For "
                 f"{name} use ",
@@ -90,6 +113,57 @@ def _log_odds(known: Probabilities, name: str) -> AdaptedModel:
             )
         )
     return known.log_odds
+
+
+def _log_mean(adapted: AdaptedModel, name: str) -> AdaptedModel:
+    """Return the description of the logarithm of a mean, which is the linear predictor."""
+    function, own = adapted.function.logarithm, adapted.predict
+    if function is None:
+        raise UnsupportedModelError(
+            (
+                Option("target", "log-mean"),
+                " needs a model that predicts the exponential of a sum, such as PoissonRegressor; "
+                f"{name} does not. Omit ",
+                Option("target", python="target"),
+                f" to explain its {adapted.title}",
+            )
+        )
+    return replace(
+        adapted,
+        expansion=function,
+        predict=own and (lambda rows: np.log(own(rows))),
+        method=None,
+        title=f"logarithm of {adapted.title}",
+        absolute_rounding=_OF_LOGARITHM,
+    )
+
+
+def _hazard_ratio(adapted: AdaptedModel, name: str) -> AdaptedModel:
+    if not adapted.is_log_hazard_ratio:
+        raise UnsupportedModelError(
+            (
+                Option("target", "hazard-ratio"),
+                " needs a proportional hazards model, such as CoxPHSurvivalAnalysis; "
+                f"{name} is not one. Omit ",
+                Option("target", python="target"),
+                f" to explain its {adapted.title}",
+            )
+        )
+    return _exponential_of(adapted, "hazard ratio")
+
+
+def _exponential_of(adapted: AdaptedModel, title: str) -> AdaptedModel:
+    """Return the description of the exponential of a function, which has a title of its own."""
+    own = adapted.predict
+    return replace(
+        adapted,
+        expansion=Exponential(adapted.function),
+        predict=own and (lambda rows: np.exp(own(rows))),
+        method=None,
+        title=title,
+        variance=None,
+        is_log_hazard_ratio=False,
+    )
 
 
 def _is_among(target: object, *words: str) -> bool:

@@ -61,11 +61,13 @@ class Explainer(SkopsGuard, AttributeHints):
     background : array-like, DataFrame or sparse matrix of shape (m, d), optional
         Background data, in the columns that the model expects. All rows are used. Also accepts the
         result of ``shap.kmeans`` and the maskers ``shap.maskers.Independent`` and ``Partition``.
-    target : {None, "probability", "log-odds", "mean", "variance", "predictive_variance", "std"}
+    target : {None, "probability", "log-odds", "odds", "log-mean", "hazard-ratio", "mean", \
+              "variance", "predictive_variance", "std"}
         The model output to explain. For classifiers: "probability" (``predict_proba``, one output
-        per class) or "log-odds" (two classes). For Gaussian processes: the posterior "mean"
-        (default), "variance" (in squared units of y), "predictive_variance" (with the observation
-        noise) or "std" (the posterior standard deviation).
+        per class), "log-odds" or "odds" (two classes). For models with a log link: "log-mean", the
+        linear predictor. For Cox's models: "hazard-ratio". For Gaussian processes: the posterior
+        "mean" (default), "variance" (in squared units of y), "predictive_variance" (with the
+        observation noise) or "std" (the posterior standard deviation).
     value_function : {"marginal", "interventional", "neutral", "observational"} or Observational
         How absent features are treated. "marginal": each is drawn independently, from the
         background or else from the model's stored points. "interventional": all are drawn jointly,

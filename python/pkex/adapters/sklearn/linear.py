@@ -12,11 +12,11 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.svm import LinearSVC, LinearSVR
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.alternatives import LOG_LINK
 from pkex.adapters.kernels import EPSILON
 from pkex.adapters.registry import unsupported
 from pkex.adapters.sklearn.estimators import by_method, class_names, dense, reads
 from pkex.errors import UnsupportedModelError
+from pkex.functions.exponential import Exponential
 from pkex.functions.linear import LinearFunction
 from pkex.typing import Float
 
@@ -28,8 +28,11 @@ def _existing(names: str) -> tuple[Any, ...]:
     )
 
 
-# Models whose `predict` is X @ coef_.T + intercept_. TweedieRegressor with the identity as link;
-# PassiveAggressiveRegressor is deprecated since 1.8.
+# Models whose `predict` is the exponential of X @ coef_ + intercept_, unless the link of
+# TweedieRegressor is the identity.
+_GENERALIZED = _existing("GammaRegressor PoissonRegressor TweedieRegressor")
+# Models whose `predict` is X @ coef_.T + intercept_. PassiveAggressiveRegressor is deprecated since
+# 1.8.
 _REGRESSORS = (
     *_existing(
         "ARDRegression BayesianRidge ElasticNet ElasticNetCV HuberRegressor Lars LarsCV Lasso "
@@ -55,7 +58,16 @@ _ONE_CLASS = (linear_model.SGDOneClassSVM,)
 LINEAR_MODELS = _REGRESSORS + _CLASSIFIERS + _ONE_CLASS
 
 
-@reads(*LINEAR_MODELS)
+@reads(*_GENERALIZED)
+def adapt_generalized(model: Any) -> AdaptedModel:
+    """Read the linear predictor behind a link, which is the logarithm or the identity."""
+    if not _has_log_link(model):
+        return adapt_linear(model)
+    predictor = _of_attributes(model, dense(model.coef_), dense(model.intercept_))
+    return by_method(model, Exponential(predictor), "predict")
+
+
+@reads(*(model for model in LINEAR_MODELS if model not in _GENERALIZED))
 def adapt_linear(model: Any) -> AdaptedModel:
     """Read X @ coef_.T + intercept_, with the outputs of the model."""
     function, method = linear_function(model), linear_method(model)
@@ -82,8 +94,11 @@ def linear_method(model: Any) -> str:
 
 def linear_function(model: Any) -> LinearFunction:
     """Return the function of a fitted model among the `LINEAR_MODELS`."""
-    if isinstance(model, linear_model.TweedieRegressor):
-        _check_link(model)
+    if isinstance(model, _GENERALIZED) and _has_log_link(model):
+        raise unsupported(
+            f"{type(model).__name__} with the link 'log', as a part of this model,",
+            ": it predicts the exponential of a linear function",
+        )
     coefficients = dense(model.coef_)
     intercept = dense(-model.offset_ if isinstance(model, _ONE_CLASS) else model.intercept_)
     # A single row belongs to two classes, or to a target that is a column. Sparse coefficients
@@ -124,10 +139,7 @@ def _of_attributes(model: Any, coefficients: Float, intercept: Float) -> LinearF
     return LinearFunction(coefficients, intercept)
 
 
-def _check_link(model: linear_model.TweedieRegressor) -> None:
-    """Raise an error if a generalized linear model predicts the exponential of a function."""
-    link = model.link
-    if link == "auto":
-        link = "identity" if model.power <= 0 else "log"
-    if link != "identity":
-        raise unsupported(f"TweedieRegressor with the link {link!r}", f": {LOG_LINK}")
+def _has_log_link(model: Any) -> bool:
+    """Whether a generalized linear model predicts the exponential of a linear function."""
+    link = getattr(model, "link", "log")  # other classes have no choice
+    return link == "log" or (link == "auto" and model.power > 0)
