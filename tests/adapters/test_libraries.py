@@ -5,8 +5,8 @@ import sys
 
 # What adapters of other libraries, and what they share, are called.
 OTHERS = (
-    *("bayes_opt", "GPy", "interpret", "pygam"),
-    *("scipy", "search_space", "skopt", "smt", "torch"),
+    *("bayes_opt", "GPy", "interpret", "lifelines", "proportional_hazards", "pygam"),
+    *("scipy", "search_space", "skopt", "smt", "statsmodels", "torch"),
 )
 
 EXPLAINED = """
@@ -20,7 +20,8 @@ try:
     pkex.Explainer(object())
 except pkex.UnsupportedModelError:
     pass
-libraries = "pkex.adapters.", "bayes_opt", "botorch", "gpytorch", "skopt", "smt", "torch"
+others = "bayes_opt", "botorch", "gpytorch", "lifelines", "skopt", "sksurv", "smt", "statsmodels"
+libraries = "pkex.adapters.", "torch", *others
 print(*(name for name in sys.modules if name.startswith(libraries)))
 """
 

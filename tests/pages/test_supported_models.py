@@ -22,6 +22,13 @@ MODULES = {
     "bayes_opt": ("bayes_opt",),
     "SciPy": ("scipy.interpolate",),
     "interpret": ("interpret.glassbox",),
+    "lifelines": ("lifelines",),
+    "scikit-survival": ("sksurv.linear_model",),
+    "statsmodels": (
+        "statsmodels.genmod.generalized_linear_model",
+        "statsmodels.regression.linear_model",
+        "statsmodels.discrete.discrete_model",
+    ),
     "pyGAM": ("pygam",),
     "pkex": ("pkex", "pkex.models"),
 }

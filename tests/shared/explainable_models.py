@@ -74,6 +74,7 @@ WITHOUT_POINTS = {
     *("Exponential", "Exponential of transformed", "ProductSum", "ProductSum of two"),
     *("RANSACRegressor", "StackingRegressor", "VotingRegressor with Ridge", "RegressorChain"),
     *LINEAR_MODELS,
+    *other_libraries.OF_LINEAR,
     *("splines", "splines behind a log link", "PoissonRegressor", "GammaRegressor"),
 }
 

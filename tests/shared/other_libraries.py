@@ -188,6 +188,59 @@ def additive_model(X, y):
     return LinearGAM(s(0, n_splines=6) + te(1, 4, n_splines=4) + s(2, by=3) + linear(3)).fit(X, y)
 
 
+# --- statsmodels, lifelines and scikit-survival ---
+
+
+def generalized_linear_model(X, y):
+    import statsmodels.api as sm
+
+    return sm.GLM(np.exp(y), X, family=sm.families.Gamma(sm.families.links.Log())).fit()
+
+
+def least_squares(X, y):
+    import statsmodels.api as sm
+
+    return sm.OLS(y, X).fit()._results  # as its methods have it
+
+
+def proportional_hazards(X, y):
+    import lifelines
+    import pandas as pd
+
+    table = pd.DataFrame(X, columns=NAMES).assign(weeks=np.exp(-y), died=np.cos(5.0 * y) > -0.5)
+    return lifelines.CoxPHFitter(penalizer=0.1).fit(table, "weeks", "died")
+
+
+def log_hazard(model):
+    return lambda rows: model.predict_log_partial_hazard(rows).to_numpy()
+
+
+def survival_model(name, **options):
+    """Return a builder of a model of survival times, some of them censored."""
+
+    def fit(X, y):
+        from sksurv import linear_model
+        from sksurv.util import Surv
+
+        times = Surv.from_arrays(np.cos(5.0 * y) > -0.5, np.exp(-y))
+        return getattr(linear_model, name)(**options).fit(X, times)
+
+    return Builder(fit)
+
+
+SURVIVAL_MODELS = {
+    "CoxPHSurvivalAnalysis": {"alpha": 0.1},
+    "CoxnetSurvivalAnalysis": {"l1_ratio": 0.5},
+    "IPCRidge": {},
+}
+
+# Those that are linear, or the exponential of a linear function.
+OF_LINEAR = {
+    "GLM of statsmodels",
+    "OLS of statsmodels",
+    "CoxPHFitter of lifelines",
+    *SURVIVAL_MODELS,
+}
 # Those that are sums of terms.
 OF_TERMS = {
     "regressor of interpret",
@@ -196,7 +249,7 @@ OF_TERMS = {
     "LinearGAM of pygam",
 }
 # The names of columns, of models that know them.
-NAMED = {"BayesianOptimization": NAMES}
+NAMED = {"BayesianOptimization": NAMES, "CoxPHFitter of lifelines": NAMES}
 
 
 def models(y, targets):
@@ -233,6 +286,22 @@ def models(y, targets):
             y > 0.0,
             lambda model: model.decision_function,
         )
+    if find_spec("statsmodels"):
+        found["GLM of statsmodels"] = (
+            Builder(generalized_linear_model),
+            0.3 * y,
+            lambda model: model.predict,
+        )
+        found["OLS of statsmodels"] = (
+            Builder(least_squares),
+            y,
+            lambda model: model.predict,
+        )
+    if find_spec("lifelines"):
+        found["CoxPHFitter of lifelines"] = (Builder(proportional_hazards), y, log_hazard)
+    if find_spec("sksurv"):
+        for name, options in SURVIVAL_MODELS.items():
+            found[name] = (survival_model(name, **options), y, lambda model: model.predict)
     if find_spec("pygam"):
         found["LinearGAM of pygam"] = (Builder(additive_model), y, lambda model: model.predict)
     if find_spec("botorch"):

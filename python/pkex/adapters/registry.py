@@ -43,10 +43,13 @@ _LIBRARIES = {
     "botorch": ("botorch", "pkex.adapters.torch.botorch"),
     "gpytorch": ("gpytorch", "pkex.adapters.torch"),
     "interpret": ("interpret", "pkex.adapters.interpret"),
+    "lifelines": ("lifelines", "pkex.adapters.lifelines"),
     "pygam": ("pygam", "pkex.adapters.pygam"),
     "sklearn": ("sklearn", "pkex.adapters.sklearn"),
+    "sksurv.linear_model": ("sksurv", "pkex.adapters.proportional_hazards"),
     "skopt": ("skopt", "pkex.adapters.skopt"),
     "smt": ("smt", "pkex.adapters.smt"),
+    "statsmodels": ("statsmodels", "pkex.adapters.statsmodels"),
 }
 
 _SUPPORTED = (

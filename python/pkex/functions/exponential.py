@@ -133,7 +133,7 @@ class Exponential(Linked):
 
     def probing_rows(self) -> Float:
         log = self.logarithm
-        return _moderate_rows(log) if isinstance(log, LinearFunction) else super().probing_rows()
+        return log.moderate_rows() if isinstance(log, LinearFunction) else super().probing_rows()
 
     def __repr__(self) -> str:
         return f"Exponential({self.logarithm!r})"
@@ -153,22 +153,6 @@ def _games(present: Float, absent: Float, weights: Float) -> Iterator[FactorGame
         with np.errstate(over="ignore"):
             factors, difference = np.exp(exponents), np.expm1(exponents)
         yield FactorGames(factors, ones, difference, weights)
-
-
-def _moderate_rows(function: LinearFunction) -> Float:
-    """Return rows where all terms of a linear function are of one size, and its value is not large.
-
-    A prediction at rows with a large value would be 0 or infinite.
-    """
-    coefficients, constant = function.coefficients, float(function.intercept)
-    used = coefficients != 0.0
-    share = -np.copysign(max(1.0, abs(constant)), constant) / max(1, int(used.sum()))
-    balanced = np.ones(len(coefficients))
-    np.divide(share, coefficients, out=balanced, where=used)
-    # A fixed set of irregular numbers.
-    irregular = 1.0 + 0.5 * np.cos(np.arange(1.0, 1.0 + 6 * len(balanced))).reshape(6, -1)
-    rows: Float = balanced * irregular
-    return rows
 
 
 class _ExponentialProducts(Products):

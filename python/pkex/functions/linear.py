@@ -171,6 +171,26 @@ class LinearFunction(Function):
         irregular = 1.0 + 0.5 * np.cos(np.arange(1.0, 1.0 + 6 * d)).reshape(6, d)
         return np.concatenate([irregular[:3], balanced * irregular[3:]])
 
+    def moderate_rows(self) -> Float:
+        """Return rows where all terms have one size, and a sum that is not much larger.
+
+        At other rows, the exponential of the sum may be 0 or infinite.
+        """
+        coefficients, constant = (
+            self.coefficients.reshape(self.n_features, -1)[:, 0],
+            self.intercept,
+        )
+        size = np.max(np.abs(constant), initial=1.0)
+        used = coefficients != 0.0
+        balanced = np.ones(self.n_features)
+        # The sum is near the constant, less a term of the same size.
+        share = -np.copysign(size, np.ravel(constant)[0]) / max(1, int(used.sum()))
+        np.divide(share, coefficients, out=balanced, where=used)
+        # A fixed set of irregular numbers.
+        irregular = 1.0 + 0.5 * np.cos(np.arange(1.0, 1.0 + 6 * len(balanced))).reshape(6, -1)
+        rows: Float = self._center + balanced * irregular
+        return rows
+
     def _contributions(self, X: Float, game: Game, how: Computation) -> Float:
         """Return the contribution of each player to v(all) − v(∅), (n, players, outputs)."""
         near, missing = self._references(game)
