@@ -96,6 +96,8 @@ CASES: dict[str, Callable[[], object]] = {
         X,
         target="log-odds",
     ),
+    "No logarithm of the mean": lambda: pkex.Explainer(regressor(), target="log-mean"),
+    "No hazard ratio": lambda: pkex.Explainer(Ridge().fit(X, target), X, target="hazard-ratio"),
     "No variance": lambda: pkex.Explainer(regressor(), target="variance"),
     "No uncertainty": lambda: pkex.Explainer(regressor())(X, uncertainty=True),
     "Uncertainty of neutral values": lambda: pkex.Explainer(
@@ -112,6 +114,7 @@ CASES: dict[str, Callable[[], object]] = {
     "Coefficients and points": lambda: pkex.KernelExpansion(
         np.ones((3, 2)), np.ones(4), pkex.kernels.RBF()
     ),
+    "Infinite factor": lambda: pkex.ProductExpansion([{0: np.log}], [1.0]).predict([[0.0]]),
     "Length-scale of 0": lambda: pkex.kernels.RBF(0.0),
     "Number of length-scales": lambda: pkex.KernelExpansion(
         np.ones((3, 2)), np.ones(3), pkex.kernels.RBF([1.0, 2.0, 3.0])

@@ -173,7 +173,10 @@ class ColumnFunction(SkopsGuard):
         values = result.astype(np.float64)
         if not np.isfinite(values).all():
             row = int(np.argwhere(~np.isfinite(values))[0, 0])
-            raise ValueError(f"{self.name} is not finite at {_shown(entries, row)}")
+            raise ValueError(
+                f"{self.name} is not finite at {_shown(entries, row)}. Its values must be finite: "
+                "change the function there, or remove the row"
+            )
         return values
 
     def _check_single_row(

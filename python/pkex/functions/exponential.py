@@ -12,13 +12,13 @@ exp(D_j(x) − D_j(z)) and absent factors 1. No factor overflows if columns are 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import comb
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pkex.errors import InputError
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function
 from pkex.functions.linear import LinearFunction
@@ -27,8 +27,7 @@ from pkex.functions.products import Products, Width
 from pkex.games.factor_games import FactorGames, add_quantities
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.means import added
-from pkex.games.value_functions import NEUTRAL, Game
-from pkex.tables.weights import equal_weights
+from pkex.games.value_functions import NEUTRAL, Game, game_of_points
 from pkex.typing import Float
 
 __all__ = ["Exponential"]
@@ -115,10 +114,7 @@ class Exponential(Linked):
         """Return a game whose background is not implicit."""
         if not game.is_of_points:
             return game
-        points = self.stored_points()
-        if points is None or not len(points):
-            raise InputError("background", "is required for this model", "pass background=X_train")
-        return Game("marginal", (points, equal_weights(len(points))))
+        return replace(game_of_points(self.stored_points()), value_function="marginal")
 
     def products(self, rows: NDArray[Any]) -> Products:
         if not self.logarithm.is_additive:
