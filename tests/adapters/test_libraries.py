@@ -5,8 +5,9 @@ import sys
 
 # What adapters of other libraries, and what they share, are called.
 OTHERS = (
-    *("bayes_opt", "GPy", "interpret", "lifelines", "proportional_hazards", "pygam"),
-    *("scipy", "search_space", "skopt", "smt", "statsmodels", "torch"),
+    *("bayes_opt", "chaospy", "GPy", "interpret", "lifelines", "openturns"),
+    *("proportional_hazards", "pygam", "scipy", "search_space", "skopt", "smt"),
+    *("statsmodels", "torch"),
 )
 
 EXPLAINED = """
@@ -20,9 +21,9 @@ try:
     pkex.Explainer(object())
 except pkex.UnsupportedModelError:
     pass
-others = "bayes_opt", "botorch", "gpytorch", "lifelines", "skopt", "sksurv", "smt", "statsmodels"
-libraries = "pkex.adapters.", "torch", *others
-print(*(name for name in sys.modules if name.startswith(libraries)))
+libraries = ["pkex.adapters.", "bayes_opt", "botorch", "gpytorch", "lifelines", "numpoly"]
+libraries += ["openturns", "skopt", "sksurv", "smt", "statsmodels", "torch"]
+print(*(name for name in sys.modules if name.startswith(tuple(libraries))))
 """
 
 INTERPOLATED = """

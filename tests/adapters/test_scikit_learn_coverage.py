@@ -164,7 +164,8 @@ def test_the_table_names_models_of_every_library_with_an_adapter():
     with_adapters = {
         **{library: library.lower() for library in ("BoTorch", "SMT", "SciPy")},
         **{library: library for library in ("GPy", "bayes_opt", "interpret")},
-        **{library: library for library in ("lifelines", "statsmodels")},
+        **{library: library for library in ("chaospy", "lifelines", "statsmodels")},
+        "OpenTURNS": "openturns",
         "scikit-survival": "proportional_hazards",
         "scikit-learn": "sklearn",
         "scikit-optimize": "skopt",

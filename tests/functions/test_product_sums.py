@@ -153,7 +153,7 @@ def test_they_pickle_and_are_explained_in_the_observational_game():
         ([], [], {}, ValueError, "factors must have a column"),
     ],
 )
-def test_factors_that_are_none_are_named_in_errors(factors, coefficients, options, error, message):
+def test_invalid_factors_are_named_in_errors(factors, coefficients, options, error, message):
     with pytest.raises(error, match=message):
         pkex.ProductExpansion(factors, coefficients, **options)
 

@@ -23,6 +23,7 @@ MODULES = {
     "SciPy": ("scipy.interpolate",),
     "interpret": ("interpret.glassbox",),
     "lifelines": ("lifelines",),
+    "OpenTURNS": ("openturns",),
     "scikit-survival": ("sksurv.linear_model",),
     "statsmodels": (
         "statsmodels.genmod.generalized_linear_model",

@@ -75,6 +75,7 @@ WITHOUT_POINTS = {
     *("RANSACRegressor", "StackingRegressor", "VotingRegressor with Ridge", "RegressorChain"),
     *LINEAR_MODELS,
     *other_libraries.OF_LINEAR,
+    *other_libraries.OF_PRODUCTS,
     *("splines", "splines behind a log link", "PoissonRegressor", "GammaRegressor"),
 }
 

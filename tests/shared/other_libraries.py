@@ -234,6 +234,41 @@ SURVIVAL_MODELS = {
     "IPCRidge": {},
 }
 
+# --- polynomial chaos ---
+
+
+def chaos_of_openturns(X, y):
+    import openturns as ot
+
+    d = X.shape[1]
+    basis = ot.OrthogonalProductPolynomialFactory([ot.HermiteFactory()] * d)
+    algorithm = ot.FunctionalChaosAlgorithm(
+        ot.Sample(X),
+        ot.Sample(y[:, None]),
+        ot.JointDistribution([ot.Normal(0.1 * j, 1.0 + j) for j in range(d)]),
+        ot.FixedStrategy(basis, 21),
+        ot.LeastSquaresStrategy(),
+    )
+    algorithm.run()
+    return algorithm.getResult()
+
+
+def meta_model(result):
+    return lambda rows: np.array(result.getMetaModel()(rows))[:, 0]
+
+
+def chaos_of_chaospy(X, y):
+    import chaospy as cp
+
+    distribution = cp.Iid(cp.Normal(), X.shape[1])
+    return cp.fit_regression(cp.generate_expansion(2, distribution), X.T, y)
+
+
+def polynomial(model):
+    return lambda rows: np.asarray(model(*rows.T))
+
+
+OF_PRODUCTS = {"FunctionalChaosResult of openturns", "polynomial of chaospy"}
 # Those that are linear, or the exponential of a linear function.
 OF_LINEAR = {
     "GLM of statsmodels",
@@ -286,6 +321,10 @@ def models(y, targets):
             y > 0.0,
             lambda model: model.decision_function,
         )
+    if find_spec("openturns"):
+        found["FunctionalChaosResult of openturns"] = (Builder(chaos_of_openturns), y, meta_model)
+    if find_spec("chaospy"):
+        found["polynomial of chaospy"] = (Builder(chaos_of_chaospy), y, polynomial)
     if find_spec("statsmodels"):
         found["GLM of statsmodels"] = (
             Builder(generalized_linear_model),

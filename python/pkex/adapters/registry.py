@@ -44,6 +44,8 @@ _LIBRARIES = {
     "gpytorch": ("gpytorch", "pkex.adapters.torch"),
     "interpret": ("interpret", "pkex.adapters.interpret"),
     "lifelines": ("lifelines", "pkex.adapters.lifelines"),
+    "numpoly": ("numpoly", "pkex.adapters.chaospy"),
+    "openturns": ("openturns", "pkex.adapters.openturns"),
     "pygam": ("pygam", "pkex.adapters.pygam"),
     "sklearn": ("sklearn", "pkex.adapters.sklearn"),
     "sksurv.linear_model": ("sksurv", "pkex.adapters.proportional_hazards"),

@@ -186,8 +186,9 @@ class LinearFunction(Function):
         # The sum is near the constant, less a term of the same size.
         share = -np.copysign(size, np.ravel(constant)[0]) / max(1, int(used.sum()))
         np.divide(share, coefficients, out=balanced, where=used)
-        # A fixed set of irregular numbers.
-        irregular = 1.0 + 0.5 * np.cos(np.arange(1.0, 1.0 + 6 * len(balanced))).reshape(6, -1)
+        # A fixed set of irregular numbers, whose multiples of a large constant are moderate.
+        cosines = np.cos(np.arange(1.0, 1.0 + 6 * len(balanced))).reshape(6, -1)
+        irregular = 1.0 + min(0.5, 10.0 / size) * cosines
         rows: Float = self._center + balanced * irregular
         return rows
 

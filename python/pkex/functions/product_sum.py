@@ -11,7 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function, Members, checked_constant, finite
-from pkex.functions.column_functions import ProductArgument, as_products, labeled_matrix
+from pkex.functions.column_functions import (
+    ColumnFunction,
+    ProductArgument,
+    as_products,
+    labeled_matrix,
+)
 from pkex.functions.products import Products
 from pkex.functions.term_products import TermProducts, function_of_column
 from pkex.games.factor_games import FactorGames, add_quantities, product_of
@@ -38,7 +43,7 @@ class ProductSum(Function):
         As in `ProductExpansion`, its public description.
     """
 
-    __slots__ = ("_factors", "coefficients", "feature_names", "intercept")
+    __slots__ = ("_factors", "_probing_rows", "coefficients", "feature_names", "intercept")
 
     def __init__(
         self,
@@ -63,6 +68,9 @@ class ProductSum(Function):
         outputs = self.coefficients.shape[1:]
         self.intercept = checked_constant(intercept, outputs)
         self._set_shape(n_features, outputs)
+        # Positive values near 1, where most functions are defined.
+        cosines = np.cos(np.arange(1.0, 1.0 + 3 * n_features))
+        self._probing_rows = 1.0 + 0.5 * cosines.reshape(3, n_features)
 
     @property
     def keeps_points(self) -> bool:
@@ -113,8 +121,15 @@ class ProductSum(Function):
         return self._as_output(sizes)
 
     def probing_rows(self) -> Float:
-        """Return a row of ones."""
-        return np.ones((1, self.n_features))
+        """Return the rows of `with_probing_rows`, or rows of values near 1 by default."""
+        rows: Float = self._probing_rows
+        return rows
+
+    def with_probing_rows(self, rows: Float) -> ProductSum:
+        """Return the same function with rows for its comparison with a model, shape (n, d)."""
+        copied = self._copied()
+        copied._probing_rows = rows
+        return copied
 
     def _neutral_values(self, row: Float, members: Members, how: Computation) -> Float:
         (present,) = self._player_factors(row[None])
@@ -144,18 +159,18 @@ class ProductSum(Function):
 
     def _products(self, rows: Float) -> Iterator[Float]:
         """Yield each product at rows, shape (n,)."""
+        values = _Values(rows)
         for factors in self._factors:
-            of_columns = [factor(rows[:, [column]], None) for column, factor in factors.items()]
-            yield product_of(np.stack(of_columns, axis=1))
+            yield product_of(np.stack([values.of(*item) for item in factors.items()], axis=1))
 
     def _player_factors(self, rows: Float) -> Float:
         """Return the factors of players at rows, shape (n, products, players)."""
         factors = np.ones((len(rows), len(self._factors), self.n_players))
-        players = self.players
+        players, values = self.players, _Values(rows)
         with np.errstate(over="ignore", invalid="ignore"):  # callers check their results
             for number, product in enumerate(self._factors):
                 for column, factor in product.items():
-                    factors[:, number, players[column]] *= factor(rows[:, [column]], None)
+                    factors[:, number, players[column]] *= values.of(column, factor)
         return factors
 
     def _games(self, X: Float, absent: Float, weights: Float) -> Iterator[FactorGames]:
@@ -193,3 +208,18 @@ class ProductSum(Function):
 
     def __repr__(self) -> str:
         return f"ProductExpansion({self._sizes((len(self._factors), 'product'))})"
+
+
+class _Values:
+    """Values of factors at rows; products may share factors, which are evaluated once."""
+
+    def __init__(self, rows: Float) -> None:
+        self._rows = rows
+        self._known: dict[tuple[int, int], Float] = {}
+
+    def of(self, column: int, factor: ColumnFunction) -> Float:
+        """Return the values of a factor of a column, shape (n,)."""
+        key = column, id(factor.function)
+        if key not in self._known:
+            self._known[key] = factor(self._rows[:, [column]], None)
+        return self._known[key]

@@ -157,8 +157,9 @@ def sensitivity(
     most = as_integer("order", order, "1, or 2 for pairs as well", least=1)
     if most > 2:
         raise ValueError(f"order must be 1, or 2 for pairs as well; got {most}")
-    # Search results of scikit-learn are mappings as well.
-    is_table = kind_of(model) in (Kind.ARRAY, Kind.PANDAS, Kind.POLARS, Kind.SERIES)
+    # Search results of scikit-learn are mappings as well, and polynomials of chaospy are arrays.
+    kinds = (Kind.ARRAY, Kind.PANDAS, Kind.POLARS, Kind.SERIES)
+    is_table = kind_of(model) in kinds and not callable(model)
     if is_table or type(model) in (list, tuple, dict):
         raise UnsupportedModelError(
             f"the model comes first: pkex.sensitivity(model, inputs); got a {type(model).__name__}"
