@@ -143,12 +143,11 @@ def _exponential(values: Float) -> Float:
 
 def _games(present: Float, absent: Float, weights: Float) -> Iterator[FactorGames]:
     """Yield the game of each row, given logarithms of its factors and of absent ones."""
-    ones = np.ones(absent.shape)
     for row in present:
         exponents = row - absent
         with np.errstate(over="ignore"):
             factors, difference = np.exp(exponents), np.expm1(exponents)
-        yield FactorGames(factors, ones, difference, weights)
+        yield FactorGames(factors, None, difference, weights)
 
 
 class _ExponentialProducts(Products):

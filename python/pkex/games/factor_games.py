@@ -36,13 +36,17 @@ class FactorGames:
 
     Parameters
     ----------
-    present, absent, difference : ndarray of shape (evaluations, players)
-        The factors a and b, and c = a − b.
+    present : ndarray of shape (evaluations, players)
+        The factors a.
+    absent : ndarray of shape (evaluations, players) or None
+        The factors b; None if they are 1.
+    difference : ndarray of shape (evaluations, players)
+        c = a − b.
     weights : ndarray of shape (evaluations, outputs)
     """
 
     present: Float
-    absent: Float
+    absent: Float | None
     difference: Float
     weights: Float
 
@@ -50,7 +54,7 @@ class FactorGames:
     def is_finite(self) -> bool:
         """Whether all numbers are finite."""
         arrays = self.present, self.absent, self.difference, self.weights
-        return all(np.isfinite(array).all() for array in arrays)
+        return all(array is None or np.isfinite(array).all() for array in arrays)
 
     def quantity(self, quantity: Quantity, how: Computation) -> Float:
         """Return the coefficients of all coalitions of a size, shape (coalitions, outputs).
@@ -68,9 +72,11 @@ class FactorGames:
         if quantity.size == 0:
             # ∫ ∏_l F_l dμ is the value of an additional player with a = 1, b = 0.
             return self._with_players(1, 0)._integrals(quantity.measure, how)[n_players:]
+        if quantity.size == 1:
+            return self._integrals(quantity.measure, how)
         values = np.empty((math.comb(n_players, quantity.size), self.weights.shape[1]))
         for first in combinations(range(n_players - 1), quantity.size - 1):
-            start = first[-1] + 1 if first else 0
+            start = first[-1] + 1
             of_last = self._without(list(first))._integrals(quantity.measure, how)
             last = np.arange(start, n_players)
             members = np.column_stack([np.tile(first, (len(last), 1)), last]).astype(np.int64)
@@ -79,14 +85,13 @@ class FactorGames:
 
     def _without(self, members: list[int]) -> FactorGames:
         """Return the games of the other players, weighted by the members' differences."""
-        if not members:
-            return self
-        present, absent, difference = (
-            np.delete(array, members, axis=1)
-            for array in (self.present, self.absent, self.difference)
-        )
         factors = self.difference[:, members].prod(axis=1, keepdims=True)
-        return FactorGames(present, absent, difference, self.weights * factors)
+        return FactorGames(
+            np.delete(self.present, members, axis=1),
+            None if self.absent is None else np.delete(self.absent, members, axis=1),
+            np.delete(self.difference, members, axis=1),
+            self.weights * factors,
+        )
 
     def _with_players(self, rising: int, falling: int) -> FactorGames:
         """Return the games with additional players of the factors t, and of 1 − t, at the end."""
@@ -96,14 +101,18 @@ class FactorGames:
         present = np.broadcast_to(np.repeat([1.0, 0.0], [rising, falling]), shape)
         return FactorGames(
             np.hstack([self.present, present]),
-            np.hstack([self.absent, 1.0 - present]),
+            np.hstack([self._every_absent, 1.0 - present]),
             np.hstack([self.difference, 2.0 * present - 1.0]),
             self.weights,
         )
 
+    @property
+    def _every_absent(self) -> Float:
+        return np.ones_like(self.present) if self.absent is None else self.absent
+
     def _at_point(self, t: float, size: int) -> Float:
         """Return c_T ∏_{l∉T} F_l(t)."""
-        near_absent = self.absent + t * self.difference
+        near_absent = self._every_absent + t * self.difference
         factors = near_absent if t <= 0.5 else self.present - (1.0 - t) * self.difference
         values = []
         with np.errstate(over="ignore", invalid="ignore"):
@@ -126,7 +135,7 @@ class FactorGames:
             games = self._with_players(i + k, j + m - k)
             values = _core.product_game(
                 np.ascontiguousarray(games.present),
-                np.ascontiguousarray(games.absent),
+                None if games.absent is None else np.ascontiguousarray(games.absent),
                 np.ascontiguousarray(games.difference),
                 np.ascontiguousarray(games.weights),
                 index="SV",
