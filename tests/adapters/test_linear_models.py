@@ -211,6 +211,17 @@ def test_log_links_are_explained_on_the_scale_of_the_response(model):
         pkex.Explainer(model.predict, BACKGROUND, target="log-mean")
 
 
+@pytest.mark.parametrize("regressor", [Ridge(), SVR()], ids=str)
+@pytest.mark.parametrize("functions", [(np.log, np.exp), (np.log1p, np.expm1)], ids=["log", "1+"])
+def test_logarithms_of_targets_are_explained_in_units_of_the_target(regressor, functions):
+    model = TransformedTargetRegressor(regressor, func=functions[0], inverse_func=functions[1])
+    assert_interventional(model.fit(X, np.exp(0.3 * Y)), model.predict)
+    if functions[1] is np.exp:
+        log_mean = pkex.Explainer(model, BACKGROUND, target="log-mean").shap_values(ROWS)
+        expected = pkex.Explainer(model.regressor_, BACKGROUND).shap_values(ROWS)
+        np.testing.assert_array_equal(log_mean, expected)
+
+
 @pytest.mark.parametrize("model", [Ridge(), TweedieRegressor(power=0)], ids=str)
 def test_other_models_have_no_log_mean(model):
     message = "target='log-mean' needs a model that predicts the exponential of a sum"

@@ -37,6 +37,7 @@ from pkex.adapters.sklearn.steps import affine_inverse
 from pkex.errors import Option, UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.functions.composite import Combination, Stack
+from pkex.functions.exponential import Exponential
 from pkex.typing import Float
 
 try:
@@ -185,6 +186,8 @@ def adapt_transformed_target(model: TransformedTargetRegressor) -> AdaptedModel:
     """Read the regressor, in units of the target."""
     (part,) = parts_of(model, [model.regressor_], "predict")
     function = part.function
+    if model._training_dim == 1 and _is_logarithm(model):
+        return made_of(model, [part], _exponential(function, model.inverse_func), "predict")
     # A target that is a column is predicted as a column, although the regressor has seen a vector.
     if model._training_dim == 2 and not function.has_output_axis:
         function = Stack([function])
@@ -197,6 +200,19 @@ def adapt_transformed_target(model: TransformedTargetRegressor) -> AdaptedModel:
     whole = Combination([function], [scale], offset)
     variance = changed_variance(part, whole, partial(_in_squared_units, whole, np.square(scale)))
     return replace(made_of(model, [part], whole, "predict"), variance=variance)
+
+
+def _is_logarithm(model: TransformedTargetRegressor) -> bool:
+    """Whether the regressor predicts the logarithm of the target, or of 1 + the target."""
+    check_own(model.transformer_)
+    return model.transformer is None and (
+        model.inverse_func is np.exp or model.inverse_func is np.expm1
+    )
+
+
+def _exponential(function: Function, inverse: Any) -> Function:
+    exponential = Exponential(function)
+    return exponential if inverse is np.exp else Combination([exponential], intercept=-1.0)
 
 
 def _in_squared_units(whole: Function, squares: Any, own: AdaptedModel) -> AdaptedModel:
