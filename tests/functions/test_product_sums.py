@@ -192,6 +192,15 @@ def test_exponentials_do_not_depend_on_the_origin_of_columns():
         assert found.shap_values(X[:, :3] + far)[:, :2] == pytest.approx(values[:, :2], rel=1e-10)
 
 
+def test_exponentials_out_of_range_are_errors():
+    f = of_function(Exponential(LinearFunction([1.0, 1.0])))
+    with pytest.raises(OverflowError, match=r"the base value, .*, is too large for a float"):
+        pkex.Explainer(f, [[400.0, 400.0]])
+    explainer = pkex.Explainer(f, [[0.0, 0.0]])
+    with pytest.raises(OverflowError, match="a value of row 1 is too large for a float"):
+        explainer([[1.0, 1.0], [400.0, 400.0]])
+
+
 def test_small_changes_keep_their_digits():
     f = of_function(Exponential(LinearFunction([1e-9, 2e-9, -3e-9])))
     explainer = pkex.Explainer(f, np.zeros((1, 3)), value_function="marginal")

@@ -89,8 +89,14 @@ class Exponential(Linked):
     def base(self, game: Game, how: Computation) -> float | Float:
         if not self.logarithm.is_additive:
             return super().base(game, how)
-        _, weights = self._absent(game, how)
-        return float(added(weights))
+        base = float(added(self._absent(game, how)[1]))
+        if not np.isfinite(base):
+            raise OverflowError(
+                "the base value, the value of the empty coalition, is too large for a float; the "
+                "function is an exponential. Explain its logarithm, or rows nearer to the "
+                "training data"
+            )
+        return base
 
     def _absent(self, game: Game, how: Computation) -> tuple[Float, Float]:
         """Return the logarithms of absent factors, shape (evaluations, players), and weights.
@@ -111,7 +117,7 @@ class Exponential(Linked):
         return deviations, weights * _exponential(exponents)
 
     def _with_points(self, game: Game) -> Game:
-        """Return a game whose background is not implicit."""
+        """Return the game with the stored points as background, if it draws from these."""
         if not game.is_of_points:
             return game
         return replace(game_of_points(self.stored_points()), value_function="marginal")
