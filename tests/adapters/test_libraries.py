@@ -6,7 +6,7 @@ import sys
 # What adapters of other libraries, and what they share, are called.
 OTHERS = (
     *("bayes_opt", "GPy", "interpret", "pygam"),
-    *("scipy", "search_space", "skopt", "smt", "torch"),
+    *("scikit_survival", "scipy", "search_space", "skopt", "smt", "torch"),
 )
 
 EXPLAINED = """
@@ -20,7 +20,8 @@ try:
     pkex.Explainer(object())
 except pkex.UnsupportedModelError:
     pass
-libraries = "pkex.adapters.", "bayes_opt", "botorch", "gpytorch", "skopt", "smt", "torch"
+others = "bayes_opt", "botorch", "gpytorch", "skopt", "sksurv", "smt", "torch"
+libraries = "pkex.adapters.", *others
 print(*(name for name in sys.modules if name.startswith(libraries)))
 """
 

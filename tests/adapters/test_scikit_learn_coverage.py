@@ -166,6 +166,7 @@ def test_the_table_names_models_of_every_library_with_an_adapter():
         **{library: library for library in ("GPy", "bayes_opt", "interpret")},
         "scikit-learn": "sklearn",
         "scikit-optimize": "skopt",
+        "scikit-survival": "scikit_survival",
         "pyGAM": "pygam",
         "GPyTorch": "torch",
     }

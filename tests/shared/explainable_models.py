@@ -79,6 +79,7 @@ WITHOUT_POINTS = {
     *("LinearFunction", "LinearFunction of two", "combination with linear"),
     *("RANSACRegressor", "StackingRegressor", "VotingRegressor with Ridge", "RegressorChain"),
     *LINEAR_MODELS,
+    *other_libraries.LINEAR,
     *("BernoulliNB of three", "ComplementNB of three", "MultinomialNB", "splines"),
 }
 

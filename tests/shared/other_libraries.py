@@ -4,6 +4,7 @@ Where one is not, this is the place where its models are left out of the contrac
 own adapter are skipped as a whole.
 """
 
+import warnings
 from importlib.util import find_spec
 
 import numpy as np
@@ -188,6 +189,39 @@ def additive_model(X, y):
     return LinearGAM(s(0, n_splines=6) + te(1, 4, n_splines=4) + s(2, by=3) + linear(3)).fit(X, y)
 
 
+# --- scikit-survival ---
+
+
+def survival_machine(name, **options):
+    """Return a builder of a machine that learns survival times, some of them censored."""
+
+    def fit(X, y):
+        from sksurv import svm
+        from sksurv.util import Surv
+
+        with warnings.catch_warnings(action="ignore"):  # of few iterations
+            machine = getattr(svm, name)(**options)
+            return machine.fit(X, Surv.from_arrays(np.cos(5.0 * y) > -0.5, np.exp(y)))
+
+    return Builder(fit)
+
+
+REGRESSION = {"rank_ratio": 0.5, "fit_intercept": True}
+# name: builder
+SURVIVAL_MACHINES = {
+    "FastKernelSurvivalSVM": survival_machine("FastKernelSurvivalSVM"),
+    "FastKernelSurvivalSVM of times": survival_machine(
+        "FastKernelSurvivalSVM", kernel="poly", degree=2, gamma=0.1, **REGRESSION
+    ),
+    "FastSurvivalSVM": survival_machine("FastSurvivalSVM"),
+    "FastSurvivalSVM of times": survival_machine("FastSurvivalSVM", **REGRESSION),
+    "HingeLossSurvivalSVM": survival_machine("HingeLossSurvivalSVM", kernel="rbf"),
+    "MinlipSurvivalAnalysis": survival_machine("MinlipSurvivalAnalysis", kernel="laplacian"),
+    "NaiveSurvivalSVM": survival_machine("NaiveSurvivalSVM", random_state=0),
+}
+# Those that are linear, or the exponential of a linear function.
+LINEAR = {"FastSurvivalSVM", "FastSurvivalSVM of times", "NaiveSurvivalSVM"}
+
 # Those that are sums of terms.
 OF_TERMS = {"regressor of interpret", "classifier of interpret", "LinearGAM of pygam"}
 # The names of columns, of models that know them.
@@ -223,6 +257,9 @@ def models(y, targets):
             y > 0.0,
             lambda model: model.decision_function,
         )
+    if find_spec("sksurv"):
+        for name, machine in SURVIVAL_MACHINES.items():
+            found[name] = (machine, y, lambda model: model.predict)
     if find_spec("pygam"):
         found["LinearGAM of pygam"] = (Builder(additive_model), y, lambda model: model.predict)
     if find_spec("botorch"):

@@ -40,6 +40,7 @@ _LIBRARIES = {
     "interpret": ("interpret", "pkex.adapters.interpret"),
     "pygam": ("pygam", "pkex.adapters.pygam"),
     "sklearn": ("sklearn", "pkex.adapters.sklearn"),
+    "sksurv": ("sksurv", "pkex.adapters.scikit_survival"),
     "skopt": ("skopt", "pkex.adapters.skopt"),
     "smt": ("smt", "pkex.adapters.smt"),
 }
