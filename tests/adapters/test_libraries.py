@@ -6,8 +6,8 @@ import sys
 # What adapters of other libraries, and what they share, are called.
 OTHERS = (
     *("bayes_opt", "chaospy", "GPy", "interpret", "lifelines", "openturns"),
-    *("proportional_hazards", "pygam", "scipy", "search_space", "skopt", "smt"),
-    *("statsmodels", "torch"),
+    *("proportional_hazards", "pygam", "scikit_survival", "scipy", "search_space", "skopt"),
+    *("smt", "statsmodels", "torch"),
 )
 
 EXPLAINED = """

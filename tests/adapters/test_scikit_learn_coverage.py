@@ -169,6 +169,7 @@ def test_the_table_names_models_of_every_library_with_an_adapter():
         "scikit-survival": "proportional_hazards",
         "scikit-learn": "sklearn",
         "scikit-optimize": "skopt",
+        "scikit-survival": "scikit_survival",
         "pyGAM": "pygam",
         "GPyTorch": "torch",
     }

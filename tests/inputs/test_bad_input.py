@@ -368,8 +368,6 @@ def test_models_that_something_else_explains_are_answered_with_that(model, inste
         ("gpflow.models.gpr.GPR", "optimizer=None, which predicts the same"),
         ("optuna.study.study.Study", "GaussianProcessRegressor().fit(X, y)"),
         ("optuna.samplers._gp.sampler.GPSampler", "GaussianProcessRegressor().fit(X, y)"),
-        ("sksurv.svm.survival_svm.FastKernelSurvivalSVM", "(model.fit_X_, -model.coef_,"),
-        ("sksurv.svm.minlip.HingeLossSurvivalSVM", "(model.X_fit_, -np.ravel(model.coef_),"),
     ],
 )
 def test_models_of_libraries_that_are_not_read_are_answered_with_the_call(origin, instead):

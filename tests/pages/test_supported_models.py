@@ -19,6 +19,7 @@ MODULES = {
     "GPy": ("GPy.models",),
     "SMT": ("smt.surrogate_models",),
     "scikit-optimize": ("skopt", "skopt.learning"),
+    "scikit-survival": ("sksurv.svm",),
     "bayes_opt": ("bayes_opt",),
     "SciPy": ("scipy.interpolate",),
     "interpret": ("interpret.glassbox",),

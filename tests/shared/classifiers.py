@@ -13,6 +13,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC, NuSVC
@@ -76,6 +77,8 @@ CLASSIFIERS = {
         GaussianProcessClassifier(2.0 * Matern(1.5, nu=2.5), optimizer=None),
         TWO,
     ),
+    "GaussianNB": (GaussianNB(), TWO),
+    "GaussianNB of three": (GaussianNB(), THREE),
     "LogisticRegression": (LogisticRegression(), TWO),
     "LogisticRegression of three": (LogisticRegression(), THREE),
     "SGDClassifier of three": (SGDClassifier(loss="log_loss", random_state=0), THREE),
@@ -88,7 +91,7 @@ CLASSIFIERS = {
 # Of two classes, with log-odds that are a sum.
 AFFINE = [
     *("SVC", "NuSVC", "sigmoid", "sigmoid of features", "one against the other"),
-    *("LogisticRegression", "Nystroem", "GridSearchCV"),
+    *("GaussianNB", "LogisticRegression", "Nystroem", "GridSearchCV"),
 ]
 if hasattr(calibration, "_TemperatureScaling"):  # of scikit-learn 1.8
     one = {"method": "temperature", "ensemble": False, "cv": 2}

@@ -40,9 +40,18 @@ from sklearn.linear_model import (
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.multioutput import MultiOutputRegressor, RegressorChain
+from sklearn.naive_bayes import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    MultinomialNB,
+)
 from sklearn.neighbors import KernelDensity
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
+    KBinsDiscretizer,
+    MinMaxScaler,
     PolynomialFeatures,
     PowerTransformer,
     QuantileTransformer,
@@ -63,7 +72,10 @@ from pkex.models import (
 )
 
 # Models that are sums of functions of columns, of which nothing is known but their values.
-OF_TERMS = {"RWSign", "RWReLU", "RWStumps", "products", *other_libraries.OF_TERMS}
+OF_TERMS = {
+    *("RWSign", "RWReLU", "RWStumps", "products", "GaussianNB", "CategoricalNB of three"),
+    *other_libraries.OF_TERMS,
+}
 
 # Functions and models that are linear or such sums, or have a part that is.
 WITHOUT_POINTS = {
@@ -76,7 +88,8 @@ WITHOUT_POINTS = {
     *LINEAR_MODELS,
     *other_libraries.OF_LINEAR,
     *other_libraries.OF_PRODUCTS,
-    *("splines", "splines behind a log link", "PoissonRegressor", "GammaRegressor"),
+    *("BernoulliNB of three", "ComplementNB of three", "MultinomialNB", "splines"),
+    *("splines behind a log link", "PoissonRegressor", "GammaRegressor"),
 }
 
 GP_KERNEL = 2.0 * GPRBF([0.5, 1.0, 2.0, 4.0, 8.0]) + ConstantKernel(0.3) + WhiteKernel(0.1)
@@ -105,6 +118,18 @@ def of_machines(model):
 
 def of_classifier(model):
     return model.calibrated_classifiers_[0].estimator.decision_function
+
+
+def likelihoods(model):
+    *steps, last = model
+    return lambda rows: last.predict_joint_log_proba(
+        functools.reduce(lambda made, step: step.transform(made), steps, rows)
+    )
+
+
+def likelihood_ratio(model):
+    joint = likelihoods(model if hasattr(model, "steps") else [model])
+    return lambda rows: joint(rows) @ [-1.0, 1.0]
 
 
 PREDICT, DECIDE = method("predict"), method("decision_function")
@@ -226,6 +251,18 @@ MODELS = {
         ShapleyRegularizedClassifier([1], kernel=Laplacian(2.0), value_function="marginal"),
         THREE,
         DECIDE,
+    ),
+    "GaussianNB": (GaussianNB(), TWO, likelihood_ratio),
+    "BernoulliNB of three": (BernoulliNB(), THREE, method("predict_joint_log_proba")),
+    "MultinomialNB": (make_pipeline(MinMaxScaler(), MultinomialNB()), TWO, likelihood_ratio),
+    "ComplementNB of three": (make_pipeline(MinMaxScaler(), ComplementNB()), THREE, likelihoods),
+    "CategoricalNB of three": (
+        make_pipeline(
+            KBinsDiscretizer(4, encode="ordinal", strategy="uniform"),
+            CategoricalNB(min_categories=4),
+        ),
+        THREE,
+        likelihoods,
     ),
     "RWSign": (RWSign(30, star=2, random_state=0), Y, PREDICT),
     "RWReLU": (RWReLU(30, star=[1, 3], random_state=0), Y, PREDICT),

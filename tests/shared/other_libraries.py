@@ -4,6 +4,7 @@ Where one is not, this is the place where its models are left out of the contrac
 own adapter are skipped as a whole.
 """
 
+import warnings
 from importlib.util import find_spec
 
 import numpy as np
@@ -228,10 +229,38 @@ def survival_model(name, **options):
     return Builder(fit)
 
 
+def survival_machine(name, **options):
+    """Return a builder of a machine that learns survival times, some of them censored."""
+
+    def fit(X, y):
+        from sksurv import svm
+        from sksurv.util import Surv
+
+        with warnings.catch_warnings(action="ignore"):  # of few iterations
+            machine = getattr(svm, name)(**options)
+            return machine.fit(X, Surv.from_arrays(np.cos(5.0 * y) > -0.5, np.exp(y)))
+
+    return Builder(fit)
+
+
 SURVIVAL_MODELS = {
     "CoxPHSurvivalAnalysis": {"alpha": 0.1},
     "CoxnetSurvivalAnalysis": {"l1_ratio": 0.5},
     "IPCRidge": {},
+}
+
+REGRESSION = {"rank_ratio": 0.5, "fit_intercept": True}
+# name: builder
+SURVIVAL_MACHINES = {
+    "FastKernelSurvivalSVM": survival_machine("FastKernelSurvivalSVM"),
+    "FastKernelSurvivalSVM of times": survival_machine(
+        "FastKernelSurvivalSVM", kernel="poly", degree=2, gamma=0.1, **REGRESSION
+    ),
+    "FastSurvivalSVM": survival_machine("FastSurvivalSVM"),
+    "FastSurvivalSVM of times": survival_machine("FastSurvivalSVM", **REGRESSION),
+    "HingeLossSurvivalSVM": survival_machine("HingeLossSurvivalSVM", kernel="rbf"),
+    "MinlipSurvivalAnalysis": survival_machine("MinlipSurvivalAnalysis", kernel="laplacian"),
+    "NaiveSurvivalSVM": survival_machine("NaiveSurvivalSVM", random_state=0),
 }
 
 # --- polynomial chaos ---
@@ -275,7 +304,9 @@ OF_LINEAR = {
     "OLS of statsmodels",
     "CoxPHFitter of lifelines",
     *SURVIVAL_MODELS,
+    *("FastSurvivalSVM", "FastSurvivalSVM of times", "NaiveSurvivalSVM"),
 }
+
 # Those that are sums of terms.
 OF_TERMS = {
     "regressor of interpret",
@@ -341,6 +372,9 @@ def models(y, targets):
     if find_spec("sksurv"):
         for name, options in SURVIVAL_MODELS.items():
             found[name] = (survival_model(name, **options), y, lambda model: model.predict)
+    if find_spec("sksurv"):
+        for name, machine in SURVIVAL_MACHINES.items():
+            found[name] = (machine, y, lambda model: model.predict)
     if find_spec("pygam"):
         found["LinearGAM of pygam"] = (Builder(additive_model), y, lambda model: model.predict)
     if find_spec("botorch"):

@@ -38,13 +38,6 @@ _INSTEAD = {
     ),
     "the supported surrogates of SMT are the kriging models KRG, KPLS, KPLSK and GEKPLS": ("smt.",),
     "the supported interpolator of SciPy is RBFInterpolator": ("scipy.interpolate.",),
-    "its predictions are sums over its training rows. Describe them by "
-    "pkex.KernelExpansion(model.fit_X_, -model.coef_, pkex.kernels.RBF((2 * gamma) ** -0.5)), "
-    "where gamma is model.gamma or 1 / model.fit_X_.shape[1]; other kernels and rank_ratio < 1 are "
-    "in docs/how-to/own-models.md": ("sksurv.svm.survival_svm.FastKernelSurvivalSVM",),
-    "its predictions are sums over its training rows. Describe them by "
-    "pkex.KernelExpansion(model.X_fit_, -np.ravel(model.coef_), kernel); docs/how-to/own-models.md "
-    "has the kernels": ("sksurv.svm.minlip.",),
     "pass the fitted model: pkex.Explainer(campaign.get_surrogate().to_botorch()). Its columns are "
     "described in docs/how-to/gpytorch.md": ("baybe.campaign.",),
     "pass the fitted model: pkex.Explainer(surrogate.to_botorch())": ("baybe.surrogates.",),

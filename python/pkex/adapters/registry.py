@@ -49,6 +49,7 @@ _LIBRARIES = {
     "pygam": ("pygam", "pkex.adapters.pygam"),
     "sklearn": ("sklearn", "pkex.adapters.sklearn"),
     "sksurv.linear_model": ("sksurv", "pkex.adapters.proportional_hazards"),
+    "sksurv.svm": ("sksurv", "pkex.adapters.scikit_survival"),
     "skopt": ("skopt", "pkex.adapters.skopt"),
     "smt": ("smt", "pkex.adapters.smt"),
     "statsmodels": ("statsmodels", "pkex.adapters.statsmodels"),
@@ -66,8 +67,8 @@ def _probabilities(model: Any) -> Probabilities:
     raise UnsupportedModelError(
         f"pkex does not support the probabilities of {type(model).__name__}. Supported are those "
         "of SVC and NuSVC with probability=True, CalibratedClassifierCV, OneVsRestClassifier, "
-        "GaussianProcessClassifier, logistic regression, also after Nystroem, and interpret's "
-        "ExplainableBoostingClassifier"
+        "GaussianProcessClassifier, naive Bayes, logistic regression, also after Nystroem, and "
+        "interpret's ExplainableBoostingClassifier"
         + (f"; {hint}" if (hint := alternative(type(model))) else "")
     )
 
@@ -246,7 +247,7 @@ def _adapt_method(method: MethodType) -> AdaptedModel:
         has_method = adapted.method is not None and not adapted.no_method
         raise UnsupportedModelError(
             f"{name} cannot be explained{reason}. Pass the model itself"
-            + (" or its {}, which" if has_method else ", whose {}").format(adapted.title)
+            + (f" or its {adapted.method}, which" if has_method else f", whose {adapted.title}")
             + " is explained"
             + ("; its predict_proba is also supported" if _has_probabilities(model) else "")
         )

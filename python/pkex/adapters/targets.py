@@ -104,8 +104,8 @@ def _log_odds(
             (
                 Option("target", target),
                 " needs a classifier of two classes whose log-odds are a sum: logistic regression, "
-                "or decision values with one sigmoid or one temperature as calibration. For "
-                f"{name} use ",
+                "naive Bayes, or decision values with one sigmoid or one temperature as "
+                f"calibration. For {name} use ",
                 Option("target", "probability"),
                 ", with ",
                 Option("link", "logit"),

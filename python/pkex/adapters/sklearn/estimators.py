@@ -204,9 +204,12 @@ def passed_on(
     owner = wrapper if stand_in is None else stand_in
     is_function = not part.no_method or stand_in is not None
     predict = part.predict
-    if is_function and part.method is not None and hasattr(owner, part.method):
-        predict = own_output(owner, part.method, part.function.non_numeric, names)
-    return replace(part, predict=predict, stand_in=stand_in)
+    method = part.method
+    if method is not None and not hasattr(owner, method):  # such as that of a joint log-likelihood
+        method = None
+    if is_function and method is not None:
+        predict = own_output(owner, method, part.function.non_numeric, names)
+    return replace(part, predict=predict, method=method, stand_in=stand_in)
 
 
 def quiet(model: Any) -> Any:
