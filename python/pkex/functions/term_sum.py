@@ -90,6 +90,11 @@ class TermSum(Function):
     def keeps_points(self) -> bool:
         return False
 
+    @property
+    def is_additive(self) -> bool:
+        players = (self.players[list(term.columns)] for term in self._terms)
+        return all(len(np.unique(of_term)) <= 1 for of_term in players)
+
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
         if self.feature_names is not None:
             found = Labels.comparable(X, "X").names or self.feature_names
