@@ -35,6 +35,11 @@ _SYNONYMS = {
     "hinge_loss": "hinge",
 }
 
+_INSTEAD_OF_DRAWS = (
+    "omit the number of draws for exact values, or pass a background for "
+    "value_function='interventional'"
+)
+
 
 def loss_values(
     problem: Problem,
@@ -64,7 +69,7 @@ def loss_values(
             values = computed_values(problem, losses, rows, how)
     else:
         estimator = chosen_estimator(problem, n_permutations, n_coalitions, generator)
-        check_joint_draws(problem, "pass a background, for value_function='interventional'")
+        check_joint_draws(problem, _INSTEAD_OF_DRAWS)
         with problem.settings.computing(progress) as how:
             values, errors = estimator(losses, rows, how)
         if not losses.has_output_axis:

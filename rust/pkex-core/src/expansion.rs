@@ -311,12 +311,11 @@ impl Expansion {
             }
             ValueFunction::Marginal(background) => {
                 let kept = self.means.of(expansion, background, settings, computation.monitor())?;
-                match kept {
-                    Some(means) => means,
-                    None => {
-                        let monitor = computation.monitor();
-                        Arc::new(BackgroundMeans::new(expansion, background, settings, monitor)?)
-                    }
+                if let Some(means) = kept {
+                    means
+                } else {
+                    let monitor = computation.monitor();
+                    Arc::new(BackgroundMeans::new(expansion, background, settings, monitor)?)
                 }
             }
             ValueFunction::MarginalOfPoints if expansion.count > 0 => {
