@@ -129,7 +129,7 @@ def _of_log_loss(problem: Problem, y: Any, n_rows: int) -> tuple[OutputLoss, Flo
         return log_losses_of_class, _signs(problem, y, n_rows, places[0])
     raise InputError(
         Option("loss", "log_loss"),
-        f"requires the probabilities of all classes {shown(list(map(str, classes)))}",
+        f"requires the probabilities of all classes {shown(classes)}",
         ("omit ", Option("outputs", python="outputs")),
     )
 
@@ -183,7 +183,7 @@ def _class_numbers(problem: Problem, y: Any, n_rows: int) -> NDArray[np.intp]:
             raise InputError(
                 "y",
                 f"has the class label {label!r}, but the model's classes are "
-                f"{shown(list(map(repr, classes)))}",
+                f"{shown(classes)}",
                 row=row,
             )
         found[row] = numbers[label]
