@@ -81,6 +81,13 @@ class Expansion:
         terms: list[_Term],
         players: NDArray[np.int64] | None = None,
     ) -> Expansion: ...
+    @staticmethod
+    def squares(
+        points: NDArray[np.float64],
+        coefficients: NDArray[np.float64],
+        terms: list[_Term],
+        players: NDArray[np.int64] | None = None,
+    ) -> Expansion: ...
     def explain(
         self,
         X: NDArray[np.float64],

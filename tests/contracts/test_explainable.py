@@ -14,9 +14,14 @@ from sklearn.pipeline import Pipeline
 
 import pkex
 from pkex.adapters import registry
+from pkex.execution.computation import Computation
 from pkex.functions.base import Function
+from pkex.functions.coalitionwise import CoalitionGames
 from pkex.functions.conditional import Conditional
 from pkex.functions.encoded import EncodedKernelSum, EncodedTransformed
+from pkex.functions.losses import squared_errors
+from pkex.functions.row_losses import RowLosses
+from pkex.functions.squares import PairSquares
 from pkex.functions.term_sum import TermSum
 from pkex.kernels import Kernel, OrthogonalANOVA
 from pkex.kernels.polyharmonic import GrowingKernel
@@ -117,6 +122,29 @@ def test_values_of_groups_equal_brute_force_over_their_coalitions(case):
         case.rows,
         lambda row: interventional(case.output, row, case.background, groups=PLAYERS),
     )
+
+
+@pytest.mark.parametrize("value_function", [None, "neutral", "marginal"])
+def test_squared_errors_equal_those_of_all_coalitions(case, value_function, monkeypatch):
+    """Sums over pairs of points and closed forms, where there are any."""
+    if is_refused(case, value_function):
+        return
+    monkeypatch.setattr(PairSquares, "are_faster", True)
+    background = background_of(case, value_function)
+    background = None if background is None else background[:3]
+    problem = pkex.Explainer(case.model, background, value_function=value_function)._problem
+    function, rows = problem.function, problem.schema.read(case.rows).rows
+    targets = (
+        case.output(case.rows).reshape(len(rows), -1)
+        + np.sin(np.arange(1.0, 1 + len(rows)))[:, None]
+    )
+    n = targets.shape[1]
+    losses = RowLosses(function, squared_errors, n, n, function.has_output_axis)
+    rows = np.column_stack([rows, targets])
+    found = losses.explain(rows, game=problem.game, how=Computation())
+    expected = CoalitionGames.explain(losses, rows, game=problem.game, how=Computation())
+    scale = max(1e-300, np.abs(expected).max())
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * scale)
 
 
 @pytest.mark.parametrize("is_own", [True, False], ids=["own points", "background"])

@@ -90,6 +90,11 @@ CASES: dict[str, Callable[[], object]] = {
     "Unknown value function": lambda: pkex.Explainer(regressor(), value_function="conditional"),
     "More than 16 features": lambda: pkex.Explainer(calibrated(WIDE).predict_proba, WIDE)(WIDE),
     "Estimates of exact values": lambda: pkex.Explainer(regressor()).estimate(X, n_coalitions=100),
+    "Means of other values": lambda: pkex.Explainer(regressor())(X).sage(),
+    "More than 16 features of a loss": lambda: pkex.Explainer(SVR().fit(WIDE, target), WIDE).loss(
+        WIDE, target
+    ),
+    "No class labels for a decision value": lambda: pkex.Explainer(classifier()).loss(X, target),
     "No probabilities": lambda: pkex.Explainer(classifier(), X, target="probability"),
     "No log-odds": lambda: pkex.Explainer(
         CalibratedClassifierCV(SVC(), ensemble=False).fit(X, np.digitize(target, [-0.5, 0.5])),

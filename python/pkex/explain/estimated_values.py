@@ -18,7 +18,7 @@ from pkex.results.estimate import Estimate
 from pkex.results.uncertainty import Uncertainty, roots_of
 from pkex.typing import Float
 
-__all__ = ["estimated_values"]
+__all__ = ["chosen_estimator", "estimated_values"]
 
 # Functions drawn from a posterior for the covariances of estimates: right to 2 %.
 _DRAWS = 1000
@@ -35,7 +35,7 @@ def estimated_values(
     progress: Progress,
 ) -> Estimate:
     """Estimate the values of rows from random orders, or from random coalitions."""
-    estimator = _estimator(problem, n_permutations, n_coalitions, generator)
+    estimator = chosen_estimator(problem, n_permutations, n_coalitions, generator)
     estimates = Option("n_coalitions", python="estimates: explainer(X)")
     fix = "its values are exact for any number of features without ", estimates
     check_joint_draws(problem, fix)
@@ -56,7 +56,7 @@ def estimated_values(
     return Estimate._of(problem.result(explained, values, spread))
 
 
-def _estimator(
+def chosen_estimator(
     problem: Problem,
     n_permutations: int | None,
     n_coalitions: int | None,

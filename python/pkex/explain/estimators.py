@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pkex.errors import InputError
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function
-from pkex.functions.coalitionwise import Coalitionwise, RowName, row_names
+from pkex.functions.coalitionwise import CoalitionGames, RowName, row_names
 from pkex.functions.linked import as_coalitionwise
 from pkex.games.sampled_coalitions import SampledCoalitions
 from pkex.games.value_functions import Game
@@ -69,7 +69,9 @@ class PermutationEstimator:
         numbers = np.tile(np.arange(n_players), (count // 2, 1))
         return cls(game, generator.permuted(numbers, axis=1))
 
-    def __call__(self, function: Function, rows: Float, how: Computation) -> tuple[Float, Float]:
+    def __call__(
+        self, function: Function | CoalitionGames, rows: Float, how: Computation
+    ) -> tuple[Float, Float]:
         """Return estimates and their standard errors, both (n, players, outputs)."""
         game = as_coalitionwise(function)
         values, errors = np.empty((2, len(rows), game.n_players, game.n_outputs))
@@ -79,7 +81,7 @@ class PermutationEstimator:
         return values, errors
 
     def _of_row(
-        self, function: Coalitionwise, row: Float, how: Computation, name: RowName
+        self, function: CoalitionGames, row: Float, how: Computation, name: RowName
     ) -> tuple[Float, Float]:
         """Return means over pairs of permutations, and standard errors, both (players, outputs)."""
         count, p = self.orders.shape
@@ -144,7 +146,9 @@ class CoalitionEstimator:
         count = _checked_number("n_coalitions", n_coalitions, what, least, n_players)
         return cls(game, SampledCoalitions.drawn(n_players, count, generator))
 
-    def __call__(self, function: Function, rows: Float, how: Computation) -> tuple[Float, Float]:
+    def __call__(
+        self, function: Function | CoalitionGames, rows: Float, how: Computation
+    ) -> tuple[Float, Float]:
         """Return estimates and their standard errors, both (n, players, outputs)."""
         game = as_coalitionwise(function)
         step, _ = game.block_sizes(len(self.sample.members))
@@ -157,7 +161,7 @@ class CoalitionEstimator:
         return results[0], results[1]
 
     def _values(
-        self, function: Coalitionwise, rows: Float, how: Computation, name: RowName
+        self, function: CoalitionGames, rows: Float, how: Computation, name: RowName
     ) -> Float:
         """Return the values of the coalitions in the games of rows, (n, count, outputs)."""
         members = self.sample.members

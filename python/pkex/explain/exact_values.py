@@ -14,13 +14,14 @@ from pkex.execution.progress import Progress
 from pkex.explain.dask_rows import on_dask_rows, open_files
 from pkex.explain.problem import Problem
 from pkex.functions.base import Function
+from pkex.functions.row_losses import RowLosses
 from pkex.games.value_functions import Game
 from pkex.results.explanation import Explanation
 from pkex.results.uncertainty import Uncertainty
 from pkex.tables.stream import is_lazy
 from pkex.typing import DaskArray, Float
 
-__all__ = ["bare_values", "exact_values"]
+__all__ = ["bare_values", "computed_values", "exact_values"]
 
 # Chunks of rows per worker of joblib: several, so that slow workers can compute fewer of them.
 _OF_WORKER = 4
@@ -34,7 +35,7 @@ def exact_values(problem: Problem, X: Any, *, uncertainty: bool, progress: Progr
         if uncertainty:
             roots = problem.posterior.roots(explained.rows, problem.game, how.part(0, 2))
             how = how.part(1, 2)
-        values = _values(problem, explained.rows, how)
+        values = computed_values(problem, problem.function, explained.rows, how)
     if roots is not None:
         spread = Uncertainty.of_posterior(roots, values, problem.joint_draws(explained))
     return Explanation._of(problem.result(explained, values, spread))
@@ -55,16 +56,28 @@ def bare_values(problem: Problem, X: Any, progress: Progress) -> Float | DaskArr
 
 def _of_table(problem: Problem, X: Any, how: Computation) -> Float:
     """Return values of the rows of a table, without an output axis that goes."""
-    values = _values(problem, problem.schema.columns.read(X).rows, how)
+    rows = problem.schema.columns.read(X).rows
+    values = computed_values(problem, problem.function, rows, how)
     return values[..., 0] if problem.schema.outputs.drops_axis else values
 
 
-def _values(problem: Problem, rows: Float, how: Computation) -> Float:
+def computed_values(
+    problem: Problem, function: Function | RowLosses, rows: Float, how: Computation
+) -> Float:
     """Return values of shape (n, players), or (n, players, outputs) with an output axis.
 
     If a parallel backend of joblib is active, its workers compute them in chunks of rows.
+
+    Parameters
+    ----------
+    problem : Problem
+    function : Function or RowLosses
+        The problem's function, or its losses.
+    rows : ndarray of shape (n, d)
+        Followed by their targets, for losses.
+    how : Computation
     """
-    function, game = problem.function, problem.game
+    game = problem.game
     workers = active_workers(problem.settings.n_jobs)
     n_chunks = 1 if workers is None else min(len(rows), _OF_WORKER * workers.number)
     values = None
@@ -85,7 +98,7 @@ def _values(problem: Problem, rows: Float, how: Computation) -> Float:
 class _OnWorker:
     """The values of chunks of rows, computed by one thread."""
 
-    function: Function
+    function: Function | RowLosses
     game: Game
     how: Computation
 

@@ -16,9 +16,11 @@ from pkex.explain.estimated_values import estimated_values
 from pkex.explain.exact_values import bare_values, exact_values
 from pkex.explain.interaction_values import interactions
 from pkex.explain.links import Transform
+from pkex.explain.loss_values import loss_values
 from pkex.explain.problem import Problem
 from pkex.functions.conditional import Conditional
 from pkex.functions.linked import Link
+from pkex.functions.losses import Loss
 from pkex.games.indices import Index
 from pkex.games.observational import Observational
 from pkex.games.value_functions import ValueFunction
@@ -350,6 +352,130 @@ class Explainer(SkopsGuard, AttributeHints):
             n_permutations=n_permutations,
             n_coalitions=n_coalitions,
             uncertainty=uncertainty,
+            generator=as_generator(random_state),
+            progress=progress,
+        )
+
+    @overload
+    def loss(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        loss: Loss = "squared_error",
+        sample_weight: ArrayLike | None = None,
+        n_permutations: None = None,
+        n_coalitions: None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        progress: Progress = False,
+    ) -> Explanation: ...
+
+    @overload
+    def loss(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        loss: Loss = "squared_error",
+        sample_weight: ArrayLike | None = None,
+        n_permutations: int | None = None,
+        n_coalitions: int | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        progress: Progress = False,
+    ) -> Explanation | Estimate: ...
+
+    @with_known_keywords
+    def loss(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        loss: Loss = "squared_error",
+        sample_weight: ArrayLike | None = None,
+        n_permutations: int | None = None,
+        n_coalitions: int | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        progress: Progress = False,
+    ) -> Explanation | Estimate:
+        """Explain the loss of each row: the features that make the model's errors.
+
+        The value of a coalition is v(S) = loss(f_S(x), y), where f_S(x) is its value in the game of
+        the output. Positive values add to the loss, negative values reduce it. The method `sage` of
+        the result averages values over rows, and `r2_shares` divides them by the mean loss of the
+        base value.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n, d)
+        y : array-like of shape (n,) or (n, outputs)
+            The targets: numbers in units of the output, one for each output, or the class labels
+            of a classifier.
+        loss : {"squared_error", "absolute_error", "log_loss", "hinge"}, default "squared_error"
+            The squared and the absolute error have a value for each output; for
+            ``target="probability"`` they compare it with 1 for the true class and 0 for others (the
+            Brier score). "log_loss" requires ``target="probability"`` or ``"log-odds"``, "hinge"
+            the decision value of two classes.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights of the rows in `sage` and `r2_shares` of the result; equal by
+            default.
+        n_permutations, n_coalitions : int, optional
+            As in `estimate`, to estimate values where there are too many features for exact ones.
+        random_state : int, numpy.random.Generator or RandomState, optional
+            Seed or generator of the draws, which all rows share.
+        progress : bool or callable, default False
+            As in calling the explainer.
+
+        Returns
+        -------
+        Explanation
+            For each row, the values add up to its loss minus ``base_values``, the loss of the base
+            value. An `Estimate`, with ``standard_errors``, if `n_permutations` or `n_coalitions` is
+            given.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As in calling the explainer. If `y` has another length, missing values or unknown class
+            labels; if the loss is unknown or does not suit the output; or if exact values require
+            the coalitions of too many features.
+        UnsupportedModelError
+            If large coefficients of the model cancel, for more than 16 features.
+
+        Notes
+        -----
+        The squared error is exact for any number of features if the output is additive, such as
+        that of a linear model, and for kernel expansions with ``value_function="marginal"`` or
+        ``"neutral"``, by pairs of their points. Otherwise exact values take all coalitions of up to
+        16 features (observational: 14).
+
+        References
+        ----------
+        I. Covert, S. Lundberg, S.-I. Lee (2020), Understanding global feature contributions with
+        additive importance measures (SAGE), NeurIPS 33.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pkex
+        >>> from sklearn.svm import SVR
+        >>> X = np.random.default_rng(0).normal(size=(50, 3))
+        >>> y = X[:, 0] + X[:, 1]
+        >>> model = SVR().fit(X, y)
+        >>> explanation = pkex.Explainer(model).loss(X, y)
+        >>> total = explanation.values.sum(axis=1) + explanation.base_values
+        >>> bool(abs(total - (model.predict(X) - y) ** 2).max() < 1e-12)
+        True
+        >>> int(np.argmin(explanation.sage().values))
+        2
+        """
+        return loss_values(
+            self._problem,
+            X,
+            y,
+            loss=loss,
+            sample_weight=sample_weight,
+            n_permutations=n_permutations,
+            n_coalitions=n_coalitions,
             generator=as_generator(random_state),
             progress=progress,
         )

@@ -27,11 +27,14 @@ class Outputs:
         Name of the output of a function without an output axis.
     drops_axis : bool
         Whether a single output was chosen, which removes the axis from results.
+    places : tuple of int, optional
+        The numbers of the chosen outputs; None for all.
     """
 
     names: tuple[str, ...] | None
     single: str | None
     drops_axis: bool
+    places: tuple[int, ...] | None = None
 
     @classmethod
     def chosen(
@@ -50,7 +53,8 @@ class Outputs:
         places = _places(outputs, names)
         if names is not None:
             names = tuple(names[place] for place in places)
-        return cls(names, single, drops_axis=_is_single(outputs)), function.select(places)
+        chosen = cls(names, single, drops_axis=_is_single(outputs), places=tuple(places))
+        return chosen, function.select(places)
 
     @property
     def axis_names(self) -> list[str] | None:

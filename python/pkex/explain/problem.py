@@ -22,6 +22,7 @@ from pkex.explain.observational import (
     landmark_error,
     warn_of_constant_players,
 )
+from pkex.explain.output_scale import OutputScale
 from pkex.explain.outputs import Outputs
 from pkex.explain.posterior import Posterior
 from pkex.explain.schema import ExplainedRows, Schema
@@ -68,6 +69,8 @@ class Problem:
         The value of the empty coalition.
     landmark_error : float or None
         In the observational game on landmarks.
+    scale : OutputScale
+        Of the outputs before a link.
     """
 
     title: str
@@ -80,6 +83,7 @@ class Problem:
     posterior: Posterior
     base: float | Float
     landmark_error: float | None
+    scale: OutputScale
 
     @classmethod
     def of(
@@ -108,6 +112,7 @@ class Problem:
         chosen_game = chosen_value_function(value_function, background, background_weights)
         check_points(chosen_game, background, adapted.function.keeps_points)
         verify(adapted, model, n_threads=settings.n_threads)
+        scale = OutputScale.of(adapted, owner, target, is_transformed=transform is not None)
         adapted = behind_link(adapted, link, transform)
 
         chosen, function = Outputs.chosen(adapted, outputs, output_names)
@@ -130,7 +135,9 @@ class Problem:
             f"{adapted.title} of {type(owner).__name__}",
             Schema(columns, players, chosen),
         )
-        return cls(title, function, game, schema, settings, link, transform, posterior, base, error)
+        return cls(
+            title, function, game, schema, settings, link, transform, posterior, base, error, scale
+        )
 
     @property
     def expected_value(self) -> float | Float:

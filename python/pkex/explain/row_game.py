@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.errors import InputError, Text
 from pkex.execution.settings import Settings
 from pkex.explain.problem import Problem
-from pkex.functions.coalitionwise import Coalitionwise
+from pkex.functions.coalitionwise import CoalitionGames
 from pkex.functions.linked import as_coalitionwise
 from pkex.games.value_functions import Game
 from pkex.typing import Float
@@ -24,13 +24,13 @@ class RowGame:
 
     Parameters
     ----------
-    function : Coalitionwise
+    function : CoalitionGames
     row : ndarray of shape (1, d)
     game : Game
     settings : Settings
     """
 
-    function: Coalitionwise
+    function: CoalitionGames
     row: Float
     game: Game
     settings: Settings

@@ -191,7 +191,7 @@ class Function(ABC):
             m is the number of background rows, 1 in the neutral game.
         """
         if game.background is None:
-            return self._neutral_values(row, members, how)[None]
+            return self.values_by_dividends(row, game, members, how)[None]
         columns = self._members(members)[:, self.players]
         others = game.background[0]
         step = max(1, _BLOCK // len(columns))
@@ -202,12 +202,23 @@ class Function(ABC):
             outputs.append(self.evaluate(mixed, n_threads=how.n_threads))
         return np.concatenate(outputs).reshape(len(others), len(columns), self.n_outputs)
 
-    def _neutral_values(self, row: Float, members: Members, how: Computation) -> Float:
-        """Return the values of neutral coalitions, shape (count, outputs), as sums of dividends."""
+    def values_by_dividends(
+        self, row: Float, game: Game, members: Members, how: Computation
+    ) -> Float:
+        """Return the values of coalitions of a row, shape (count, outputs), as sums of dividends.
+
+        Parameters
+        ----------
+        row : ndarray of shape (d,)
+        game : Game
+            Neutral, or marginal without drawing all combinations of rows.
+        members : ndarray of bool, shape (count, players), or None for all coalitions
+        how : Computation
+        """
         p = self.n_players
         if p > MOST_PLAYERS:
             raise InputError(
-                Option("value_function", "neutral"),
+                Option("value_function", game.value_function),
                 f"of {p} features, behind a link or estimated, requires a kernel that is a product "
                 f"over features; other kernels are supported for up to {MOST_PLAYERS} features",
                 ["pass a background", GROUP_COLUMNS],
@@ -216,12 +227,43 @@ class Function(ABC):
         for size in range(p + 1):
             numbers = (1 << coalitions(p, size)).sum(axis=1)
             of_size = how.part(size, p + 1)
-            dividends = self.explain(row[None], quantity=Quantity(size, 0.0), how=of_size)
-            table[numbers] = dividends[0]
+            dividends = Quantity(size, 0.0)
+            table[numbers] = self.explain(row[None], game=game, quantity=dividends, how=of_size)[0]
         for player in range(p):
             halves = table.reshape(-1, 2, 2**player, self.n_outputs)
             halves[:, 1] += halves[:, 0]
         return finite(table if members is None else table[coalition_numbers(members)])
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether a player's contribution is the same in all coalitions, in every game."""
+        return False
+
+    def shifted_squares(
+        self, X: Float, shifts: Float, game: Game, how: Computation
+    ) -> Float | None:
+        """Return the Shapley values of the games (v(S) + shift)²; None if there is no closed form.
+
+        If v(S) is additive with contributions u_j, the value of j is u_j times the sum of
+        v(S) + shift at the empty and the full coalition.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+        shifts : ndarray of shape (n, outputs)
+        game : Game
+        how : Computation
+
+        Returns
+        -------
+        ndarray of shape (n, n_players, n_outputs), or None
+        """
+        if not self.is_additive:
+            return None
+        values = self.explain(X, game=game, how=how)
+        start = shifts + np.ravel(self.base(game, how.reporting(None)))
+        squares: Float = values * (2.0 * start + values.sum(axis=1))[:, None]
+        return squares
 
     def _members(self, members: Members) -> NDArray[np.bool_]:
         """Return the members of coalitions, shape (count, players)."""

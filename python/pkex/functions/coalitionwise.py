@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -15,7 +15,7 @@ from pkex.games.indices import SHAPLEY, Quantity, quantity_from_values
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.typing import Float
 
-__all__ = ["Coalitionwise", "RowName", "row_names"]
+__all__ = ["CoalitionGames", "Coalitionwise", "RowName", "row_names"]
 
 # Maps the number of a row to its name in messages.
 RowName: TypeAlias = Callable[[int], str]
@@ -26,14 +26,22 @@ def row_names(start: int) -> RowName:
     return lambda number: f"row {start + number} of X"
 
 
-class Coalitionwise(Composite):
-    """A function of others whose game has values for each coalition, and no formula for all."""
+class CoalitionGames(ABC):
+    """Games that have a value for each coalition, and no formula for all."""
 
     __slots__ = ()
+
+    n_outputs: int
+
+    @property
+    @abstractmethod
+    def n_players(self) -> int:
+        """The number of players."""
 
     def explain(
         self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
     ) -> Float:
+        """Return a quantity of rows, shape (n, coalitions, outputs); see `Function.explain`."""
         game = self._exact_game(X, game, quantity)
         step, _ = self.block_sizes(2**self.n_players)
         starts = range(0, max(1, len(X)), step)
@@ -74,3 +82,11 @@ class Coalitionwise(Composite):
         row_name : callable
             Maps the number of a row to its name in messages.
         """
+
+
+class Coalitionwise(Composite, CoalitionGames):
+    """A function of others whose game has values for each coalition, and no formula for all."""
+
+    __slots__ = ()
+
+    explain = CoalitionGames.explain

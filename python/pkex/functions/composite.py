@@ -70,6 +70,9 @@ class Composite(Function):
         )
         return first if is_shared else None
 
+    def _are_additive(self) -> bool:
+        return all(part.is_additive for part in self.parts)
+
     def probing_rows(self) -> Float:
         """Return rows of all parts; of some parts, evenly spaced, if there are many.
 
@@ -191,6 +194,21 @@ class Combination(Composite):
     ) -> Float:
         return self._sum(self._outputs_of_parts(row, game, members, how))
 
+    @property
+    def is_additive(self) -> bool:
+        return self._are_additive()
+
+    def shifted_squares(
+        self, X: Float, shifts: Float, game: Game, how: Computation
+    ) -> Float | None:
+        weights = self._weights[0]
+        if self.is_additive or len(self.parts) > 1 or not np.all(weights):
+            return super().shifted_squares(X, shifts, game, how)
+        # (w v + c + shift)² = w² (v + (c + shift) / w)²
+        scaled = (shifts + self._intercept) / weights
+        squares = self.parts[0].shifted_squares(X, scaled, game, how)
+        return None if squares is None else np.square(weights) * squares
+
     def products(self, rows: NDArray[Any]) -> Products:
         parts = [part.products(rows) for part in self.parts]
         weighted = zip(self._weights, parts, strict=True)
@@ -279,6 +297,22 @@ class Stack(Composite):
         self, row: Float, game: Game, members: Members, how: Computation
     ) -> Float:
         return np.concatenate(list(self._outputs_of_parts(row, game, members, how)), axis=-1)
+
+    @property
+    def is_additive(self) -> bool:
+        return self._are_additive()
+
+    def shifted_squares(
+        self, X: Float, shifts: Float, game: Game, how: Computation
+    ) -> Float | None:
+        squares = []
+        for number, part in enumerate(self.parts):
+            of_part, own = how.part(number, len(self.parts)), shifts[:, number : number + 1]
+            values = part.shifted_squares(X, own, game, of_part)
+            if values is None:
+                return None
+            squares.append(values)
+        return np.concatenate(squares, axis=-1)
 
     def products(self, rows: NDArray[Any]) -> Products:
         parts = [part.products(rows) for part in self.parts]

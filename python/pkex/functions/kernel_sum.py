@@ -25,7 +25,9 @@ from pkex.functions.fingerprints import are_bits, neutral_values, tanimoto_ampli
 from pkex.functions.packing import Packing
 from pkex.functions.products import Joined, Products, TermsOfPoints
 from pkex.functions.series_products import products_of_series
+from pkex.functions.squares import PairSquares, unsupported_squares
 from pkex.games.indices import SHAPLEY, Quantity
+from pkex.games.player_limits import MOST_PLAYERS
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import owned, read_only
 from pkex.kernels import Kernel
@@ -38,6 +40,8 @@ from pkex.typing import Float, Report
 
 __all__ = ["KernelSum"]
 
+# Points where the size of the function is measured.
+_MEASURED = 100
 # Attributes that are computed again when an expansion is unpickled.
 _NOT_SAVED = ("_allowed", "_packing")
 
@@ -239,6 +243,65 @@ class KernelSum(Function):
             n_threads=how.n_threads,
             progress=how.progress,
         )
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether each term of the kernel depends on one player, or is linear in a dot product."""
+        for term in self.kernel.terms(self.n_features):
+            columns = [factor.columns for factor in term.all_factors]
+            if term.series is not None:
+                if len(term.series.weights) <= 2 and not term.factors:
+                    continue
+                columns.append(term.series.columns)
+            if columns and len(np.unique(self.players[np.concatenate(columns)])) > 1:
+                return False
+        return True
+
+    def shifted_squares(
+        self, X: Float, shifts: Float, game: Game, how: Computation
+    ) -> Float | None:
+        n_rows = 1 if game.background is None else len(game.background[0])
+        if self.is_additive or (game.value_function == "interventional" and n_rows > 1):
+            return super().shifted_squares(X, shifts, game, how)
+        squares = self._pair_squares(game, how)
+        if squares is None:
+            return None
+        of_squares, of_linear = parts_of(how.progress, 9.0, 1.0)
+        values = squares.values(X, how.reporting(of_squares))
+        linear = self.explain(X, game=game, how=how.reporting(of_linear))
+        shifted: Float = values + 2.0 * (shifts + self.intercept)[:, None] * linear
+        return finite(shifted)
+
+    def _pair_squares(self, game: Game, how: Computation) -> PairSquares | None:
+        """Return the squares without the intercept; None if all coalitions are evaluated instead.
+
+        Raises
+        ------
+        UnsupportedModelError
+            If pairs of points are not exact, and there are too many players for all coalitions.
+        """
+        obstacle = "its kernel has dot products, which are not supported there"
+        if not has_series(self.kernel.terms(self.n_features)):
+            coefficients = self._columns_of_coefficients
+            squares = PairSquares(self.points, coefficients, self.kernel, self.players, game)
+            obstacle = squares.obstacle(*self._size_and_spread(game, how))
+            if not obstacle and squares.are_faster:
+                return squares
+        if self.n_players > MOST_PLAYERS:
+            raise unsupported_squares(obstacle)
+        return None
+
+    def _size_and_spread(self, game: Game, how: Computation) -> tuple[Float, Float]:
+        """Return the largest Σ_i |coefficients_i| · kernel at some points, and the range of f."""
+        n = len(self.points)
+        some = self.points[np.unique(np.linspace(0, n - 1, min(n, _MEASURED)).astype(np.intp))]
+        rows = np.concatenate([self.probing_rows(), some])
+        coefficients = np.abs(self._columns_of_coefficients)
+        positive = KernelSum(self.points, coefficients, self.kernel).grouped(self.players)
+        sizes = np.abs(positive.evaluate(rows, n_threads=how.n_threads)).max(axis=0)
+        base = np.abs(positive.base(game, how.reporting(None)))
+        outputs = self.evaluate(rows, n_threads=how.n_threads).reshape(len(rows), self.n_outputs)
+        return np.maximum(sizes, base), np.ptp(outputs, axis=0)
 
     def coalition_outputs(
         self, row: Float, game: Game, members: Members, how: Computation

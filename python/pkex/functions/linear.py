@@ -89,6 +89,10 @@ class LinearFunction(Function):
     def stored_points(self) -> Float | None:
         return self._points
 
+    @property
+    def is_additive(self) -> bool:
+        return True
+
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
         rows = as_matrix(X, "X", n_columns=self.n_features) - self._center
         with np.errstate(over="ignore", invalid="ignore"):

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.errors import InputError, Option, Text, UnsupportedModelError, joined
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function, Members, PosteriorDraws, finite
-from pkex.functions.coalitionwise import Coalitionwise, RowName
+from pkex.functions.coalitionwise import CoalitionGames, Coalitionwise, RowName
 from pkex.games.background import combine_rows
 from pkex.games.indices import Quantity
 from pkex.games.player_limits import GROUP_COLUMNS, MOST_PLAYERS, estimate_by
@@ -309,9 +309,9 @@ class Linked(Coalitionwise):
         return f"Linked({self.n_outputs} outputs of {', '.join(map(repr, self.parts))})"
 
 
-def as_coalitionwise(function: Function) -> Coalitionwise:
+def as_coalitionwise(function: Function | CoalitionGames) -> CoalitionGames:
     """Return a function in a form that is evaluated coalition by coalition."""
-    if isinstance(function, Coalitionwise):
+    if isinstance(function, CoalitionGames):
         return function
     outputs = LinkedOutputs(identity, function.n_outputs, function.has_output_axis)
     return Linked([function], outputs)

@@ -92,7 +92,8 @@ class TermSum(Function):
 
     @property
     def is_additive(self) -> bool:
-        return all(len(set(self.players[list(term.columns)])) == 1 for term in self._terms)
+        players = (self.players[list(term.columns)] for term in self._terms)
+        return all(len(np.unique(of_term)) <= 1 for of_term in players)
 
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
         rows = labeled_matrix(X, self.n_features, self.feature_names, "the terms")

@@ -132,6 +132,22 @@ class Transformed(Function):
         values[:, ranks(members, self.n_players)] = merged
         return values
 
+    @property
+    def is_additive(self) -> bool:
+        return self._merged.is_additive
+
+    def shifted_squares(
+        self, X: Float, shifts: Float, game: Game, how: Computation
+    ) -> Float | None:
+        squares = self._merged.shifted_squares(
+            self._mapped(X), shifts, self._game_of_made(game), how
+        )
+        if squares is None:
+            return None
+        values = np.zeros((len(X), self.n_players, self.n_outputs))
+        values[:, self._places] = squares
+        return values
+
     def base(self, game: Game, how: Computation) -> float | Float:
         return self._merged.base(self._game_of_made(game), how)
 

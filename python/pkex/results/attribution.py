@@ -363,9 +363,12 @@ class Attribution(RowResult[RowValues]):
     def _report(self, options: ReportOptions) -> PageContent:
         from pkex.results.attribution_report import report_attribution
 
-        title = options.title(type(self).__name__, "the model's output")
+        loss = self._rows.loss
+        explained = "the model's output" if loss is None else f"the model's {loss}"
+        title = options.title(type(self).__name__, explained)
         rows = self._rows.in_rows()
-        return report_attribution(rows, title, {"Rows": str(len(rows)), **self._settings()})
+        settings = {"Rows": str(len(rows))} if rows.has_data else {}
+        return report_attribution(rows, title, settings | self._settings())
 
     def _draw(self, options: PlotOptions) -> matplotlib.axes.Axes:
         output = self._checked_output(options, "explanation[..., name].plot()")

@@ -92,7 +92,8 @@ def _label_of_values(rows: RowValues, *, is_row: bool) -> str:
     game = ", ".join(note for note in notes if note)
     label = f"{what} ({game})" if game else what
     output = rows.axes.output_name
-    return label if output is None else f"{label}\nof '{literal(output, 50)}'"
+    label = label if output is None else f"{label}\nof '{literal(output, 50)}'"
+    return label if rows.loss_label is None else f"{label}\n{literal(rows.loss_label, 80)}"
 
 
 def _draw_row(rows: RowValues, ax: Axes | None, count: int, *, is_waterfall: bool) -> Axes:
@@ -103,7 +104,10 @@ def _draw_row(rows: RowValues, ax: Axes | None, count: int, *, is_waterfall: boo
     roots = None if rows.uncertainty is None else rows.uncertainty.changes(len(names))
     order = np.argsort(-np.abs(values), kind="stable")
     order, others = order[:count], order[count:]
-    labels = [f"{literal(names[j])} = {literal(datum(data[j]), 20)}" for j in order]
+    labels = [literal(names[j]) for j in order]
+    if rows.has_data:
+        data_of = [literal(datum(data[j]), 20) for j in order]
+        labels = [f"{name} = {value}" for name, value in zip(labels, data_of, strict=True)]
     lengths, changes = values[order], None if roots is None else roots[order]
     if others.size:
         labels.append(counted(others.size, "other feature"))
@@ -119,7 +123,8 @@ def _draw_row(rows: RowValues, ax: Axes | None, count: int, *, is_waterfall: boo
     if starts is not None:
         _join(ax, starts, base, total)
     start, end = short_numbers(np.array([base, total]))
-    ax.set_title(f"base value {start} + values = {end}{_note(roots)}")
+    sums = f"base value {start} + values = {end}" if rows.has_data else f"values add up to {end}"
+    ax.set_title(f"{sums}{_note(roots)}")
     label = _label_of_values(rows, is_row=True)
     ax.set_xlabel(
         label.replace("Shapley value", "base value + Shapley values", 1) if is_waterfall else label

@@ -26,10 +26,10 @@ _MOST_BARS, _MOST_DETAILS, _MOST_ROWS = 20, 6, 5
 _MOST_OUTPUTS, _MOST_IN_VERDICT = 6, 3
 
 _READING = (
-    "The value of a feature in a row says how much it moved the model's output there, in the "
-    "output's units: averaged over all orders in which features can join a coalition. The base "
-    "value and the values of a row add up to the output.",
-    "Features are ordered by “{label}”: how much they move outputs, up or down, on average over "
+    "The value of a feature in a row says how much it moved the model's {noun} there, in the "
+    "{noun}'s units: averaged over all orders in which features can join a coalition. The base "
+    "value and the values of a row add up to the {noun}.",
+    "Features are ordered by “{label}”: how much they move the {noun}, up or down, on average over "
     "all rows.",
     "Shapley values describe the model, not the world: a model may divide the effect of associated "
     "features among them in any way.",
@@ -38,6 +38,22 @@ _READING_OBSERVATIONAL = (
     "Observational values are conditional expectations: absent features follow the present ones as "
     "they do in the background. A feature that the model ignores has a value if it is associated "
     "with others."
+)
+_READING_LOSS = (
+    "The loss is the {loss} of a row. Positive values add to the error, negative values reduce it. "
+    "The base value is the loss of a prediction without features."
+)
+_READING_REDUCTIONS = {
+    "mean": "The value of a feature is how much it reduces the mean {loss} over all rows (SAGE): "
+    "averaged over all orders in which features can join a coalition. Negative values add to the "
+    "error. The values add up to the mean loss of the base value minus that of the model.",
+    "share": "The value of a feature is the share of the mean {loss} of the base value that it "
+    "removes, averaged over all orders in which features can join a coalition. Negative values add "
+    "to the error. For the squared error, the values add up to R² compared with the base value.",
+}
+_READING_ROWS = (
+    "Std err is the standard error for rows as a sample: two of them on both sides of a value "
+    "cover the value for all rows of that kind in about 95 of 100 cases."
 )
 _READING_SPREADS = {
     STANDARD_ERROR: "Values are estimates from some of the coalitions of features. Std err is the "
@@ -93,12 +109,15 @@ def conclusion(attribution: RowValues) -> str:
     """Return a sentence that names the most important features of the first few outputs."""
     n_rows = len(attribution)
     rows = "In this row" if n_rows == 1 else f"On average over {counted(n_rows, 'row')}"
-    if STANDARD_ERROR in attribution.spreads:
+    if attribution.reduction is not None:
+        rows = "Over all rows"
+    elif STANDARD_ERROR in attribution.spreads:
         rows = f"By estimates, {rows[:1].lower()}{rows[1:]}"
-    start = f"{rows}, the output"
+    start = f"{rows}, the {_noun(attribution)}"
     base = np.unique(attribution.base_values)
     if attribution.axes.output_names is None:
-        ending = f"; the base value is {number(float(base[0]))}." if len(base) == 1 else "."
+        has_base = len(base) == 1 and attribution.has_data
+        ending = f"; the base value is {number(float(base[0]))}." if has_base else "."
         return f"{start} is moved most by {_movers(attribution)}{ending}"
     (name, own), *others = _outputs(attribution).items()
     most = _MOST_IN_VERDICT - 1
@@ -107,9 +126,19 @@ def conclusion(attribution: RowValues) -> str:
     return "; ".join([f"{start} of {name} is moved most by {_movers(own)}", *more]) + "."
 
 
+def _noun(attribution: RowValues) -> str:
+    """Return what the values move: the output, the loss of a row, or the mean loss."""
+    if attribution.loss is None:
+        return "output"
+    return "loss" if attribution.has_data else f"mean {attribution.loss}"
+
+
 def _movers(attribution: RowValues) -> str:
-    """Return the names of the most important features of an output, with their importance."""
-    sizes = _sizes(attribution)
+    """Return the names of the most important features of an output, with their importance.
+
+    Means over rows have their sign: positive values reduce the loss.
+    """
+    sizes = _sizes(attribution) if attribution.has_data else attribution.values[0]
     return listed(
         [f"{_short(attribution, j)} ({number(float(sizes[j]))})" for j in _order(attribution)[:3]]
     )
@@ -146,9 +175,15 @@ def _label(attribution: RowValues) -> str:
 
 def _reading(attribution: RowValues) -> tuple[str, ...]:
     """Return paragraphs on how to read the values."""
-    texts = [text.format(label=_label(attribution)) for text in _READING]
+    loss, reduction = attribution.loss, attribution.reduction
+    noun = _noun(attribution)
+    texts = [text.format(label=_label(attribution), noun=noun) for text in _READING]
     if attribution.value_function == "observational":
         texts[-1] = _READING_OBSERVATIONAL
+    if reduction is not None:
+        return _READING_REDUCTIONS[reduction].format(loss=loss), texts[-1], _READING_ROWS
+    if loss is not None:
+        texts.insert(1, _READING_LOSS.format(loss=loss))
     return (*texts, *_of_spreads(attribution))
 
 
@@ -180,17 +215,20 @@ def _tables(attribution: RowValues, name: str) -> list[ReportTable]:
         columns |= beside
         columns["mean value"] = values.mean(axis=0)
         columns |= {"lowest": values.min(axis=0), "highest": values.max(axis=0)}
-    sizes = ReportTable(f"How much each feature moves the output{of_output}", columns)
+    noun = _noun(attribution)
+    sizes = ReportTable(f"How much each feature moves the {noun}{of_output}", columns)
+    if not attribution.has_data:
+        return [sizes]
     some = attribution.picked(slice(_MOST_ROWS))
     rows: dict[str, Any] = {"row": [str(1 + row) for row in range(len(some))]}
     rows["base value"] = some.base_values
     for j in order[:4]:
         # A feature may have the name of another column or feature.
         title = attribution.axes.features[j]
-        while title in (*rows, "output"):
+        while title in (*rows, noun):
             title += " (feature)"
         rows[title] = _with_spreads(some.picked((slice(None), j)))
-    rows["output"] = some.base_values + some.values.sum(axis=1)
+    rows[noun] = some.base_values + some.values.sum(axis=1)
     what = " ± ".join(["values", *spreads]) + " of the strongest features"
     return [sizes, ReportTable(f"The first rows{of_output}: {what}", rows)]
 
@@ -207,7 +245,7 @@ def _with_spreads(feature: RowValues) -> Float | list[str]:
 def _picture(attribution: RowValues, name: str) -> Figure:
     order = _order(attribution)[:_MOST_BARS]
     sizes: Float = _sizes(attribution)[order]
-    title = f"How much features move the output{f' of {name}' if name else ''}"
+    title = f"How much features move the {_noun(attribution)}{f' of {name}' if name else ''}"
     names = [attribution.axes.features[j] for j in order]
     left_out = len(attribution.axes.features) - len(order)
     rest = f"{counted(left_out, 'smaller feature')} not shown" if left_out else ""

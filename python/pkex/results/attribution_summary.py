@@ -40,11 +40,14 @@ def _description(rows: RowValues) -> Iterator[str]:
         yield rows.value_function
     if rows.is_centered:
         yield "centered"
+    if rows.loss_label is not None:
+        yield rows.loss_label
     # Posterior standard deviations before standard errors.
     for name, spread in reversed(rows.spreads.items()):
         if np.size(spread):
             yield f"{name}s up to {number(np.max(spread))}"
-    if OUTPUT not in axes.present and (base := np.unique(rows.base_values)).size == 1:
+    has_base = rows.has_data and OUTPUT not in axes.present
+    if has_base and (base := np.unique(rows.base_values)).size == 1:
         yield f"base value {number(base[0])}"
 
 
@@ -52,7 +55,8 @@ def _table(rows: RowValues, n_lines: int) -> SummaryTable:
     values, _, data = rows.with_every_axis()
     is_row = len(values) == 1
     sizes = np.reshape(rows.importance(), values.shape[1:])
-    spreads = {
+    signs = {} if rows.loss is None or is_row else {"mean value": values.mean(axis=0)}
+    spreads = signs | {
         spread_label(name, is_row=is_row): np.reshape(spread, values.shape).mean(axis=0)
         for name, spread in rows.spreads.items()
     }
@@ -62,7 +66,7 @@ def _table(rows: RowValues, n_lines: int) -> SummaryTable:
         thing=FEATURE,
         label="value" if is_row else rows.importance_label,
         output_names=rows.axes.output_names,
-        data=data[0] if is_row else None,
+        data=data[0] if is_row and rows.has_data else None,
         spreads=spreads,
         most=n_lines,
     )

@@ -1,4 +1,4 @@
-"""Estimated Shapley values with standard errors, the result of `Explainer.estimate`."""
+"""Estimated Shapley values with standard errors: of rows, or of means of losses over rows."""
 
 from __future__ import annotations
 
@@ -13,15 +13,92 @@ from pkex.games.value_functions import ValueFunction
 from pkex.inputs.keywords import with_known_keywords
 from pkex.results.attribution import Attribution
 from pkex.results.checked_values import checked_floats, checked_values
+from pkex.results.loss_means import reductions
 from pkex.results.uncertainty import Uncertainty
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Estimate"]
+__all__ = ["Estimate", "RowAttribution"]
 
 
-class Estimate(Attribution):
+class RowAttribution(Attribution):
+    """Attributions of rows. Values of a loss have means over rows, which are estimates."""
+
+    __slots__ = ()
+
+    def sage(self) -> Estimate:
+        """Return SAGE values: the reduction of the mean loss by each feature.
+
+        They are the means over rows of the values of a loss, with the sign reversed: positive
+        values reduce the loss, negative values add to it. They add up to the mean loss of the base
+        value minus the mean loss of the model, and are exact for these rows; standard errors are
+        those of rows as a sample.
+
+        Returns
+        -------
+        Estimate
+            Without an axis of rows: values and standard errors have shape (d,) or (d, outputs).
+
+        Raises
+        ------
+        ValueError
+            If the values are not those of ``explainer.loss(X, y)``, or of fewer than two rows.
+
+        Notes
+        -----
+        `sample_weight` of ``explainer.loss`` weights the rows. If the values are estimates, their
+        mean standard error is included, as if the sampling errors of all rows were equal: all rows
+        share their draws.
+
+        References
+        ----------
+        I. Covert, S. Lundberg, S.-I. Lee (2020), Understanding global feature contributions with
+        additive importance measures (SAGE), NeurIPS 33.
+
+        Examples
+        --------
+        >>> import pkex
+        >>> from sklearn.svm import SVR
+        >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]
+        >>> explainer = pkex.Explainer(SVR(gamma=0.5).fit(X, [0.0, 1.0, 3.0]))
+        >>> explanation = explainer.loss(X, [0.0, 1.0, 3.0])
+        >>> explanation.sage().values.shape, explanation.sage().standard_errors.shape
+        ((2,), (2,))
+        """
+        return Estimate._of(reductions(self._rows, "mean"))
+
+    def r2_shares(self) -> Estimate:
+        """Return the shares of R²: SAGE values divided by the mean loss of the base value.
+
+        For the squared error they add up to 1 − Σ (f(x) − y)² / Σ (base value − y)². This is R² of
+        ``model.score`` if the base value is the mean of y. For other losses they add up to the
+        share of the loss that the features remove.
+
+        Returns
+        -------
+        Estimate
+            As `sage` returns, with standard errors of ratios of means (delta method).
+
+        Raises
+        ------
+        ValueError
+            As in `sage`, or if the mean loss of the base value is 0.
+
+        Examples
+        --------
+        >>> import pkex
+        >>> from sklearn.linear_model import LinearRegression
+        >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 1.0]], [0.0, 1.0, 3.0, 3.0]
+        >>> model = LinearRegression().fit(X, y)
+        >>> shares = pkex.Explainer(model, X).loss(X, y).r2_shares()
+        >>> bool(abs(shares.values.sum() - model.score(X, y)) < 1e-12)
+        True
+        """
+        return Estimate._of(reductions(self._rows, "share"))
+
+
+class Estimate(RowAttribution):
     """Estimated Shapley values of rows, with their standard errors.
 
     Estimates have the methods of an `Explanation`, but are a class of their own: the values are not
@@ -48,7 +125,8 @@ class Estimate(Attribution):
 
     See Also
     --------
-    Explainer.estimate : Return estimates.
+    Explainer.estimate : Return estimates of the values of rows.
+    Explanation.sage : Return the mean reduction of a loss, estimated from rows.
 
     Examples
     --------

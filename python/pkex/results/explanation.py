@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.wording import shown
-from pkex.results.attribution import Attribution
 from pkex.results.checked_values import checked_values
 from pkex.results.class_pairs import classes_of_pairs, means_over_pairs
+from pkex.results.estimate import RowAttribution
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ _HINTS = {
 } | {name: f"use explanation.to_shap().{name}" for name in _OF_SHAP}
 
 
-class Explanation(Attribution):
+class Explanation(RowAttribution):
     """Exact Shapley values of rows, with base values, data and names.
 
     For every row and output, the values and the base value add up to the explained function:
@@ -153,6 +153,11 @@ class Explanation(Attribution):
         >>> explanation.by_class()[0, "age"].values
         array([ 1.5, -1. , -0.5])
         """
+        if self._rows.loss is not None:
+            raise ValueError(
+                "by_class averages decision values, and the loss of a mean is not the mean of "
+                "losses. Call it for an explanation of the output: explainer(X).by_class()"
+            )
         names = self.output_names
         classes = None if names is None else classes_of_pairs(names)
         if classes is None or len(classes) < 3:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +15,15 @@ from pkex.inputs.documents import Document
 from pkex.inputs.plain_data import plain_numbers
 from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes
 from pkex.results.axes_documents import read_axes, read_value_function
-from pkex.results.indexing import pick
+from pkex.results.indexing import Resolved, pick
 from pkex.results.row_arrays import RowArrays
 from pkex.results.sizes import mean_size
 from pkex.results.uncertainty import Uncertainty
 from pkex.typing import Float
 
-__all__ = ["RowValues", "same_for_all"]
+__all__ = ["Reduction", "RowValues", "same_for_all"]
+
+Reduction: TypeAlias = Literal["mean", "share"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +44,14 @@ class RowValues(RowArrays):
         The value function; None if it is not known.
     is_centered : bool, default False
         Whether the mean over the rows of a reference has been subtracted.
+    loss : str, optional
+        The loss whose values these are; None for values of an output.
+    sample_weight : ndarray, optional
+        The weights of rows in means of losses, without the axes of features and outputs; equal by
+        default.
+    reduction : {"mean", "share"}, optional
+        For means over rows: the reduction of the mean loss by the features, or its share of the
+        mean loss of the base value.
     """
 
     values: Float
@@ -50,6 +61,9 @@ class RowValues(RowArrays):
     uncertainty: Uncertainty | None = None
     value_function: ValueFunction | None = None
     is_centered: bool = False
+    loss: str | None = None
+    sample_weight: Float | None = None
+    reduction: Reduction | None = None
 
     @classmethod
     def computed(
@@ -85,6 +99,23 @@ class RowValues(RowArrays):
         return self.value_function == "neutral" and not self.is_centered
 
     @property
+    def loss_label(self) -> str | None:
+        """What the values are of, and the meaning of their sign; None for values of an output."""
+        if self.loss is None:
+            return None
+        label = {
+            None: "loss {}, positive values add to the error",
+            "mean": "SAGE: reduction of the mean {}",
+            "share": "share of the mean {} of the base value (R²)",
+        }[self.reduction]
+        return label.format(self.loss)
+
+    @property
+    def has_data(self) -> bool:
+        """Whether values belong to rows, instead of their mean."""
+        return self.reduction is None
+
+    @property
     def importance_label(self) -> str:
         """The label of `importance` of several rows, for tables and plots."""
         return "mean |value − its mean|" if self.has_offsets else "mean |value|"
@@ -113,7 +144,15 @@ class RowValues(RowArrays):
             data=pick(self.data, axes.without(OUTPUT), chosen),
             axes=axes.picked(chosen),
             uncertainty=None if uncertainty is None else uncertainty.picked(axes.present, chosen),
+            sample_weight=self._picked_weight(chosen),
         )
+
+    def _picked_weight(self, chosen: dict[str, Resolved]) -> Float | None:
+        """Return the weights of the selected rows."""
+        if self.sample_weight is None or ROW not in self.axes.present:
+            return self.sample_weight
+        weights: Float = pick(self.sample_weight, (ROW,), chosen)
+        return weights
 
     def with_every_axis(self) -> tuple[Float, Float, NDArray[Any]]:
         """Return values, base values and data, with the axes restored that slicing has removed."""
@@ -138,6 +177,7 @@ class RowValues(RowArrays):
             data=data,
             axes=replace(self.axes, present=(ROW, FEATURE, *outputs)),
             uncertainty=None if self.uncertainty is None else self.uncertainty.reshaped(shape),
+            sample_weight=None if self.sample_weight is None else np.ravel(self.sample_weight),
         )
 
     def parts(self) -> dict[str, Any]:
@@ -164,8 +204,17 @@ class RowValues(RowArrays):
             "axes": list(self.axes.present),
             "base_values": plain_numbers("base_values", self.base_values),
             "is_centered": self.is_centered,
+            **self._plain_loss(),
             **(self.uncertainty or Uncertainty()).plain(),
         }
+
+    def _plain_loss(self) -> dict[str, Any]:
+        """Return the fields of values of a loss; none for values of an output."""
+        if self.loss is None:
+            return {}
+        weights = self.sample_weight
+        plain = None if weights is None else plain_numbers("sample_weight", weights)
+        return {"loss": self.loss, "sample_weight": plain, "reduction": self.reduction}
 
     @classmethod
     def of_document(cls, document: Document) -> RowValues:
@@ -179,7 +228,20 @@ class RowValues(RowArrays):
             Uncertainty.of_document(document, axes.present),
             read_value_function(document),
             document.flag("is_centered"),
+            **_read_loss(document, [axis for axis in axes.present if axis == ROW]),
         )
+
+
+def _read_loss(document: Document, axes: Sequence[str]) -> dict[str, Any]:
+    """Return the fields that `_plain_loss` has written."""
+    if not document.has("loss"):
+        return {}
+    fields: dict[str, Any] = {"loss": document.text("loss")}
+    if document.has("sample_weight"):
+        fields["sample_weight"] = document.numbers("sample_weight", *axes)[()]
+    if document.has("reduction"):
+        fields["reduction"] = document.choice("reduction", get_args(Reduction))
+    return fields
 
 
 def same_for_all(base: float | Float, n_rows: int) -> Float:

@@ -6,16 +6,17 @@
 use std::sync::Arc;
 
 use crate::absent::background::{Background, ValueFunction};
-use crate::absent::background_means::{LastMeans, MeansOfPoints};
+use crate::absent::background_means::{BackgroundMeans, LastMeans, MeansOfPoints};
 use crate::absent::games::Games;
 use crate::absent::interventional::Interventional;
 use crate::absent::marginal::Marginal;
 use crate::absent::neutral::Neutral;
+use crate::absent::squares::MarginalSquares;
 use crate::error::Error;
 use crate::evaluations::packed::PackedExpansion;
 use crate::evaluations::points::Points;
 use crate::evaluations::products::Products;
-use crate::evaluations::quadratic_form::QuadraticForm;
+use crate::evaluations::quadratic_form::{PairWeights, QuadraticForm};
 use crate::game::coalitions::{Coalitions, binomial};
 use crate::game::quantity::{MeasureNodes, Nodes, Quantity};
 use crate::kernel::players::Players;
@@ -71,11 +72,32 @@ impl Expansion {
     ) -> Result<Self, Error> {
         let ones = Memory::default().filled(points.rows(), 1.0, INPUT)?;
         let ones = Matrix::of_shape(&ones, [points.rows(), 1]);
-        let mut expansion = Self::new(points, ones, terms, players)?;
-        let form = QuadraticForm::new(&expansion.packed, weights)?;
-        expansion.packed.nodes = NodeTable::new(form.most_players());
-        expansion.form = Some(form);
-        Ok(expansion)
+        let weights = PairWeights::of_matrix(points.rows(), weights)?;
+        Self::new(points, ones, terms, players)?.with_form(weights)
+    }
+
+    /// Packs the squares (Σ c_p k(x, x_p))² of expansions with `coefficients` (n × outputs). The
+    /// value of a coalition is the square of its value in the game of the expansion, which is not
+    /// defined for a background whose rows are drawn as they are.
+    ///
+    /// # Errors
+    /// The errors of [`Expansion::new`]; also if a term is a power series.
+    pub fn squares(
+        points: Matrix<'_>,
+        coefficients: Matrix<'_>,
+        terms: &[Term],
+        players: Players,
+    ) -> Result<Self, Error> {
+        let weights = PairWeights::of_squares(coefficients)?;
+        Self::new(points, coefficients, terms, players)?.with_form(weights)
+    }
+
+    /// Returns the quadratic form of the points.
+    fn with_form(mut self, weights: PairWeights) -> Result<Self, Error> {
+        let form = QuadraticForm::new(&self.packed, weights)?;
+        self.packed.nodes = NodeTable::new(form.most_players());
+        self.form = Some(form);
+        Ok(self)
     }
 
     /// The players, to which the values belong.
@@ -88,6 +110,11 @@ impl Expansion {
     #[must_use]
     pub fn outputs(&self) -> usize {
         self.packed.outputs()
+    }
+
+    /// Whether it is a quadratic form whose marginal game is the mean of the form.
+    fn is_mean_of_form(&self) -> bool {
+        self.form.as_ref().is_some_and(|form| !form.is_square())
     }
 
     /// Whether it is a quadratic form.
@@ -179,7 +206,7 @@ impl Expansion {
         let zeros = vec![0.0; columns];
         let any_row = Matrix::of_shape(&zeros, [1, columns]);
         let is_of_points = matches!(value_function, ValueFunction::MarginalOfPoints);
-        if is_of_points && self.packed.count > 0 && self.form.is_none() {
+        if is_of_points && self.packed.count > 0 && !self.is_mean_of_form() {
             self.means_of_points.of(&self.packed, settings, monitor)?;
         }
         self.compute(any_row, value_function, settings, Values(Quantity::EmptyCoalition, monitor))
@@ -200,6 +227,9 @@ impl Expansion {
         }
         if let Some(form) = &self.form {
             let products = Products { expansion, form };
+            if form.is_square() {
+                return self.compute_squares(products, rows, value_function, settings, computation);
+            }
             return Self::compute_products(products, rows, value_function, settings, computation);
         }
         let evaluations = Points(expansion);
@@ -262,6 +292,44 @@ impl Expansion {
                 computation.of(&Games { evaluations, rows, absent: Neutral }, settings)
             }
         }
+    }
+
+    /// Applies a computation to the games of rows, for the square of a sum over points.
+    fn compute_squares(
+        &self,
+        evaluations: Products<'_>,
+        rows: Matrix<'_>,
+        value_function: ValueFunction<'_>,
+        settings: &Settings,
+        mut computation: impl Computation,
+    ) -> Result<Vec<f64>, Error> {
+        let expansion = &self.packed;
+        let means = match value_function {
+            ValueFunction::Interventional(_) => {
+                let message = "squares of means over whole background rows are not supported";
+                return Err(Error::Unsupported(message.to_owned()));
+            }
+            ValueFunction::Marginal(background) => {
+                let kept = self.means.of(expansion, background, settings, computation.monitor())?;
+                if let Some(means) = kept {
+                    means
+                } else {
+                    let monitor = computation.monitor();
+                    Arc::new(BackgroundMeans::new(expansion, background, settings, monitor)?)
+                }
+            }
+            ValueFunction::MarginalOfPoints if expansion.count > 0 => {
+                // Nothing of the computation itself is done yet.
+                let preparation = &mut |_, total| computation.monitor()(0, total);
+                self.means_of_points.of(expansion, settings, preparation)?
+            }
+            // Without points there are no evaluations, and no means.
+            ValueFunction::Neutral | ValueFunction::MarginalOfPoints => {
+                return computation.of(&Games { evaluations, rows, absent: Neutral }, settings);
+            }
+        };
+        let absent = MarginalSquares::new(&means);
+        computation.of(&Games { evaluations, rows, absent }, settings)
     }
 
     fn check_background(&self, background: Background<'_>) -> Result<(), Error> {

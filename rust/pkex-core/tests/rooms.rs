@@ -19,7 +19,7 @@ const ROOMS: &str = "
     variance/    games twice
     evaluations/ packed kind points quadratic_form single_factors products
     absent/      background factors contrast against point_means background_means product_means
-    absent/      games neutral interventional marginal
+    absent/      games neutral interventional marginal squares
     expansion
     coalitions/  tables factors all listed values
     sample/      octets layout absent self_pairs weights problem packed workspace tiles totals sums

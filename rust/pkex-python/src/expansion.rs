@@ -63,6 +63,18 @@ impl Expansion {
         Self::packed(points, weights, terms, players, pkex_core::Expansion::quadratic)
     }
 
+    /// The squares (Σ c_p k(x, x_p))² of expansions, one for each column of the coefficients.
+    #[staticmethod]
+    #[pyo3(signature = (points, coefficients, terms, players = None))]
+    fn squares(
+        points: PyReadonlyArray2<'_, f64>,
+        coefficients: PyReadonlyArray2<'_, f64>,
+        terms: Vec<TermArgument<'_>>,
+        players: Option<PyReadonlyArray1<'_, i64>>,
+    ) -> PyResult<Self> {
+        Self::packed(points, coefficients, terms, players, pkex_core::Expansion::squares)
+    }
+
     /// Shapley values of shape (rows, players, outputs), for the game "neutral" or "marginal of
     /// points", or for ("interventional" or "marginal", background rows, their weights).
     #[pyo3(signature = (X, *, game, method, summation, n_threads, progress = None))]

@@ -107,7 +107,8 @@ impl MeansOfPoints {
 }
 
 impl BackgroundMeans {
-    fn new(
+    /// The means of all evaluation blocks.
+    pub fn new(
         expansion: &PackedExpansion,
         background: Background<'_>,
         settings: &Settings,

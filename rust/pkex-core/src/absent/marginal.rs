@@ -2,7 +2,7 @@
 //!
 //! In a sum over points, b is the mean of k(z, point) over background rows z. In a quadratic form,
 //! the absent factor of the product of p and q is the mean of k(z, p) k(z, q), and not the product
-//! of the means, because the game is the mean of the form.
+//! of the means, because the game is the mean of the form (`squares` has the form of the means).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -180,11 +180,11 @@ impl<'a> Absent<Products<'a>> for Marginal<'_> {
 }
 
 /// The contrast that is the mean of k(x, point) − k(z, point) over background rows z.
-struct FromMean<'a> {
-    absent: &'a Marginal<'a>,
-    term: &'a PackedTerm,
-    x: &'a [f64],
-    points: &'a [Lanes],
+pub(crate) struct FromMean<'a> {
+    pub absent: &'a Marginal<'a>,
+    pub term: &'a PackedTerm,
+    pub x: &'a [f64],
+    pub points: &'a [Lanes],
 }
 
 impl Contrast for FromMean<'_> {

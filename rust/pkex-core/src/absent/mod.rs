@@ -3,7 +3,7 @@
 //! `background`: value functions; `factors`: absent factors of a block; `contrast`: a − b without
 //! cancellation; `against`: blocks of present and absent factors; `point_means`, `background_means`
 //! and `product_means`: mean factors; `games`: the games of rows; `neutral`, `interventional` and
-//! `marginal`: their absent factors.
+//! `marginal`: their absent factors; `squares`: those of squares.
 
 pub(crate) mod against;
 pub(crate) mod background;
@@ -16,3 +16,4 @@ pub(crate) mod marginal;
 pub(crate) mod neutral;
 pub(crate) mod point_means;
 pub(crate) mod product_means;
+pub(crate) mod squares;

@@ -63,7 +63,7 @@ impl Evaluations for Products<'_> {
     }
 
     fn outputs(&self) -> usize {
-        1
+        self.form.outputs()
     }
 
     fn blocks(&self) -> usize {
@@ -100,7 +100,9 @@ impl Evaluations for Products<'_> {
     }
 
     fn weights(&self, block: usize, share: f64) -> impl Iterator<Item = (usize, Lanes)> {
-        std::iter::once((0, self.form.weights(self.form.locate(block), share)))
+        let partners = self.form.locate(block);
+        let weights = move |output| (output, self.form.weights(partners, output, share));
+        (0..self.form.outputs()).map(weights)
     }
 }
 

@@ -31,6 +31,64 @@ impl Union {
     }
 }
 
+/// The weights of the products of points p and q.
+#[derive(Debug)]
+pub(crate) enum PairWeights {
+    /// One output, with the weights of a symmetric matrix.
+    Matrix(Vec<f64>),
+    /// A number of outputs, each with a coefficient of every point: the weight is c_p c_q.
+    Squares(usize, Vec<f64>),
+}
+
+impl PairWeights {
+    /// The weights of a symmetric matrix, a row and a column for each point.
+    pub fn of_matrix(count: usize, weights: Matrix<'_>) -> Result<Self, Error> {
+        if (weights.rows(), weights.columns()) != (count, count) {
+            return Err(Error::Shape {
+                argument: "weights",
+                expected: format!("a row and a column for each of {count} points"),
+                got: format!("{} × {}", weights.rows(), weights.columns()),
+            });
+        }
+        Ok(Self::Matrix(copied(weights)?))
+    }
+
+    /// The weights of the squares of expansions with `coefficients` (n × outputs).
+    pub fn of_squares(coefficients: Matrix<'_>) -> Result<Self, Error> {
+        Ok(Self::Squares(coefficients.columns(), copied(coefficients)?))
+    }
+
+    fn outputs(&self) -> usize {
+        match self {
+            Self::Matrix(_) => 1,
+            Self::Squares(outputs, _) => *outputs,
+        }
+    }
+
+    /// The weight of the product of two of `count` points, the second of which may be a lane after
+    /// the last.
+    fn of_pair(&self, count: usize, output: usize, one: usize, other: usize) -> f64 {
+        if other >= count {
+            return 0.0;
+        }
+        match self {
+            Self::Matrix(weights) => weights[one * count + other],
+            Self::Squares(outputs, coefficients) => {
+                let [first, second] =
+                    [one, other].map(|point| coefficients[point * outputs + output]);
+                first * second
+            }
+        }
+    }
+}
+
+fn copied(matrix: Matrix<'_>) -> Result<Vec<f64>, Error> {
+    let mut own = Vec::new();
+    Memory::default().reserve(&mut own, matrix.data().len(), INPUT)?;
+    own.extend_from_slice(matrix.data());
+    Ok(own)
+}
+
 /// The products of two of an expansion's evaluations, and their weights.
 #[derive(Debug)]
 pub(crate) struct QuadraticForm {
@@ -42,20 +100,13 @@ pub(crate) struct QuadraticForm {
     blocks_of_term: usize,
     /// The number of points.
     count: usize,
-    weights: Vec<f64>,
+    weights: PairWeights,
 }
 
 impl QuadraticForm {
-    /// A form with the weights of a symmetric matrix, a row and a column for each point.
-    pub fn new(expansion: &PackedExpansion, weights: Matrix<'_>) -> Result<Self, Error> {
+    /// A form of the points of an expansion.
+    pub fn new(expansion: &PackedExpansion, weights: PairWeights) -> Result<Self, Error> {
         let (count, terms) = (expansion.count, &expansion.kernel.terms);
-        if (weights.rows(), weights.columns()) != (count, count) {
-            return Err(Error::Shape {
-                argument: "weights",
-                expected: format!("a row and a column for each of {count} points"),
-                got: format!("{} × {}", weights.rows(), weights.columns()),
-            });
-        }
         if expansion.kernel.has_series() {
             let message = "quadratic forms of kernels that are power series are not supported";
             return Err(Error::Unsupported(message.to_owned()));
@@ -67,9 +118,6 @@ impl QuadraticForm {
         let blocks_of_term = count.div_ceil(LANES);
         let lanes = |block: usize| LANES.min(count - block % blocks_of_term * LANES);
         let triangle = Triangle::new((0..expansion.evaluation_blocks()).map(lanes))?;
-        let mut own = Vec::new();
-        Memory::default().reserve(&mut own, weights.data().len(), INPUT)?;
-        own.extend_from_slice(weights.data());
         let unions = |first| terms.iter().map(move |second| Union::new(first, second));
         Ok(Self {
             triangle,
@@ -77,8 +125,18 @@ impl QuadraticForm {
             coefficients: terms.iter().map(|term| term.coefficient).collect(),
             blocks_of_term,
             count,
-            weights: own,
+            weights,
         })
+    }
+
+    /// Number of outputs.
+    pub fn outputs(&self) -> usize {
+        self.weights.outputs()
+    }
+
+    /// Whether it is the square of a sum over points.
+    pub fn is_square(&self) -> bool {
+        matches!(self.weights, PairWeights::Squares(..))
     }
 
     /// Number of blocks of products.
@@ -103,15 +161,15 @@ impl QuadraticForm {
         &self.unions[first * self.coefficients.len() + second]
     }
 
-    /// The weights of a block's products, times a share; 0 if another product stands for a product.
-    pub fn weights(&self, partners: Partners, share: f64) -> Lanes {
+    /// The weights of a block's products in an output, times a share; 0 if another product stands for
+    /// a product.
+    pub fn weights(&self, partners: Partners, output: usize, share: f64) -> Lanes {
         let [first, second] = self.terms(partners).map(|term| self.coefficients[term]);
         let EvaluationPlace { block, lane } = partners.one;
         let row = block % self.blocks_of_term * LANES + lane;
         let start = partners.others % self.blocks_of_term * LANES;
-        let own = &self.weights[row * self.count..][..self.count];
         let times = partners.times();
-        let weight = |other: usize| own.get(start + other).copied().unwrap_or(0.0);
+        let weight = |other: usize| self.weights.of_pair(self.count, output, row, start + other);
         Lanes(each_lane(|other| weight(other) * (times.0[other] * share * first * second)))
     }
 

@@ -176,7 +176,21 @@ fn other_explanations(settings: &Settings) -> Results {
     let wide = Expansion::new(points, coefficients, &[gaussian], Players::columns(300)).unwrap();
     let row = Matrix::of_shape(&many[..300], [1, 300]);
     let of_many = wide.explain(row, of_points, Method::Quadrature, settings, &mut go_on);
+    let few = data(6, 20);
+    let coefficients = data(7, 2);
+    let squares = Expansion::squares(
+        Matrix::of_shape(&few, [20, COLUMNS]),
+        Matrix::of_shape(&coefficients[..40], [20, 2]),
+        &terms,
+        Players::columns(COLUMNS),
+    )
+    .unwrap();
+    let squares = |game| squares.explain(rows, game, Method::Quadrature, settings, &mut go_on);
+    let [neutral, marginal] =
+        [ValueFunction::Neutral, ValueFunction::Marginal(background)].map(squares);
     let others = [
+        ("squares, neutral", neutral.unwrap()),
+        ("squares, marginal", marginal.unwrap()),
         ("interactions of groups", pairs.unwrap()),
         ("groups, plain sums", values.unwrap()),
         ("coalitions, all", all.unwrap()),

@@ -1,0 +1,129 @@
+"""The games of a loss: v(S) is the loss of a function's value in the coalition S."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pkex.errors import InputError, Option
+from pkex.execution.computation import Computation
+from pkex.functions.base import Function, Members
+from pkex.functions.coalitionwise import CoalitionGames, RowName
+from pkex.functions.conditional import MOST_CONDITIONED, Conditional
+from pkex.functions.linked import as_coalitionwise
+from pkex.functions.losses import OutputLoss, squared_errors
+from pkex.games.indices import SHAPLEY, Quantity
+from pkex.games.player_limits import GROUP_COLUMNS, MOST_PLAYERS
+from pkex.games.value_functions import NEUTRAL, Game
+from pkex.typing import Float
+
+__all__ = ["RowLosses"]
+
+
+@dataclass(frozen=True, eq=False)
+class RowLosses(CoalitionGames):
+    """The losses of a function's outputs: v(S) = loss(v_f(S), y).
+
+    The last columns of rows are their targets y, which are not players.
+
+    Parameters
+    ----------
+    function : Function
+    loss : callable
+        Maps outputs and targets to losses.
+    n_targets : int
+        The number of targets of a row.
+    n_outputs : int
+        The number of losses of a row.
+    has_output_axis : bool
+    """
+
+    function: Function
+    loss: OutputLoss
+    n_targets: int
+    n_outputs: int
+    has_output_axis: bool
+
+    @property
+    def n_players(self) -> int:
+        return self.function.n_players
+
+    def explain(
+        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+    ) -> Float:
+        if self.loss is squared_errors and quantity == SHAPLEY:
+            rows, targets = self._split(X)
+            values = self.function.shifted_squares(rows, -targets, game, how)
+            if values is not None:
+                return values
+        return super().explain(X, game=game, quantity=quantity, how=how)
+
+    def losses_at(self, X: Float, outputs: Float) -> Float:
+        """Return the losses of rows, shape (n, losses), for outputs that all rows share.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d + targets)
+        outputs : ndarray of shape (outputs,)
+        """
+        _, targets = self._split(X)
+        shared = np.broadcast_to(outputs, (len(X), 1, len(outputs)))
+        return self.loss(shared, targets)[:, 0]
+
+    def _split(self, X: Float) -> tuple[Float, Float]:
+        """Return rows, and their targets."""
+        n_columns = self.function.n_features
+        return np.ascontiguousarray(X[:, :n_columns]), X[:, n_columns:].astype(np.float64)
+
+    def _exact_game(self, X: Float, game: Game, quantity: Quantity) -> Game:
+        p, most = self.n_players, MOST_PLAYERS
+        if isinstance(self.function, Conditional):
+            most = MOST_CONDITIONED
+        if p > most:
+            raise InputError(
+                None,
+                f"the loss is not a sum over features, so exact values require all 2^{p} "
+                f"coalitions of its {p} features; pkex supports up to {most} features",
+                [
+                    (
+                        "estimate values, with standard errors, by ",
+                        Option("n_coalitions", 1000),
+                    ),
+                    GROUP_COLUMNS,
+                ],
+            )
+        games = self._coalitionwise(game)
+        return game if games is None else games._exact_game(self._split(X)[0], game, quantity)
+
+    def _coalitionwise(self, game: Game) -> CoalitionGames | None:
+        """Return the function evaluated coalition by coalition; None if by its dividends."""
+        is_sum = game.is_marginal and not self.function.draws_rows
+        return None if is_sum else as_coalitionwise(self.function)
+
+    def block_sizes(self, n_coalitions: int) -> tuple[int, int]:
+        return as_coalitionwise(self.function).block_sizes(n_coalitions)
+
+    def coalition_values(
+        self, X: Float, game: Game, members: Members, how: Computation, row_name: RowName
+    ) -> Float:
+        rows, targets = self._split(X)
+        games = self._coalitionwise(game)
+        if games is not None:
+            values = games.coalition_values(rows, game, members, how, row_name)
+        else:
+            by_row = [
+                self.function.values_by_dividends(row, game, members, how.part(number, len(rows)))
+                for number, row in enumerate(rows)
+            ]
+            values = np.stack(by_row)
+        losses = self.loss(values, targets)
+        if not np.isfinite(losses).all():
+            row = int(np.argwhere(~np.isfinite(losses))[0, 0])
+            raise InputError(
+                None,
+                f"the loss of {row_name(row)} is infinite for a coalition whose probability of "
+                "the true class is 0; Shapley values are defined for finite losses only",
+                "pass loss='squared_error' (the Brier score)",
+            )
+        return losses
