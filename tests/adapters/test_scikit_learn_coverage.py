@@ -136,6 +136,9 @@ def test_every_step_of_a_pipeline_is_in_the_table_or_refused_by_name(name):
     pipeline = Pipeline([("step", unfitted(TRANSFORMERS[name])), ("model", FITTED)])
     if name == "FunctionTransformer":  # learns nothing
         assert pkex.Explainer(pipeline)
+    elif name in ("FeatureHasher", "HashingVectorizer"):  # learn nothing, either
+        with pytest.raises(pkex.UnsupportedModelError, match="make 1048576 columns"):
+            pkex.Explainer(pipeline)
     elif name in STEPS - {"ColumnTransformer", "Pipeline", "FrozenEstimator"}:
         with pytest.raises(NotFittedError):
             pkex.Explainer(pipeline)

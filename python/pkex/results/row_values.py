@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -14,10 +15,11 @@ from pkex.inputs.documents import Document
 from pkex.inputs.plain_data import plain_numbers
 from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes
 from pkex.results.axes_documents import read_axes, read_value_function
-from pkex.results.indexing import pick
+from pkex.results.indexing import Resolved, pick
 from pkex.results.row_arrays import RowArrays
 from pkex.results.sizes import mean_size
 from pkex.results.uncertainty import Uncertainty
+from pkex.tables.documents import Documents
 from pkex.typing import Float
 
 __all__ = ["RowValues", "same_for_all"]
@@ -41,6 +43,8 @@ class RowValues(RowArrays):
         The value function; None if it is not known.
     is_centered : bool, default False
         Whether the mean over the rows of a reference has been subtracted.
+    documents : Documents, optional
+        The documents that were encoded into the rows.
     """
 
     values: Float
@@ -50,6 +54,7 @@ class RowValues(RowArrays):
     uncertainty: Uncertainty | None = None
     value_function: ValueFunction | None = None
     is_centered: bool = False
+    documents: Documents | None = None
 
     @classmethod
     def computed(
@@ -104,7 +109,7 @@ class RowValues(RowArrays):
 
     def picked(self, key: Any) -> RowValues:
         """Return the part at ``[rows, features, outputs]``, by number or by name."""
-        axes, uncertainty = self.axes, self.uncertainty
+        axes, uncertainty, documents = self.axes, self.uncertainty, self.documents
         chosen = axes.resolved(key, self.values.shape)
         return replace(
             self,
@@ -113,6 +118,7 @@ class RowValues(RowArrays):
             data=pick(self.data, axes.without(OUTPUT), chosen),
             axes=axes.picked(chosen),
             uncertainty=None if uncertainty is None else uncertainty.picked(axes.present, chosen),
+            documents=None if documents is None else _picked(documents, axes, chosen),
         )
 
     def with_every_axis(self) -> tuple[Float, Float, NDArray[Any]]:
@@ -142,11 +148,12 @@ class RowValues(RowArrays):
 
     def parts(self) -> dict[str, Any]:
         """Return the fields as plain data for a pickle, without draws, which contain the model."""
-        uncertainty = self.uncertainty
+        uncertainty, documents = self.uncertainty, self.documents
         return super().parts() | {
+            "documents": None if documents is None else documents.plain(),
             "uncertainty": None
             if uncertainty is None
-            else {"standard_errors": uncertainty.standard_errors, "roots": uncertainty.roots}
+            else {"standard_errors": uncertainty.standard_errors, "roots": uncertainty.roots},
         }
 
     @classmethod
@@ -155,6 +162,8 @@ class RowValues(RowArrays):
         uncertainty = parts["uncertainty"]
         if uncertainty is not None:
             parts = parts | {"uncertainty": Uncertainty(**uncertainty)}
+        if parts.get("documents") is not None:
+            parts = parts | {"documents": Documents.of_plain(parts["documents"])}
         return super().of_parts(parts)
 
     def plain(self) -> dict[str, Any]:
@@ -165,6 +174,7 @@ class RowValues(RowArrays):
             "base_values": plain_numbers("base_values", self.base_values),
             "is_centered": self.is_centered,
             **(self.uncertainty or Uncertainty()).plain(),
+            **({} if self.documents is None else {"documents": self.documents.plain()}),
         }
 
     @classmethod
@@ -179,7 +189,27 @@ class RowValues(RowArrays):
             Uncertainty.of_document(document, axes.present),
             read_value_function(document),
             document.flag("is_centered"),
+            _documents(document, axes),
         )
+
+
+def _picked(documents: Documents, axes: Axes, chosen: Mapping[str, Resolved]) -> Documents:
+    """Return the documents of chosen rows, by the chosen features."""
+    if ROW in chosen:
+        documents = documents.of_rows(chosen[ROW])
+    if FEATURE in chosen:
+        features = np.full(len(axes.features), -1)
+        places = np.atleast_1d(np.arange(len(features))[chosen[FEATURE]])
+        features[places] = np.arange(len(places))
+        documents = documents.by_feature(features)
+    return documents
+
+
+def _documents(document: Document, axes: Axes) -> Documents | None:
+    """Return the documents that `plain` has written, if there are some."""
+    if not document.has("documents"):
+        return None
+    return Documents.of_document(document.part("documents"), len(axes.features))
 
 
 def same_for_all(base: float | Float, n_rows: int) -> Float:

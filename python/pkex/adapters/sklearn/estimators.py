@@ -193,9 +193,10 @@ def passed_on(
 
     The function is compared with the estimator's own method, not with the part's. If the part has a
     stand-in, a copy of the estimator is compared, in which `put` has replaced the part. Functions
-    without a method, such as a density, are compared with the part's output.
+    without a method, such as a density, and functions of rows of documents, which the estimator
+    does not accept, are compared with the part's output.
     """
-    if part.predict is None:
+    if part.predict is None or part.encoder is not None:
         return part
     stand_in = None
     if part.stand_in is not None:

@@ -63,6 +63,12 @@ def parts_of(model: Any, estimators: Iterable[Any], method: str) -> list[Adapted
                 # The rest is for users who have the estimator itself.
                 why = f"{kind}.{method} cannot be explained: {part.no_method.partition('. ')[0]}"
             raise unsupported(f"{type(model).__name__} of {kind}", f": {why}")
+        if part.encoder is not None:
+            name = type(model).__name__
+            raise unsupported(
+                f"{name} of a Pipeline with a vectorizer",
+                f": put the vectorizer before it, make_pipeline(vectorizer, {name}(...))",
+            )
     return parts
 
 

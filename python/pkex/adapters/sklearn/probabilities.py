@@ -250,7 +250,9 @@ def calibrated(
         parts.append(part)
         start += part.function.n_outputs
     first, functions = parts[0], [part.function for part in parts]
-    if made is None:
+    if first.encoder is not None:
+        predict = _of_rows(model, [part.encoder for part in parts]).predict_proba
+    elif made is None:
         first = replace(first, feature_names=feature_names(model) or first.feature_names)
         predict = own_output(model, "predict_proba", functions[0].non_numeric)
     else:
@@ -267,6 +269,24 @@ def calibrated(
         affine=_affine(model.calibrated_classifiers_[0]) if is_affine else None,
         steps=link.steps if has_steps else None,
     )
+
+
+def _of_rows(model: Any, encoders: Sequence[Any]) -> Any:
+    """Return a copy of a calibrated classifier of documents that takes their rows."""
+    estimators = {id(member.estimator) for member in model.calibrated_classifiers_}
+    if len(estimators) > 1:
+        raise unsupported(
+            "CalibratedClassifierCV of several Pipelines with vectorizers",
+            ": each was fitted on other documents and has columns of its own. Fit it with "
+            "ensemble=False, or put the vectorizer before it: "
+            "make_pipeline(vectorizer, CalibratedClassifierCV(classifier))",
+        )
+    of_rows = copy.copy(model)
+    of_rows.calibrated_classifiers_ = []
+    for member, encoder in zip(model.calibrated_classifiers_, encoders, strict=True):
+        of_rows.calibrated_classifiers_.append(copy.copy(member))
+        of_rows.calibrated_classifiers_[-1].estimator = encoder.model
+    return of_rows
 
 
 def _after(made: Callable[[Any], Any], predict: _Predict) -> _Predict:
