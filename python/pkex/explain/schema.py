@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -77,7 +77,7 @@ class Schema:
         features = self.players.names if is_named else self.players.renamed(table.names)
         entries = self.players.entries(rows)
         if documents is not None:
-            documents = documents.by_feature(self.players.of_column)
+            documents = replace(documents.by_feature(self.players.of_column), noun="feature")
         return ExplainedRows(rows, entries, features, index, documents)
 
     def axes(self, explained: ExplainedRows) -> Axes:

@@ -8,6 +8,7 @@ import numpy as np
 
 from pkex.inputs.wording import counted
 from pkex.results.axes import FEATURE, OUTPUT
+from pkex.results.document_lines import document_lines, document_of
 from pkex.results.row_values import RowValues
 from pkex.results.summary import Summary, SummaryTable, table_of_largest
 from pkex.results.tables import MOST_VALUES, number
@@ -34,6 +35,8 @@ def _description(rows: RowValues) -> Iterator[str]:
         yield " × ".join(sizes)
     if FEATURE not in axes.present:
         yield f"feature {axes.features[0]!r}"
+    if rows.documents is not None:
+        yield rows.documents.title
     if rows.axes.output_name is not None:
         yield f"output {rows.axes.output_name!r}"
     if rows.value_function is not None:
@@ -49,6 +52,8 @@ def _description(rows: RowValues) -> Iterator[str]:
 
 
 def _table(rows: RowValues, n_lines: int) -> SummaryTable:
+    if document_of(rows) is not None:
+        return _table_of_document(rows, n_lines)
     values, _, data = rows.with_every_axis()
     is_row = len(values) == 1
     sizes = np.reshape(rows.importance(), values.shape[1:])
@@ -65,4 +70,21 @@ def _table(rows: RowValues, n_lines: int) -> SummaryTable:
         data=data[0] if is_row else None,
         spreads=spreads,
         most=n_lines,
+    )
+
+
+def _table_of_document(rows: RowValues, n_lines: int) -> SummaryTable:
+    """Return a table of the strongest present words, and the sums of the others."""
+    lines = document_lines(rows, n_lines)
+    documents = document_of(rows)
+    return table_of_largest(
+        lines.names.__getitem__,
+        lines.values,
+        thing=FEATURE if documents is None else documents.noun,
+        label="value",
+        output_names=rows.axes.output_names,
+        data=np.array(lines.data, dtype=object),
+        spreads={spread_label(name, is_row=True): own for name, own in lines.spreads.items()},
+        most=len(lines.names),
+        are_sorted=True,
     )

@@ -209,7 +209,8 @@ def _documents(document: Document, axes: Axes) -> Documents | None:
     """Return the documents that `plain` has written, if there are some."""
     if not document.has("documents"):
         return None
-    return Documents.of_document(document.part("documents"), len(axes.features))
+    rows = ROW if ROW in axes.present else 1
+    return Documents.of_document(document.part("documents"), rows, len(axes.features))
 
 
 def same_for_all(base: float | Float, n_rows: int) -> Float:

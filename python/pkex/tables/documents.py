@@ -232,13 +232,21 @@ class Documents:
         )
 
     @classmethod
-    def of_document(cls, document: Document, n_features: int) -> Self:
-        """Return the documents of a JSON document; see `Explanation.to_dict`."""
+    def of_document(cls, document: Document, rows: str | int, n_features: int) -> Self:
+        """Return the documents of a JSON document; see `Explanation.to_dict`.
+
+        Parameters
+        ----------
+        document : Document
+        rows : str or int
+            The axis of rows, or their number.
+        n_features : int
+        """
         plain = {name: document.text(name) for name in ("title", "noun")}
         lists = {name: document.read(name, list) for name in ("texts", "present", "located")}
         found = document.read("located", lambda _: cls.of_plain({**plain, **lists}))
         for name, own in lists.items():
-            document.check_length(name, len(own), len(found.texts))
+            document.check_length(name, len(own), rows)
         document.read("texts", lambda _: found._check(n_features))
         return found
 

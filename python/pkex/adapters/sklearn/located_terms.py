@@ -64,12 +64,14 @@ def _aligned(vectorizer: Any, text: str) -> tuple[str | None, list[int]]:
     """
     preprocess = vectorizer.build_preprocessor()
     whole = preprocess(text)
-    is_plain = vectorizer.preprocessor is None and not vectorizer.strip_accents
+    is_own = vectorizer.preprocessor is not None or callable(vectorizer.strip_accents)
     # Lower case has at least as many characters.
-    if is_plain and len(whole) == len(text):
+    if not (is_own or vectorizer.strip_accents) and len(whole) == len(text):
         return whole, list(range(len(text)))
     pieces = [preprocess(character) for character in text]
-    if not isinstance(whole, str) or "".join(pieces) != whole:
+    joined = "".join(pieces)
+    # The lower case of Σ depends on its neighbors.
+    if whole != joined and (is_own or len(whole) != len(joined)):
         return None, []
     return whole, [place for place, piece in enumerate(pieces) for _ in piece]
 
