@@ -200,7 +200,7 @@ def test_the_explainer_does_not_change_with_the_vectorizer():
 
 
 WRONG = {
-    r"X is a single str\. Pass a list: \[X\]": "good",
+    r"X is a single document\. Pass a list of documents: \[X\]": "good",
     r"X has a missing value as document 1\. Pass a list of strings": ["good", None],
     r"X has 2\.0 \(float\) as document 1": ["good", 2.0],
     r"X has 1 \(int\) as document 0": [1, 2],

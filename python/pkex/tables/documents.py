@@ -69,7 +69,7 @@ class DocumentEncoder(ABC):
         """
         if isinstance(data, str | bytes):
             raise InputTypeError(
-                argument, f"is a single {type(data).__name__}", f"pass a list: [{argument}]"
+                argument, "is a single document", f"pass a list of documents: [{argument}]"
             )
         if isinstance(data, Mapping) and not self.invalid(data):
             data = [data]
