@@ -124,6 +124,10 @@ class Vectorization(DocumentEncoder):
         if self._are_texts and not are_hashed:
             self.noun = "word" if all(map(_has_words, parts)) else "term"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields without the model, which only adapters use."""
+        return {**vars(self), "model": None}
+
     def encode(self, documents: list[Any]) -> Any:
         """Return the rows of documents, computed by the steps themselves."""
         rows: Any = documents
