@@ -71,7 +71,8 @@ class DocumentEncoder(ABC):
             raise InputTypeError(
                 argument, "is a single document", f"pass a list of documents: [{argument}]"
             )
-        if isinstance(data, Mapping) and not self.invalid(data):
+        is_dict = isinstance(data, Mapping) and kind_of(data) is not Kind.SPARSE
+        if is_dict and not self.invalid(data):
             data = [data]
         if _are_rows(data):
             _check_not_one_column(data, argument)
