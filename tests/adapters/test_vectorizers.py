@@ -23,6 +23,7 @@ from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
 from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import (
     Binarizer,
@@ -269,6 +270,12 @@ def _with_other_vocabulary():
 def test_other_pipelines_raise_an_error_with_an_alternative(message):
     with pytest.raises(pkex.UnsupportedModelError, match=message):
         pkex.Explainer(NOT_SUPPORTED[message]())
+
+
+def test_probabilities_of_pipelines_for_each_class_raise_an_error_as_well():
+    model = OneVsRestClassifier(make_pipeline(EIGHT, LogisticRegression())).fit(TEXTS, GOOD)
+    with pytest.raises(pkex.UnsupportedModelError, match="OneVsRestClassifier of a Pipeline with"):
+        pkex.Explainer(model, target="probability")
 
 
 def test_calibrated_pipelines_of_several_folds_have_no_common_columns():

@@ -6,6 +6,7 @@ import re
 from html import unescape
 
 import numpy as np
+import pandas as pd
 import pytest
 from pages import check_page
 from sklearn.feature_extraction import DictVectorizer
@@ -128,6 +129,18 @@ def test_several_documents_and_outputs_are_shown_one_after_the_other():
     assert titles[:6] == [f"Document {d}, output {o}" for d in (1, 2) for o in range(3)]
     many = pkex.Explainer(MODEL)(TEXTS * 6)
     assert "6 more texts not shown" in check_page(many.to_html()).text("li")[0]
+
+
+def test_parts_of_words_are_quoted_and_documents_have_the_labels_of_their_rows():
+    vectorizer = CountVectorizer(analyzer="char_wb", ngram_range=(2, 2))
+    model = make_pipeline(vectorizer, SVC()).fit(TEXTS, GOOD)
+    texts = pd.Series(TEXTS[:2], index=["first <review>", "second"])
+    explanation = pkex.Explainer(model)(texts)
+    page = check_page(explanation.to_html())
+    assert page.text("h3")[0] == "Document first <review>, output 1 vs 0"
+    notes = [s["attributes"].get("title", "") for s in page.all("span")]
+    assert any("“ f”: " in note for note in notes)
+    assert "“ f”" in explanation[0].to_text(100)
 
 
 def test_words_that_are_not_located_are_listed_only():

@@ -15,7 +15,7 @@ from pkex.results.document_pictures import colored_document
 from pkex.results.report import Figure, PageContent, ReportTable, listed, of_outputs_left_out
 from pkex.results.row_values import RowValues
 from pkex.results.svg import bars
-from pkex.results.tables import number, numbers, shortened
+from pkex.results.tables import number, numbers, shortened, visible
 from pkex.results.uncertainty import STANDARD_DEVIATION, STANDARD_ERROR, spread_label
 from pkex.typing import Float
 
@@ -130,7 +130,8 @@ def _movers(attribution: RowValues) -> str:
 
 def _name(attribution: RowValues, place: int) -> str:
     """Return the name of a feature, which says if it is absent from a single document."""
-    name, document = shortened(attribution.axes.features[place]), document_of(attribution)
+    name = shortened(visible(attribution.axes.features[place]))
+    document = document_of(attribution)
     is_absent = document is not None and place not in document.present[0]
     return f"absent {name}" if is_absent else name
 
@@ -254,7 +255,9 @@ def _documents(outputs: Mapping[str, RowValues]) -> tuple[Figure, ...]:
             own = attribution.picked(row)
             if own.documents is None or own.documents.texts[0] is None:
                 continue
-            title = f"Document {1 + row}" if n_rows > 1 else "Document"
+            labels = own.axes.row_index
+            label = f" {1 + row}" if labels is None else f" {labels[0]}"
+            title = f"Document{label}" if n_rows > 1 or labels is not None else "Document"
             figures.append(colored_document(own, f"{title}, output {name}" if name else title))
     return tuple(figures)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pkex.results.row_values import RowValues
-from pkex.results.tables import number
+from pkex.results.tables import number, visible
 from pkex.tables.documents import Documents
 from pkex.typing import Float
 
@@ -58,7 +58,7 @@ def document_lines(rows: RowValues, most: int) -> DocumentLines:
     ]
     without_error = np.full((len(sums), *values.shape[1:]), np.nan)
     return DocumentLines(
-        [rows.axes.features[feature] for feature in shown] + [name for name, _, _ in sums],
+        [visible(rows.axes.features[feature]) for feature in shown] + [name for name, _, _ in sums],
         np.concatenate([values[shown], *(part[None] for _, part, _ in sums)]),
         [number(entry) for entry in data[shown]] + [text for _, _, text in sums],
         {

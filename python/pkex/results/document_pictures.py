@@ -11,7 +11,7 @@ import numpy as np
 from pkex.inputs.wording import counted
 from pkex.results.report import Figure
 from pkex.results.row_values import RowValues
-from pkex.results.tables import number
+from pkex.results.tables import number, visible
 from pkex.tables.documents import Occurrences
 from pkex.typing import Float
 
@@ -87,7 +87,8 @@ def _marked(word: str, value: float, share: float, note: str) -> str:
 def _note(row: RowValues, features: list[int], value: float) -> str:
     """Return the text that appears above a word: the values of its terms, the strongest first."""
     terms = sorted(features, key=lambda feature: -abs(row.values[feature]))
-    texts = [f"{row.axes.features[j]}: {_signed(row.values[j])}" for j in terms[:_MOST_TERMS]]
+    names = [visible(row.axes.features[j]) for j in terms[:_MOST_TERMS]]
+    texts = [f"{name}: {_signed(row.values[j])}" for name, j in zip(names, terms, strict=False)]
     if len(terms) > _MOST_TERMS:
         texts.append(f"{len(terms) - _MOST_TERMS} more")
     if len(terms) > 1:

@@ -162,6 +162,16 @@ def by_method(model: Any, function: Function, method: str, **others: Any) -> Ada
     )
 
 
+def check_columns_of(model: Any, part: AdaptedModel) -> None:
+    """Raise an error if a part of a model takes documents, and so has columns of its own."""
+    if part.encoder is not None:
+        name = type(model).__name__
+        raise unsupported(
+            f"{name} of a Pipeline with a vectorizer",
+            f": put the vectorizer before it, make_pipeline(vectorizer, {name}(...))",
+        )
+
+
 def own_output(
     model: Any,
     method: str,

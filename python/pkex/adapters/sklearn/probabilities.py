@@ -24,6 +24,7 @@ from pkex.adapters.adapted_model import AdaptedModel, Probabilities
 from pkex.adapters.registry import adapt, probabilities_of, register_probabilities, unsupported
 from pkex.adapters.sklearn.estimators import (
     FrozenEstimator,
+    check_columns_of,
     check_fitted,
     feature_names,
     inside,
@@ -357,6 +358,7 @@ def probabilities_of_rests(model: OneVsRestClassifier) -> Probabilities:
     """Read the probability of each class against the rest."""
     check_fitted(model)
     parts = [probabilities_of(machine) for machine in model.estimators_]
+    check_columns_of(model, parts[0].of_classes)
     functions = [part.of_classes.function for part in parts]
     adapted = replace(
         parts[0].of_classes,
