@@ -63,6 +63,13 @@ class Dense(BaseEstimator, TransformerMixin):
         return True
 
 
+class Failing(Dense):
+    def transform(self, X):
+        if X.shape[0] == 2:
+            raise RuntimeError("only counts")
+        return X
+
+
 def fitted(*steps, documents=TEXTS):
     return make_pipeline(*steps).fit(documents, GOOD)
 
@@ -205,6 +212,8 @@ WRONG = {
     r"X has a missing value as document 1\. Pass a list of strings": ["good", None],
     r"X has 2\.0 \(float\) as document 1": ["good", 2.0],
     r"X has 1 \(int\) as document 0": [1, 2],
+    r"X has array\(\['good'\], dtype='<U4'\) \(ndarray\) as document 0": [np.array(["good"])],
+    r"X has a missing value as document 0": [pd.NA],
     "X has no documents": [],
     r"X is a table with a column of documents\. Pass the column, such as X\[name\]": pd.DataFrame(
         {"text": TEXTS}
@@ -243,6 +252,9 @@ NOT_SUPPORTED = {
     ),
     "step FunctionTransformer with the function <lambda>": (
         lambda: fitted(EIGHT, FunctionTransformer(lambda X: X[:, ::-1], accept_sparse=True), SVC())
+    ),
+    r"step Failing is not supported: it fails for rows of zeros and ones \(only counts\)": (
+        lambda: fitted(EIGHT, Failing(), SVC())
     ),
     "CountVectorizer with input='filename'.*input='content'": (
         lambda: fitted(CountVectorizer(), SVC()).set_params(countvectorizer__input="filename")

@@ -21,7 +21,10 @@ from pkex.adapters.sklearn.located_terms import LocatedTerms
 from pkex.adapters.sklearn.step_maps import column_map
 from pkex.adapters.sklearn.steps import STEPS, for_arrays, unsupported_step
 from pkex.errors import UnsupportedModelError
+from pkex.results.tables import shortened
 from pkex.tables.documents import DocumentEncoder, Documents, Occurrences
+from pkex.tables.missing import is_missing
+from pkex.typing import Float
 
 __all__ = ["Vectorization", "by_encoder", "vectorization"]
 
@@ -224,8 +227,9 @@ def _reads_objects(vectorizer: Any) -> bool:
 
 def _described(document: Any) -> str:
     """Return what an object is that is not a text."""
-    is_missing = document is None or document != document
-    return "a missing value" if is_missing else f"{document!r} ({type(document).__name__})"
+    if is_missing(document):
+        return "a missing value"
+    return f"{shortened(repr(document))} ({type(document).__name__})"
 
 
 def _kept(step: Any, n_columns: int) -> tuple[NDArray[np.intp], bool]:
@@ -260,14 +264,22 @@ def _is_columnwise(step: Any, n_columns: int) -> bool:
     for bit in range(max(1, (n_columns - 1).bit_length())):
         is_set = (numbers >> bit & 1).astype(bool)
         pattern = np.array([is_set, ~is_set])
-        try:
-            made = step.transform(csr_matrix(pattern.astype(np.float64)))
-        except (TypeError, ValueError):  # a step may accept dense arrays only
-            made = step.transform(pattern.astype(np.float64))
-        made = dense(made)
+        made = _transformed(step, pattern.astype(np.float64))
         if made.shape != pattern.shape or np.any(made[~pattern] != 0.0):
             return False
     return True
+
+
+def _transformed(step: Any, rows: Float) -> Float:
+    """Return rows transformed by a step that may accept sparse or dense rows only."""
+    try:
+        return dense(step.transform(csr_matrix(rows)))
+    except Exception:
+        try:
+            return dense(step.transform(rows))
+        except Exception as error:
+            reason = f"it fails for rows of zeros and ones ({error})"
+            raise unsupported_step(type(step).__name__, reason) from error
 
 
 _MIXED = (
