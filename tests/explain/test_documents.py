@@ -8,7 +8,7 @@ from html import unescape
 import numpy as np
 import pandas as pd
 import pytest
-from pages import check_page
+from pages import Page, check_page
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.pipeline import make_pipeline
@@ -108,6 +108,19 @@ def test_the_text_is_shown_with_a_note_for_each_word_and_its_sign():
     absent = np.flatnonzero(row.data == 0)
     strongest_absent = row.feature_names[absent[np.argmax(np.abs(row.values[absent]))]]
     assert any(f"absent {strongest_absent} " in text for text in page.text("p")[0:1])
+
+
+def test_notebooks_show_the_text_above_the_table():
+    for row in (EXPLANATION[0], EXPLANATION[:1]):
+        page = Page(row._repr_html_())
+        text = next(p for p in page.all("p") if "pre-wrap" in p["attributes"]["style"])
+        assert text["text"] == TEXTS[0]
+        styles = {s["text"]: s["attributes"].get("style", "") for s in page.all("span")}
+        assert "2px solid" in styles["good"]
+        assert page.cells()[-1][0] == "absent words (10)"
+    assert "2px dotted" in EXPLANATION[1]._repr_html_()
+    for other in (EXPLANATION, EXPLANATION[0, "good"], OF_CLASSES[0]):
+        assert "pre-wrap" not in other._repr_html_()
 
 
 def test_words_of_several_terms_have_the_sum_of_their_values():

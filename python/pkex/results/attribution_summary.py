@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from pkex.inputs.wording import counted
-from pkex.results.axes import FEATURE, OUTPUT
+from pkex.results.axes import FEATURE, OUTPUT, ROW
 from pkex.results.document_lines import document_lines, document_of
+from pkex.results.document_pictures import document_for_notebooks
 from pkex.results.row_values import RowValues
 from pkex.results.summary import Summary, SummaryTable, table_of_largest
 from pkex.results.tables import MOST_VALUES, number
@@ -25,7 +27,17 @@ def summary_of(kind: str, rows: RowValues, n_lines: int) -> Summary:
     """
     head = f"{kind}({', '.join(_description(rows))})"
     has_table = 0 < np.size(rows.values) <= MOST_VALUES
-    return Summary(head, [_table(rows, n_lines)] if has_table else [])
+    tables = [_table(rows, n_lines)] if has_table else []
+    document = document_of(rows)
+    if document is None or document.texts[0] is None or not _is_of_features(rows):
+        return Summary(head, tables)
+    row = rows.picked(0) if ROW in rows.axes.present else rows
+    return Summary(head, tables, text_markup=partial(document_for_notebooks, row))
+
+
+def _is_of_features(rows: RowValues) -> bool:
+    """Return whether values have the axis of features, and a single output."""
+    return FEATURE in rows.axes.present and OUTPUT not in rows.axes.present
 
 
 def _description(rows: RowValues) -> Iterator[str]:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from html import escape
 
 import numpy as np
 
 from pkex.inputs.wording import counted
+from pkex.results.palette import BLUE, VERMILION, channels
 from pkex.results.report import Figure
 from pkex.results.row_values import RowValues
 from pkex.results.tables import number, visible
 from pkex.tables.documents import Occurrences
 from pkex.typing import Float
 
-__all__ = ["colored_document", "segments"]
+__all__ = ["colored_document", "document_for_notebooks", "segments"]
 
 # Words with less than this share of the largest value have no color and no hidden sign.
 _PALEST = 0.02
@@ -52,36 +53,58 @@ def colored_document(row: RowValues, title: str) -> Figure:
         A single row without axes of rows and outputs, with its document.
     title : str
     """
-    assert row.documents is not None, "a document"
-    text, occurrences = row.documents.texts[0] or "", row.documents.occurrences(0)
-    parts = list(segments(text, occurrences))
-    sums = np.array([row.values[features].sum() for _, _, features in parts])
-    largest = float(np.abs(sums).max(initial=0.0)) or 1.0
-    marked, end = [], 0
-    for (start, stop, features), value in zip(parts, sums.tolist(), strict=True):
-        marked.append(escape(text[end:start]))
-        note = _note(row, features, value)
-        marked.append(_marked(text[start:stop], value, abs(value) / largest, note))
-        end = stop
-    marked.append(escape(text[end:]))
     label = escape(f"{title}: the text, with its words colored by value", quote=True)
-    picture = f'<p class="text" role="group" aria-label="{label}">{"".join(marked)}</p>'
-    return Figure(title, picture, _caption(row, occurrences), _LEGEND)
+    markup = _text(row, _with_class)
+    picture = f'<p class="text" role="group" aria-label="{label}">{markup}</p>'
+    return Figure(title, picture, _caption(row), _LEGEND)
+
+
+def document_for_notebooks(row: RowValues) -> str:
+    """Return a document as `colored_document` does, with styles of its own and without a caption.
+
+    The table below it has the numbers.
+    """
+    return f'<p style="white-space:pre-wrap;margin:4px 0">{_text(row, _with_style)}</p>'
 
 
 _LEGEND = (("above", "raises the output"), ("below", "lowers the output (dotted line)"))
 
 
-def _marked(word: str, value: float, share: float, note: str) -> str:
-    """Return the markup of a word with a value; its sign is also said without color."""
-    if share < _PALEST:
-        return f'<span title="{note}">{escape(word)}</span>'
-    kind = "raises" if value > 0.0 else "lowers"
-    sign = f'<span class="unseen"> ({_signed(value)}) </span>'
-    return (
-        f'<span class="{kind}" style="--share:{share:.2f}" title="{note}">{escape(word)}{sign}'
-        "</span>"
-    )
+def _text(row: RowValues, attributes: Callable[[float, float], str]) -> str:
+    """Return the markup of a text with its words marked.
+
+    Parameters
+    ----------
+    row : RowValues
+    attributes : callable
+        Returns the attributes of a word, given its value and the share of the largest value.
+    """
+    assert row.documents is not None, "a document"
+    text = row.documents.texts[0] or ""
+    parts = list(segments(text, row.documents.occurrences(0)))
+    sums = np.array([row.values[features].sum() for _, _, features in parts])
+    largest = float(np.abs(sums).max(initial=0.0)) or 1.0
+    marked, end = [], 0
+    for (start, stop, features), value in zip(parts, sums.tolist(), strict=True):
+        share, word = abs(value) / largest, escape(text[start:stop])
+        style = attributes(value, share) if share >= _PALEST else ""
+        # Screen readers read the number of a word.
+        sign = f'<span class="unseen"> ({_signed(value)}) </span>' if "class" in style else ""
+        note = _note(row, features, value)
+        marked.append(f'{escape(text[end:start])}<span{style} title="{note}">{word}{sign}</span>')
+        end = stop
+    return "".join([*marked, escape(text[end:])])
+
+
+def _with_class(value: float, share: float) -> str:
+    return f' class="{"raises" if value > 0.0 else "lowers"}" style="--share:{share:.2f}"'
+
+
+def _with_style(value: float, share: float) -> str:
+    # Colors that can be seen on a light and on a dark page.
+    color, line = (VERMILION, "solid") if value > 0.0 else (BLUE, "dotted")
+    background, border = (f"rgb({channels(color)} / {part:.2f})" for part in (share / 2.0, share))
+    return f' style="background:{background};border-bottom:2px {line} {border}"'
 
 
 def _note(row: RowValues, features: list[int], value: float) -> str:
@@ -96,7 +119,7 @@ def _note(row: RowValues, features: list[int], value: float) -> str:
     return escape("; ".join(texts), quote=True)
 
 
-def _caption(row: RowValues, occurrences: Occurrences) -> str:
+def _caption(row: RowValues) -> str:
     """Return how the values add up to the output, and what the colors do not show."""
     assert row.documents is not None, "a document"
     noun, present = row.documents.noun, row.documents.present[0]
@@ -107,7 +130,7 @@ def _caption(row: RowValues, occurrences: Occurrences) -> str:
         f"Output {number(base + of_present + of_absent)} = base value {number(base)} "
         f"{_term(of_present)} (present {noun}s) {_term(of_absent)} (absent {noun}s)."
     ]
-    located = np.unique(occurrences[:, 2])
+    located = np.unique(row.documents.occurrences(0)[:, 2])
     missing = len(np.setdiff1d(present, located))
     if missing:
         texts.append(f"{counted(missing, f'present {noun}')} not found in the text: see the table.")

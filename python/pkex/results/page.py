@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from pkex.results.files import write_whole
-from pkex.results.palette import BLUE, ORANGE, SKY_BLUE, VERMILION
+from pkex.results.palette import BLUE, ORANGE, SKY_BLUE, VERMILION, channels
 from pkex.results.report import Figure, PageContent, ReportTable
 
 __all__ = ["page", "written"]
@@ -109,17 +109,12 @@ def _table(table: ReportTable) -> str:
     )
 
 
-def _channels(color: str) -> str:
-    """Return red, green and blue of a color "#rrggbb", for colors that are partly transparent."""
-    return " ".join(str(int(color[place : place + 2], 16)) for place in (1, 3, 5))
-
-
 _COLORS = f"""
 :root {{ --one: {BLUE}; --two: {VERMILION}; --accent: {BLUE}; --strongest: .6;
-  --lowers: {_channels(BLUE)}; --raises: {_channels(VERMILION)}; }}
+  --lowers: {channels(BLUE)}; --raises: {channels(VERMILION)}; }}
 @media (prefers-color-scheme: dark) {{ :root {{ --one: {SKY_BLUE}; --two: {ORANGE};
   --accent: {SKY_BLUE}; --strongest: .45;
-  --lowers: {_channels(SKY_BLUE)}; --raises: {_channels(ORANGE)}; }} }}"""
+  --lowers: {channels(SKY_BLUE)}; --raises: {channels(ORANGE)}; }} }}"""
 
 _STYLE = (
     _COLORS

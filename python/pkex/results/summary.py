@@ -72,11 +72,14 @@ class Summary:
         One or more lines.
     tables : sequence of SummaryTable
     notes : sequence of str
+    text_markup : callable, optional
+        Returns an HTML element that notebooks show below the headline.
     """
 
     head: str
     tables: Sequence[SummaryTable] = ()
     notes: Sequence[str] = ()
+    text_markup: Callable[[], str] | None = None
 
     def text(self) -> str:
         """Return the summary as lines of text."""
@@ -87,7 +90,8 @@ class Summary:
         """Return the summary as an HTML element, with all texts escaped."""
         tables = "".join(table.html() for table in self.tables)
         head = _paragraphs(self.head.split("\n"), "bold")
-        return f'<div class="pkex-result">{head}{tables}{_paragraphs(self.notes)}</div>'
+        markup = "" if self.text_markup is None else self.text_markup()
+        return f'<div class="pkex-result">{head}{markup}{tables}{_paragraphs(self.notes)}</div>'
 
 
 def table_of_largest(
