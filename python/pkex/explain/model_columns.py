@@ -101,15 +101,15 @@ class ModelColumns:
         ValueError, TypeError
             If it is not a finite numeric table with these columns.
         """
-        index, documents = row_labels(data), None
+        index = documents = None
         if self.encoder is None:
             check_not_documents(data, argument)
         elif (encoded := self.encoder.read(data, argument)) is not None:
-            data, documents = encoded
+            index, (data, documents) = row_labels(data), encoded
         if isinstance(data, Mapping):
             data = self._row(data, argument)
         labels = Labels.comparable(data, argument)
-        if self.encoder is not None and labels.rows is None:
+        if index is not None:
             labels = replace(labels, rows=index)
         if labels.columns is None and found is not None:
             labels = replace(labels, columns=found)

@@ -91,8 +91,9 @@ class DocumentEncoder(ABC):
 
 def check_not_documents(data: Any, argument: str) -> None:
     """Raise InputTypeError for a list of strings, which has no columns."""
-    is_list = kind_of(data) in (Kind.OTHER, Kind.ARRAY, Kind.SERIES) and np.ndim(data) == 1
-    if is_list and len(data) and all(isinstance(entry, str) for entry in values_of(data)):
+    is_array = isinstance(data, np.ndarray) and data.ndim == 1 and data.dtype.kind not in "fiub"
+    is_list = isinstance(data, list | tuple) or kind_of(data) is Kind.SERIES
+    if (is_array or is_list) and len(data) and all(isinstance(entry, str) for entry in data):
         raise InputTypeError(
             argument,
             "has documents (strings), but the model was fitted on columns",
