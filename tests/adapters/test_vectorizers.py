@@ -214,6 +214,9 @@ WRONG = {
     r"X has 1 \(int\) as document 0": [1, 2],
     r"X has array\(\['good'\], dtype='<U4'\) \(ndarray\) as document 0": [np.array(["good"])],
     r"X has a missing value as document 0": [pd.NA],
+    r"X is a NoneType\. Pass a list of strings": None,
+    r"X is a set\. Pass a list of strings": {"good"},
+    r"X is a ndarray\. Pass a list of strings": np.array("good"),
     "X has no documents": [],
     r"X is a table with a column of documents\. Pass the column, such as X\[name\]": pd.DataFrame(
         {"text": TEXTS}

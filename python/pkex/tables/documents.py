@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -77,6 +77,9 @@ class DocumentEncoder(ABC):
         if _are_rows(data):
             _check_not_one_column(data, argument)
             return None
+        is_array = isinstance(data, np.ndarray)
+        if not isinstance(data, Iterable) or isinstance(data, Set) or (is_array and not data.ndim):
+            raise InputTypeError(argument, f"is a {type(data).__name__}", f"pass {self.expected}")
         documents = values_of(data)
         if not documents:
             raise InputError(argument, "has no documents", "pass at least one")
