@@ -77,8 +77,8 @@ class DocumentEncoder(ABC):
         if _are_rows(data):
             _check_not_one_column(data, argument)
             return None
-        is_array = isinstance(data, np.ndarray)
-        if not isinstance(data, Iterable) or isinstance(data, Set) or (is_array and not data.ndim):
+        is_list = isinstance(data, Iterable) and not isinstance(data, Set)
+        if not is_list or (isinstance(data, np.ndarray) and data.ndim == 0):
             raise InputTypeError(argument, f"is a {type(data).__name__}", f"pass {self.expected}")
         documents = values_of(data)
         if not documents:
