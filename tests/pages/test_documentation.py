@@ -43,6 +43,8 @@ WITH_BOTORCH = "<!-- requires botorch -->"
 MOST_WORDS = 900
 MOST_WORDS_OF_A_GUIDE = 1100
 SAVED = re.compile(r"savefig\(\"([\w.]+)\"")
+# Reports, which tools/draw_tutorials.py photographs.
+REPORTS = re.compile(r"to_html\(\"([\w.]+)\.html\"")
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]*)#?([^)\s]*)\)|src=\"([^\"]+)\"")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -115,7 +117,9 @@ def test_the_code_on_the_page_runs_and_prints_what_it_says(page, tmp_path, monke
 def test_a_tutorial_shows_the_pictures_that_its_code_saves(page):
     text = page.read_text(encoding="utf-8")
     shown = re.findall(r"\]\(\.\./images/([\w.]+)\)", text)
-    assert shown == SAVED.findall(text)
+    assert sorted(shown) == sorted(
+        [*SAVED.findall(text), *(f"{report}.png" for report in REPORTS.findall(text))]
+    )
     assert shown
 
 

@@ -12,8 +12,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.decomposition import PCA
+from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.ensemble import RandomForestRegressor
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
@@ -31,6 +32,7 @@ GAP = "…"
 
 X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=["a", "b", "c"])
 Y = X + 0.5
+TEXTS = ["a good day", "a bad day"]
 target = X["a"] - X["b"]
 WIDE = np.random.default_rng(1).normal(size=(60, 17))
 
@@ -70,6 +72,13 @@ CASES: dict[str, Callable[[], object]] = {
     ),
     "A function instead of a model": lambda: pkex.Explainer(lambda rows: rows),
     "The kernel is not supported": lambda: pkex.Explainer(SVR(kernel="sigmoid").fit(X, target)),
+    "A step mixes the columns of a vectorizer": lambda: pkex.Explainer(
+        make_pipeline(TfidfVectorizer(), TruncatedSVD(2), SVC()).fit(TEXTS, [0, 1])
+    ),
+    "A single document": lambda: pkex.Explainer(
+        make_pipeline(TfidfVectorizer(), SVC()).fit(TEXTS, [0, 1])
+    )(TEXTS[0]),
+    "Documents for a model of columns": lambda: pkex.Explainer(regressor())(TEXTS),
     "A step of the pipeline is not supported": lambda: pkex.Explainer(
         make_pipeline(PCA(2), SVR()).fit(X, target)
     ),

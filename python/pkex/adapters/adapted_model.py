@@ -15,6 +15,7 @@ from pkex.functions.descriptions import (
     TermExpansion,
 )
 from pkex.functions.transformed import Transformed
+from pkex.tables.documents import DocumentEncoder
 from pkex.typing import Float
 
 __all__ = [
@@ -107,6 +108,8 @@ class AdaptedModel:
     is_log_hazard_ratio : bool, default False
         Whether the function is the logarithm of a hazard ratio, as in Cox's model. Then
         ``target="hazard-ratio"`` explains its exponential.
+    encoder : DocumentEncoder of pkex, optional
+        From the documents that the model takes, such as texts, to rows of the function.
 
     Raises
     ------
@@ -136,6 +139,7 @@ class AdaptedModel:
     stand_in: Any = None
     variance: Variance | None = None
     is_log_hazard_ratio: bool = False
+    encoder: DocumentEncoder | None = None
 
     @property
     def function(self) -> Function:

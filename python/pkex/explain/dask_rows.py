@@ -64,7 +64,7 @@ def on_dask_rows(
     ----------
     values : callable
         Computes the values of a chunk of rows; can be pickled.
-    data : dask.array.Array or dask.dataframe.DataFrame of shape (n, d)
+    data : dask.array.Array or dask.dataframe.DataFrame of shape (n, d), or Series of documents
     columns : ModelColumns
         The columns that the data must have.
     shape : tuple of int
@@ -85,7 +85,9 @@ def on_dask_rows(
             )
         lengths = data.chunks[0]
     else:
-        columns.check_labels(Labels(tuple(data.columns)), "X")
+        are_documents = data.ndim == 1 and columns.encoder is not None
+        if not are_documents:
+            columns.check_labels(Labels(tuple(data.columns)), "X")
         lengths = (np.nan,) * data.npartitions
     explain = delayed(InOnePiece(_OfChunk(values, shape)))
     chunks = [

@@ -61,8 +61,9 @@ class Explainer(SkopsGuard, AttributeHints):
         A fitted model of a supported kind, or one of its methods, such as ``svr.predict``,
         ``svc.decision_function`` or ``svc.predict_proba``. The user guide lists supported models.
     background : array-like, DataFrame or sparse matrix of shape (m, d), optional
-        Background data, in the columns that the model expects. All rows are used. Also accepts the
-        result of ``shap.kmeans`` and the maskers ``shap.maskers.Independent`` and ``Partition``.
+        Background data, in the columns that the model expects, or documents for a Pipeline that
+        begins with a vectorizer. All rows are used. Also accepts the result of ``shap.kmeans`` and
+        the maskers ``shap.maskers.Independent`` and ``Partition``.
     target : {None, "probability", "log-odds", "odds", "log-mean", "hazard-ratio", "mean", \
               "variance", "predictive_variance", "std"}
         The model output to explain. For classifiers: "probability" (``predict_proba``, one output
@@ -200,7 +201,8 @@ class Explainer(SkopsGuard, AttributeHints):
         X : array-like, DataFrame or sparse matrix of shape (n, d), or dict
             A DataFrame must have the columns that the model was fitted on, in that order. A dict
             is one row: feature values by column name, in any order. Values may be missing (NaN)
-            if a step of a Pipeline imputes them, and strings if a step encodes or drops them.
+            if a step of a Pipeline imputes them, and strings if a step encodes or drops them. A
+            Pipeline that begins with a vectorizer takes a list of documents.
         uncertainty : bool, default False
             For the posterior mean of a Gaussian process, also compute the posterior covariances
             of the values, for `standard_deviations`, `covariance` and `sample` of the result.

@@ -182,8 +182,7 @@ def _class_numbers(problem: Problem, y: Any, n_rows: int) -> NDArray[np.intp]:
         if label not in numbers:
             raise InputError(
                 "y",
-                f"has the class label {label!r}, but the model's classes are "
-                f"{shown(classes)}",
+                f"has the class label {label!r}, but the model's classes are {shown(classes)}",
                 row=row,
             )
         found[row] = numbers[label]

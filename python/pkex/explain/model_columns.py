@@ -16,7 +16,8 @@ from pkex.games.background import unwrapped_background
 from pkex.inputs.choices import check_names
 from pkex.inputs.wording import counted
 from pkex.results.tables import shortened
-from pkex.tables.labels import Labels, check_column_names, numbered
+from pkex.tables.documents import DocumentEncoder, check_not_documents
+from pkex.tables.labels import Labels, check_column_names, numbered, row_labels
 from pkex.tables.read import as_table
 from pkex.tables.table import Table
 from pkex.tables.weights import as_weights, equal_weights
@@ -47,6 +48,8 @@ class ModelColumns:
         they are compared with the labels of tables.
     labels_of : str
         The source of these labels, for messages.
+    encoder : DocumentEncoder, optional
+        Encodes documents into rows.
     """
 
     number: int
@@ -57,6 +60,7 @@ class ModelColumns:
     compared_with: str = "the model"
     labels: Labels | None = None
     labels_of: str = "the model"
+    encoder: DocumentEncoder | None = None
 
     @classmethod
     def of(cls, adapted: AdaptedModel, given: Sequence[str] | None) -> ModelColumns:
@@ -72,6 +76,7 @@ class ModelColumns:
             compared=own or names,
             compared_with="the model" if own else "feature_names",
             labels=None if function.column_labels is None else Labels(function.column_labels),
+            encoder=adapted.encoder,
         )
 
     @property
@@ -96,9 +101,16 @@ class ModelColumns:
         ValueError, TypeError
             If it is not a finite numeric table with these columns.
         """
+        index = documents = None
+        if self.encoder is None:
+            check_not_documents(data, argument)
+        elif (encoded := self.encoder.read(data, argument)) is not None:
+            index, (data, documents) = row_labels(data), encoded
         if isinstance(data, Mapping):
             data = self._row(data, argument)
         labels = Labels.comparable(data, argument)
+        if index is not None:
+            labels = replace(labels, rows=index)
         if labels.columns is None and found is not None:
             labels = replace(labels, columns=found)
         self.check_labels(labels, argument)
@@ -111,7 +123,7 @@ class ModelColumns:
             names=names,
             allow_missing=self.allows_missing,
         )
-        return Table(rows, labels, names)
+        return Table(rows, labels, names, documents)
 
     def check_labels(self, labels: Labels, argument: str) -> None:
         """Raise InputError if the columns of a table have other names or labels."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
-from pkex.adapters import verify
+from pkex.adapters import AdaptedModel, verify
 from pkex.adapters.targets import Target, adapted_to
 from pkex.errors import UnsupportedModelError
 from pkex.execution.settings import Settings
@@ -131,10 +131,7 @@ class Problem:
             function = function.grouped(players.of_column)
             posterior = posterior.grouped(players.of_column)
         base, error = _start(function, game, settings)
-        title, schema = (
-            f"{adapted.title} of {type(owner).__name__}",
-            Schema(columns, players, chosen),
-        )
+        title, schema = _title(adapted, owner), Schema(columns, players, chosen)
         return cls(
             title, function, game, schema, settings, link, transform, posterior, base, error, scale
         )
@@ -201,7 +198,17 @@ class Problem:
         """
         axes, game = self.schema.axes(explained), self.game.value_function
         rows = RowValues.computed(values, self.base, explained.data, axes, game, uncertainty)
+        if explained.documents is not None:
+            rows = replace(rows, documents=replace(explained.documents, title=self.title))
         return rows.picked((..., 0)) if self.schema.outputs.drops_axis else rows
+
+
+def _title(adapted: AdaptedModel, owner: Any) -> str:
+    """Return the function in words, with the source of its columns if it is of documents."""
+    encoder = adapted.encoder
+    if encoder is None:
+        return f"{adapted.title} of {type(owner).__name__}"
+    return f"{adapted.title} of {encoder.owner}, by {encoder.source}"
 
 
 def _start(

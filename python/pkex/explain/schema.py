@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from pkex.explain.model_columns import ModelColumns
 from pkex.explain.outputs import Outputs
 from pkex.games.players import Players
 from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes
+from pkex.tables.documents import Documents
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,12 +32,15 @@ class ExplainedRows:
         Feature values that results show.
     features : sequence of str
     row_index : pandas.Index of length n, optional
+    documents : Documents, optional
+        The documents that were encoded into the rows, by features.
     """
 
     rows: NDArray[Any]
     data: NDArray[Any]
     features: Sequence[str]
     row_index: pd.Index | None
+    documents: Documents | None = None
 
 
 @dataclass(frozen=True)
@@ -65,12 +69,16 @@ class Schema:
         table = self.columns.read(X)
         is_shared = table.rows is X or not table.rows.flags.owndata
         rows = table.rows.copy() if is_shared else table.rows
+        index, documents = table.labels.rows, table.documents
         if self.players is None:
-            return ExplainedRows(rows, rows, table.names, table.labels.rows)
+            return ExplainedRows(rows, rows, table.names, index, documents)
         # A table may name columns that had no names before.
         is_named = self.columns.known_names is not None
         features = self.players.names if is_named else self.players.renamed(table.names)
-        return ExplainedRows(rows, self.players.entries(rows), features, table.labels.rows)
+        entries = self.players.entries(rows)
+        if documents is not None:
+            documents = replace(documents.by_feature(self.players.of_column), noun="feature")
+        return ExplainedRows(rows, entries, features, index, documents)
 
     def axes(self, explained: ExplainedRows) -> Axes:
         """Return the axes of values of rows: rows, features and, if there is such an axis, outputs.

@@ -125,11 +125,6 @@ class Function(ABC):
         return None
 
     @property
-    def is_additive(self) -> bool:
-        """Whether it is a sum of functions of single players."""
-        return False
-
-    @property
     def logarithm(self) -> Function | None:
         """The function whose exponential it is; None for others."""
         return None

@@ -170,10 +170,6 @@ class Combination(Composite):
         self._weights = ones if weights is None else np.array(weights, dtype=np.float64)
         self._intercept = np.array(intercept, dtype=np.float64)
 
-    @property
-    def is_additive(self) -> bool:
-        return all(part.is_additive for part in self.parts)
-
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
         values = (part.evaluate(X, n_threads=n_threads) for part in self.parts)
         return finite(self._sum(values))

@@ -82,10 +82,6 @@ class LinearFunction(Function):
     def keeps_points(self) -> bool:
         return self._points is not None
 
-    @property
-    def is_additive(self) -> bool:
-        return True
-
     def stored_points(self) -> Float | None:
         return self._points
 

@@ -97,10 +97,6 @@ class Transformed(Function):
         return self._function.draws_rows
 
     @property
-    def is_additive(self) -> bool:
-        return self._merged.is_additive
-
-    @property
     def logarithm(self) -> Function | None:
         inner = self._function.logarithm
         return None if inner is None else self._with(inner, self._players)

@@ -16,7 +16,8 @@ from pkex.results.attribution_plots import KINDS, draw_rows
 from pkex.results.attribution_summary import summary_of
 from pkex.results.axes import FEATURE, OUTPUT, ROW
 from pkex.results.centering import centered
-from pkex.results.conversions import frame, frames, shap_explanation
+from pkex.results.conversions import frame, frames, shap_explanation, shap_tokens
+from pkex.results.document_tokens import document_tokens
 from pkex.results.options import PlotOptions, ReportOptions
 from pkex.results.row_result import RowResult
 from pkex.results.row_values import RowValues
@@ -332,8 +333,18 @@ class Attribution(RowResult[RowValues]):
         shaped = {name: np.reshape(table, values.shape) for name, table in tables.items()}
         return frames(shaped, self._axes)
 
-    def to_shap(self) -> shap.Explanation:
+    @with_known_keywords
+    def to_shap(self, *, tokens: bool = False) -> shap.Explanation:
         """Return a copy as a `shap.Explanation`, for shap's plots.
+
+        Parameters
+        ----------
+        tokens : bool, default False
+            For explained texts, return values of the parts of each text in order, for
+            ``shap.plots.text``, instead of values of features. The value of a word that occurs
+            several times is divided among its places. Two last parts in brackets have the sums of
+            the words that are not found in the text, so that values and base value still add up to
+            the output.
 
         Returns
         -------
@@ -348,7 +359,13 @@ class Attribution(RowResult[RowValues]):
         ------
         ImportError
             If shap is not installed.
+        ValueError
+            If ``tokens=True`` and the explained data are not texts.
         """
+        if tokens:
+            own = iter(self) if ROW in self._axes.present else [self]
+            tables = [document_tokens(part._rows) for part in own]
+            return shap_tokens(tables, self.base_values, self._axes)
         # shap infers from the sizes which axis a list of names belongs to. With all axes present
         # it cannot go wrong; then shap's own indexing removes the axes that slicing has removed.
         values, base_values, data = self._rows.with_every_axis()
@@ -363,9 +380,11 @@ class Attribution(RowResult[RowValues]):
     def _report(self, options: ReportOptions) -> PageContent:
         from pkex.results.attribution_report import report_attribution
 
-        loss = self._rows.loss
-        explained = "the model's output" if loss is None else f"the model's {loss}"
-        title = options.title(type(self).__name__, explained)
+        documents, loss = self._rows.documents, self._rows.loss
+        explained = "the model's output" if documents is None else documents.title
+        title = options.title(
+            type(self).__name__, explained if loss is None else f"the model's {loss}"
+        )
         rows = self._rows.in_rows()
         settings = {"Rows": str(len(rows))} if rows.has_data else {}
         return report_attribution(rows, title, settings | self._settings())

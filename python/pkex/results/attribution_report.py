@@ -10,10 +10,12 @@ import numpy as np
 from pkex.inputs.wording import counted
 from pkex.results.column_pictures import related
 from pkex.results.column_values import ColumnValues
+from pkex.results.document_lines import document_lines, document_of
+from pkex.results.document_pictures import colored_document
 from pkex.results.report import Figure, PageContent, ReportTable, listed, of_outputs_left_out
 from pkex.results.row_values import RowValues
 from pkex.results.svg import bars
-from pkex.results.tables import number, numbers, shortened
+from pkex.results.tables import number, numbers, shortened, visible
 from pkex.results.uncertainty import STANDARD_DEVIATION, STANDARD_ERROR, spread_label
 from pkex.typing import Float
 
@@ -22,6 +24,8 @@ __all__ = ["conclusion", "report_attribution"]
 # The largest numbers of features in the bar plot and of features with a figure of their own, and
 # of rows in a table.
 _MOST_BARS, _MOST_DETAILS, _MOST_ROWS = 20, 6, 5
+# The largest numbers of words in a table of several documents, and of texts.
+_MOST_WORDS, _MOST_TEXTS = 100, 30
 # The largest numbers of outputs that are shown, and that the conclusion names.
 _MOST_OUTPUTS, _MOST_IN_VERDICT = 6, 3
 
@@ -33,6 +37,11 @@ _READING = (
     "all rows.",
     "Shapley values describe the model, not the world: a model may divide the effect of associated "
     "features among them in any way.",
+)
+_READING_DOCUMENT = (
+    "A {noun} is present in a document if its number is not 0. Absent {noun}s also have values, "
+    "since their absence may raise or lower the output. A {noun} that occurs several times has a "
+    "single value, shown at each of its places."
 )
 _READING_OBSERVATIONAL = (
     "Observational values are conditional expectations: absent features follow the present ones as "
@@ -92,6 +101,8 @@ def report_attribution(
     outputs = _outputs(attribution)
     shown = dict(list(outputs.items())[:_MOST_OUTPUTS])
     first = next(iter(outputs.values()))
+    documents = _documents(shown)
+    left_out = len(attribution) * len(shown) - len(documents) if documents else 0
     return PageContent(
         f"Explanation of {what}",
         conclusion(attribution),
@@ -101,16 +112,18 @@ def report_attribution(
         "Leading features" if len(outputs) == 1 else f"Leading features, {next(iter(outputs))}",
         _reading(attribution),
         computed,
-        (*notes, *of_outputs_left_out(len(outputs) - len(shown))),
+        (*notes, *of_outputs_left_out(len(outputs) - len(shown)), *_of_texts_left_out(left_out)),
+        documents,
     )
 
 
 def conclusion(attribution: RowValues) -> str:
     """Return a sentence that names the most important features of the first few outputs."""
     n_rows = len(attribution)
-    rows = "In this row" if n_rows == 1 else f"On average over {counted(n_rows, 'row')}"
+    row = "row" if attribution.documents is None else "document"
+    rows = f"In this {row}" if n_rows == 1 else f"On average over {counted(n_rows, row)}"
     if attribution.reduction is not None:
-        rows = "Over all rows"
+        rows = f"Over all {row}s"
     elif STANDARD_ERROR in attribution.spreads:
         rows = f"By estimates, {rows[:1].lower()}{rows[1:]}"
     start = f"{rows}, the {_noun(attribution)}"
@@ -140,12 +153,16 @@ def _movers(attribution: RowValues) -> str:
     """
     sizes = _sizes(attribution) if attribution.has_data else attribution.values[0]
     return listed(
-        [f"{_short(attribution, j)} ({number(float(sizes[j]))})" for j in _order(attribution)[:3]]
+        [f"{_name(attribution, j)} ({number(float(sizes[j]))})" for j in _order(attribution)[:3]]
     )
 
 
-def _short(attribution: RowValues, place: int) -> str:
-    return shortened(attribution.axes.features[place])
+def _name(attribution: RowValues, place: int) -> str:
+    """Return the name of a feature, which says if it is absent from a single document."""
+    name = shortened(visible(attribution.axes.features[place]))
+    document = document_of(attribution)
+    is_absent = document is not None and place not in document.present[0]
+    return f"absent {name}" if is_absent else name
 
 
 def _outputs(attribution: RowValues) -> dict[str, RowValues]:
@@ -178,6 +195,8 @@ def _reading(attribution: RowValues) -> tuple[str, ...]:
     loss, reduction = attribution.loss, attribution.reduction
     noun = _noun(attribution)
     texts = [text.format(label=_label(attribution), noun=noun) for text in _READING]
+    if attribution.documents is not None:
+        texts[1:1] = [_READING_DOCUMENT.format(noun=attribution.documents.noun)]
     if attribution.value_function == "observational":
         texts[-1] = _READING_OBSERVATIONAL
     if reduction is not None:
@@ -198,7 +217,11 @@ def _of_spreads(attribution: RowValues) -> list[str]:
 
 
 def _tables(attribution: RowValues, name: str) -> list[ReportTable]:
+    if document_of(attribution) is not None:
+        return [_table_of_document(attribution, name)]
     order = _order(attribution)
+    if attribution.documents is not None:
+        order = order[:_MOST_WORDS]
     values = attribution.values[:, order]
     spreads = attribution.spreads
     is_row = len(attribution) == 1
@@ -215,8 +238,9 @@ def _tables(attribution: RowValues, name: str) -> list[ReportTable]:
         columns |= beside
         columns["mean value"] = values.mean(axis=0)
         columns |= {"lowest": values.min(axis=0), "highest": values.max(axis=0)}
-    noun = _noun(attribution)
-    sizes = ReportTable(f"How much each feature moves the {noun}{of_output}", columns)
+    noun, left_out = _noun(attribution), len(attribution.axes.features) - len(order)
+    rest = f" ({counted(left_out, 'smaller feature')} not shown)" if left_out else ""
+    sizes = ReportTable(f"How much each feature moves the {noun}{of_output}{rest}", columns)
     if not attribution.has_data:
         return [sizes]
     some = attribution.picked(slice(_MOST_ROWS))
@@ -242,11 +266,52 @@ def _with_spreads(feature: RowValues) -> Float | list[str]:
     return [" ± ".join(entries) for entries in zip(*map(numbers, [values, *spreads]), strict=True)]
 
 
+def _table_of_document(attribution: RowValues, name: str) -> ReportTable:
+    """Return the table of the present words of a single document, and the sum of the others."""
+    assert attribution.documents is not None, "a document"
+    lines = document_lines(attribution, len(attribution.axes.features))
+    columns: dict[str, Any] = {attribution.documents.noun: lines.names}
+    columns["value"] = np.ravel(lines.values)
+    for spread, own in lines.spreads.items():
+        columns[spread_label(spread, is_row=True)] = np.ravel(own)
+    columns["data"] = lines.data
+    what = f"the output{f' of {name}' if name else ''} minus its base value"
+    return ReportTable(
+        f"Values of present and absent {attribution.documents.noun}s: {what}", columns
+    )
+
+
+def _documents(outputs: Mapping[str, RowValues]) -> tuple[Figure, ...]:
+    """Return the texts with colored words, by row and output."""
+    figures: list[Figure] = []
+    n_rows = len(next(iter(outputs.values())))
+    for row in range(n_rows):
+        for name, attribution in outputs.items():
+            if len(figures) == _MOST_TEXTS:
+                return tuple(figures)
+            own = attribution.picked(row)
+            if own.documents is None or own.documents.texts[0] is None:
+                continue
+            labels = own.axes.row_index
+            label = f" {1 + row}" if labels is None else f" {labels[0]}"
+            title = f"Document{label}" if n_rows > 1 or labels is not None else "Document"
+            figures.append(colored_document(own, f"{title}, output {name}" if name else title))
+    return tuple(figures)
+
+
+def _of_texts_left_out(number: int) -> list[str]:
+    if number <= 0:
+        return []
+    return [
+        f"{counted(number, 'more text')} not shown: slice the explanation, as in explanation[30:60]"
+    ]
+
+
 def _picture(attribution: RowValues, name: str) -> Figure:
     order = _order(attribution)[:_MOST_BARS]
     sizes: Float = _sizes(attribution)[order]
     title = f"How much features move the {_noun(attribution)}{f' of {name}' if name else ''}"
-    names = [attribution.axes.features[j] for j in order]
+    names = [_name(attribution, j) for j in order]
     left_out = len(attribution.axes.features) - len(order)
     rest = f"{counted(left_out, 'smaller feature')} not shown" if left_out else ""
     picture = bars(title, names, sizes, numbers(sizes))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from pkex.inputs.wording import counted
-from pkex.results.axes import FEATURE, OUTPUT
+from pkex.results.axes import FEATURE, OUTPUT, ROW
+from pkex.results.document_lines import document_lines, document_of
+from pkex.results.document_pictures import document_for_notebooks
 from pkex.results.row_values import RowValues
 from pkex.results.summary import Summary, SummaryTable, table_of_largest
 from pkex.results.tables import MOST_VALUES, number
@@ -24,7 +27,17 @@ def summary_of(kind: str, rows: RowValues, n_lines: int) -> Summary:
     """
     head = f"{kind}({', '.join(_description(rows))})"
     has_table = 0 < np.size(rows.values) <= MOST_VALUES
-    return Summary(head, [_table(rows, n_lines)] if has_table else [])
+    tables = [_table(rows, n_lines)] if has_table else []
+    document = document_of(rows)
+    if document is None or document.texts[0] is None or not _is_of_features(rows):
+        return Summary(head, tables)
+    row = rows.picked(0) if ROW in rows.axes.present else rows
+    return Summary(head, tables, text_markup=partial(document_for_notebooks, row))
+
+
+def _is_of_features(rows: RowValues) -> bool:
+    """Return whether values have the axis of features, and a single output."""
+    return FEATURE in rows.axes.present and OUTPUT not in rows.axes.present
 
 
 def _description(rows: RowValues) -> Iterator[str]:
@@ -34,6 +47,8 @@ def _description(rows: RowValues) -> Iterator[str]:
         yield " × ".join(sizes)
     if FEATURE not in axes.present:
         yield f"feature {axes.features[0]!r}"
+    if rows.documents is not None:
+        yield rows.documents.title
     if rows.axes.output_name is not None:
         yield f"output {rows.axes.output_name!r}"
     if rows.value_function is not None:
@@ -52,6 +67,8 @@ def _description(rows: RowValues) -> Iterator[str]:
 
 
 def _table(rows: RowValues, n_lines: int) -> SummaryTable:
+    if document_of(rows) is not None:
+        return _table_of_document(rows, n_lines)
     values, _, data = rows.with_every_axis()
     is_row = len(values) == 1
     sizes = np.reshape(rows.importance(), values.shape[1:])
@@ -69,4 +86,21 @@ def _table(rows: RowValues, n_lines: int) -> SummaryTable:
         data=data[0] if is_row and rows.has_data else None,
         spreads=spreads,
         most=n_lines,
+    )
+
+
+def _table_of_document(rows: RowValues, n_lines: int) -> SummaryTable:
+    """Return a table of the strongest present words, and the sums of the others."""
+    lines = document_lines(rows, n_lines)
+    documents = document_of(rows)
+    return table_of_largest(
+        lines.names.__getitem__,
+        lines.values,
+        thing=FEATURE if documents is None else documents.noun,
+        label="value",
+        output_names=rows.axes.output_names,
+        data=np.array(lines.data, dtype=object),
+        spreads={spread_label(name, is_row=True): own for name, own in lines.spreads.items()},
+        most=len(lines.names),
+        are_sorted=True,
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pkex.games.coalitions import coalitions
 from pkex.inputs.optional import missing_library
-from pkex.results.axes import FEATURE, OUTPUT, Axes
+from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes
 from pkex.typing import Float
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ __all__ = [
     "shap_explanation",
     "shap_interactions",
     "shap_matrices",
+    "shap_tokens",
     "shapiq_values",
 ]
 
@@ -112,6 +113,39 @@ def shap_explanation(
         lower_bounds=None if margins is None else values - margins,
         upper_bounds=None if margins is None else values + margins,
     )
+
+
+def shap_tokens(
+    documents: Sequence[tuple[Sequence[str], Float]], base_values: Float, axes: Axes
+) -> shap.Explanation:
+    """Return a `shap.Explanation` of the parts of texts.
+
+    Parameters
+    ----------
+    documents : sequence of tuples of parts and their values
+        One without an axis of rows.
+    base_values : ndarray
+    axes : Axes
+    """
+    try:
+        import shap
+    except ImportError as error:
+        raise missing_library("Explanation.to_shap", "shap") from error
+    parts: Any = np.empty(len(documents), dtype=object)
+    values: Any = np.empty(len(documents), dtype=object)
+    parts[:] = [np.array(own, dtype=object) for own, _ in documents]
+    values[:] = [own for _, own in documents]
+    if ROW not in axes.present:
+        (parts,), (values,) = parts, values
+    explanation = shap.Explanation(
+        values=values,
+        base_values=np.array(base_values)[()],
+        data=parts,
+        output_names=axes.output_names,
+    )
+    if axes.output_name is not None:
+        explanation.output_names = axes.output_name  # the constructor takes lists only
+    return explanation
 
 
 def shap_matrices(own: Float, pairs: Float | None, index: str) -> Float:

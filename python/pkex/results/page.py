@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from pkex.results.files import write_whole
-from pkex.results.palette import BLUE, ORANGE, SKY_BLUE, VERMILION
+from pkex.results.palette import BLUE, ORANGE, SKY_BLUE, VERMILION, channels
 from pkex.results.report import Figure, PageContent, ReportTable
 
 __all__ = ["page", "written"]
@@ -28,6 +28,10 @@ def page(content: PageContent) -> str:
         f"<header><h1>{title}</h1>",
         f'<p class="conclusion">{_unbroken(content.conclusion)}</p></header>',
         _section("Warnings and notes", _list(content.notes)),
+        _section(
+            "The text" if len(content.documents) == 1 else "The texts",
+            _figures(content.documents, "documents"),
+        ),
         _section("At a glance", _figures(content.overview)),
         _section("In numbers", "".join(map(_table, content.tables))),
         _section(content.details_title, _figures(content.details, "grid")),
@@ -106,9 +110,11 @@ def _table(table: ReportTable) -> str:
 
 
 _COLORS = f"""
-:root {{ --one: {BLUE}; --two: {VERMILION}; --accent: {BLUE}; }}
+:root {{ --one: {BLUE}; --two: {VERMILION}; --accent: {BLUE}; --strongest: .6;
+  --lowers: {channels(BLUE)}; --raises: {channels(VERMILION)}; }}
 @media (prefers-color-scheme: dark) {{ :root {{ --one: {SKY_BLUE}; --two: {ORANGE};
-  --accent: {SKY_BLUE}; }} }}"""
+  --accent: {SKY_BLUE}; --strongest: .45;
+  --lowers: {channels(SKY_BLUE)}; --raises: {channels(ORANGE)}; }} }}"""
 
 _STYLE = (
     _COLORS
@@ -153,6 +159,16 @@ figcaption { color: var(--soft); font-size: .85rem; margin-top: .5rem; overflow-
 .class0 { fill: var(--one); } .class1 { fill: var(--two); } .class2 { fill: var(--soft); }
 .class3 { fill: var(--band); } .class4 { fill: var(--paper); }
 [class^=class] { stroke: var(--soft); }
+.text { white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.9; margin: 0;
+  max-width: none; }
+.raises, .lowers { border-radius: 2px; padding: .1em 0; }
+.raises { background: rgb(var(--raises) / calc(var(--strongest) * var(--share)));
+  border-bottom: 2px solid rgb(var(--raises) / calc(.2 + .8 * var(--share))); }
+.lowers { background: rgb(var(--lowers) / calc(var(--strongest) * var(--share)));
+  border-bottom: 2px dotted rgb(var(--lowers) / calc(.2 + .8 * var(--share))); }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+  white-space: nowrap; }
+.documents > div + div { margin-top: 2.5rem; }
 .wide { overflow-x: auto; background: linear-gradient(to right, var(--paper) 60%, transparent) left,
   linear-gradient(to left, var(--paper) 60%, transparent) right,
   linear-gradient(to right, var(--line), transparent) left,
@@ -173,6 +189,7 @@ dl { margin: 0; display: grid; grid-template-columns: minmax(8rem, max-content) 
 dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
 @media (max-width: 36rem) { main { padding: 1.25rem 1rem 3rem; } dl { display: block; }
   dd { margin: 0 0 .6rem; } h1 { font-size: 1.35rem; } }
-@media print { main { max-width: none; } section { break-inside: avoid-page; } }
+@media print { main { max-width: none; } section { break-inside: avoid-page; }
+  .documents > div + div { break-before: page; } .raises, .lowers { print-color-adjust: exact; } }
 """
 )

@@ -5,7 +5,17 @@ The palette of Okabe and Ito (2008) is distinguishable with any color vision.
 
 from __future__ import annotations
 
-__all__ = ["BLUE", "GREY", "LIGHT_GREY", "LOW_TO_HIGH", "ORANGE", "SKY_BLUE", "STYLE", "VERMILION"]
+__all__ = [
+    "BLUE",
+    "GREY",
+    "LIGHT_GREY",
+    "LOW_TO_HIGH",
+    "ORANGE",
+    "SKY_BLUE",
+    "STYLE",
+    "VERMILION",
+    "channels",
+]
 
 BLUE, VERMILION = "#0072B2", "#D55E00"
 # The same two on a dark page.
@@ -15,3 +25,8 @@ GREY, LIGHT_GREY = "#7A7A7A", "#DADADA"
 LOW_TO_HIGH = (BLUE, "#A77BB0", VERMILION)
 # The matplotlib style sheet in the folder of this file.
 STYLE = "pkex.results.figures"
+
+
+def channels(color: str) -> str:
+    """Return red, green and blue of a color "#rrggbb", for CSS colors that are transparent."""
+    return " ".join(str(int(color[place : place + 2], 16)) for place in (1, 3, 5))

@@ -49,7 +49,7 @@ class Figure:
     ----------
     title : str
     picture : str
-        Markup of an SVG element that has a text alternative.
+        Markup of an SVG element that has a text alternative, or of a text.
     caption : str
     legend : tuple of pairs of str
         The classes of marks in the figure, and their labels.
@@ -82,6 +82,8 @@ class PageContent:
         The data and the settings of the computation.
     notes : tuple of str
         Warnings, and notes against misreadings.
+    documents : tuple of Figure
+        Explained documents with colored words, each on a page of its own in print.
     """
 
     title: str
@@ -93,6 +95,7 @@ class PageContent:
     reading: tuple[str, ...]
     computed: Mapping[str, str]
     notes: tuple[str, ...] = ()
+    documents: tuple[Figure, ...] = ()
 
 
 def percent(share: float) -> str:

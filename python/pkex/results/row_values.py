@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, TypeAlias, get_args
 
@@ -19,6 +19,7 @@ from pkex.results.indexing import Resolved, pick
 from pkex.results.row_arrays import RowArrays
 from pkex.results.sizes import mean_size
 from pkex.results.uncertainty import Uncertainty
+from pkex.tables.documents import Documents
 from pkex.typing import Float
 
 __all__ = ["Reduction", "RowValues", "same_for_all"]
@@ -52,6 +53,8 @@ class RowValues(RowArrays):
     reduction : {"mean", "share"}, optional
         For means over rows: the reduction of the mean loss by the features, or its share of the
         mean loss of the base value.
+    documents : Documents, optional
+        The documents that were encoded into the rows.
     """
 
     values: Float
@@ -64,6 +67,7 @@ class RowValues(RowArrays):
     loss: str | None = None
     sample_weight: Float | None = None
     reduction: Reduction | None = None
+    documents: Documents | None = None
 
     @classmethod
     def computed(
@@ -135,7 +139,7 @@ class RowValues(RowArrays):
 
     def picked(self, key: Any) -> RowValues:
         """Return the part at ``[rows, features, outputs]``, by number or by name."""
-        axes, uncertainty = self.axes, self.uncertainty
+        axes, uncertainty, documents = self.axes, self.uncertainty, self.documents
         chosen = axes.resolved(key, self.values.shape)
         return replace(
             self,
@@ -145,6 +149,7 @@ class RowValues(RowArrays):
             axes=axes.picked(chosen),
             uncertainty=None if uncertainty is None else uncertainty.picked(axes.present, chosen),
             sample_weight=self._picked_weight(chosen),
+            documents=None if documents is None else _picked(documents, axes, chosen),
         )
 
     def _picked_weight(self, chosen: dict[str, Resolved]) -> Float | None:
@@ -182,11 +187,12 @@ class RowValues(RowArrays):
 
     def parts(self) -> dict[str, Any]:
         """Return the fields as plain data for a pickle, without draws, which contain the model."""
-        uncertainty = self.uncertainty
+        uncertainty, documents = self.uncertainty, self.documents
         return super().parts() | {
+            "documents": None if documents is None else documents.plain(),
             "uncertainty": None
             if uncertainty is None
-            else {"standard_errors": uncertainty.standard_errors, "roots": uncertainty.roots}
+            else {"standard_errors": uncertainty.standard_errors, "roots": uncertainty.roots},
         }
 
     @classmethod
@@ -195,6 +201,8 @@ class RowValues(RowArrays):
         uncertainty = parts["uncertainty"]
         if uncertainty is not None:
             parts = parts | {"uncertainty": Uncertainty(**uncertainty)}
+        if parts.get("documents") is not None:
+            parts = parts | {"documents": Documents.of_plain(parts["documents"])}
         return super().of_parts(parts)
 
     def plain(self) -> dict[str, Any]:
@@ -206,6 +214,7 @@ class RowValues(RowArrays):
             "is_centered": self.is_centered,
             **self._plain_loss(),
             **(self.uncertainty or Uncertainty()).plain(),
+            **({} if self.documents is None else {"documents": self.documents.plain()}),
         }
 
     def _plain_loss(self) -> dict[str, Any]:
@@ -228,6 +237,7 @@ class RowValues(RowArrays):
             Uncertainty.of_document(document, axes.present),
             read_value_function(document),
             document.flag("is_centered"),
+            documents=_documents(document, axes),
             **_read_loss(document, [axis for axis in axes.present if axis == ROW]),
         )
 
@@ -242,6 +252,26 @@ def _read_loss(document: Document, axes: Sequence[str]) -> dict[str, Any]:
     if document.has("reduction"):
         fields["reduction"] = document.choice("reduction", get_args(Reduction))
     return fields
+
+
+def _picked(documents: Documents, axes: Axes, chosen: Mapping[str, Resolved]) -> Documents:
+    """Return the documents of chosen rows, by the chosen features."""
+    if ROW in chosen:
+        documents = documents.of_rows(chosen[ROW])
+    if FEATURE in chosen:
+        features = np.full(len(axes.features), -1)
+        places = np.atleast_1d(np.arange(len(features))[chosen[FEATURE]])
+        features[places] = np.arange(len(places))
+        documents = documents.by_feature(features)
+    return documents
+
+
+def _documents(document: Document, axes: Axes) -> Documents | None:
+    """Return the documents that `plain` has written, if there are some."""
+    if not document.has("documents"):
+        return None
+    rows = ROW if ROW in axes.present else 1
+    return Documents.of_document(document.part("documents"), rows, len(axes.features))
 
 
 def same_for_all(base: float | Float, n_rows: int) -> Float:

@@ -72,11 +72,14 @@ class Summary:
         One or more lines.
     tables : sequence of SummaryTable
     notes : sequence of str
+    text_markup : callable, optional
+        Returns an HTML element that notebooks show below the headline.
     """
 
     head: str
     tables: Sequence[SummaryTable] = ()
     notes: Sequence[str] = ()
+    text_markup: Callable[[], str] | None = None
 
     def text(self) -> str:
         """Return the summary as lines of text."""
@@ -87,7 +90,8 @@ class Summary:
         """Return the summary as an HTML element, with all texts escaped."""
         tables = "".join(table.html() for table in self.tables)
         head = _paragraphs(self.head.split("\n"), "bold")
-        return f'<div class="pkex-result">{head}{tables}{_paragraphs(self.notes)}</div>'
+        markup = "" if self.text_markup is None else self.text_markup()
+        return f'<div class="pkex-result">{head}{markup}{tables}{_paragraphs(self.notes)}</div>'
 
 
 def table_of_largest(
@@ -100,6 +104,7 @@ def table_of_largest(
     data: NDArray[Any] | None = None,
     spreads: Mapping[str, NDArray[np.float64]] | None = None,
     most: int = SHOWN_LINES,
+    are_sorted: bool = False,
 ) -> SummaryTable:
     """Return a table of the features or coalitions with the largest absolute values.
 
@@ -120,9 +125,14 @@ def table_of_largest(
         Columns of errors next to each column of values, by their titles.
     most : int, default 8
         The largest number of lines.
+    are_sorted : bool, default False
+        Whether the lines are already sorted.
     """
     by_output = values.reshape(len(values), -1)
-    order = np.argsort(-np.abs(by_output).max(axis=1), kind="stable")[:most]
+    order = np.arange(len(values))
+    if not are_sorted:
+        order = np.argsort(-np.abs(by_output).max(axis=1), kind="stable")
+    order = order[:most]
     shown_names = [shortened(names(int(j))) for j in order]
     heads = [label] if output_names is None else list(output_names[:_MOST_OUTPUTS])
     columns = [[thing if output_names is None else f"{label} of", *shown_names]]
@@ -130,7 +140,8 @@ def table_of_largest(
         columns.append([shortened(head), *numbers(by_output[order, output])])
         for title, spread in (spreads or {}).items():
             column = spread.reshape(by_output.shape)[order, output]
-            columns.append([title, *numbers(column)])
+            texts = numbers(column)
+            columns.append([title, *("" if text == "nan" else text for text in texts)])
     if data is not None:
         columns.append(["data", *map(number, data[order])])
     left_out = [(len(values) - len(order), f"smaller {thing}")]

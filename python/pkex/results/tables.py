@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_VALUES", "aligned", "number", "numbers", "shortened"]
+__all__ = ["MOST_VALUES", "aligned", "number", "numbers", "shortened", "visible"]
 
 # Results with more values are printed without a table, which would take much time and memory.
 MOST_VALUES = 10**7
@@ -52,6 +52,11 @@ def numbers(values: NDArray[np.float64]) -> list[str]:
         useless = min(len(text) - len(text.rstrip("0")) for text in texts)
         texts = [text[: len(text) - useless].removesuffix(".") for text in texts]
     return texts
+
+
+def visible(name: str) -> str:
+    """Return a name, in quotes if it begins or ends with a space, as parts of words may."""
+    return name if name == name.strip() else f"“{name}”"
 
 
 def shortened(text: str, longest: int = _LONGEST) -> str:

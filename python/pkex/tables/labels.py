@@ -18,6 +18,7 @@ __all__ = [
     "column_labels",
     "index_columns",
     "numbered",
+    "row_labels",
     "unnamed",
 ]
 
@@ -25,6 +26,11 @@ __all__ = [
 def column_labels(data: Any) -> tuple[str, ...] | None:
     """Return the names of the columns of a table as text; None for tables without names."""
     return None if (columns := labels_of(data)) is None else tuple(map(str, columns))
+
+
+def row_labels(data: Any) -> Any:
+    """Return a copy of the index of a DataFrame or Series of pandas; None for other data."""
+    return data.index.copy() if is_pandas(data) else None
 
 
 def unnamed(names: Sequence[str]) -> list[str]:
@@ -68,7 +74,7 @@ class Labels:
         columns = labels_of(data)
         if columns is None:
             return cls()
-        return cls(columns, data.index.copy() if is_pandas(data) else None)
+        return cls(columns, row_labels(data))
 
     @classmethod
     def comparable(cls, data: Any, argument: str) -> Labels:

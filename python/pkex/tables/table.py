@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from pkex.tables.documents import Documents
 from pkex.tables.labels import Labels, numbered
 
 __all__ = ["Table"]
@@ -24,11 +25,14 @@ class Table:
         The labels of the table.
     known_names : tuple of str, optional
         The names of the columns; None if they are not known.
+    documents : Documents, optional
+        The documents that were encoded into the rows.
     """
 
     rows: NDArray[Any]
     labels: Labels
     known_names: tuple[str, ...] | None
+    documents: Documents | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

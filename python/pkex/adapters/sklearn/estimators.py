@@ -162,6 +162,16 @@ def by_method(model: Any, function: Function, method: str, **others: Any) -> Ada
     )
 
 
+def check_columns_of(model: Any, part: AdaptedModel) -> None:
+    """Raise an error if a part of a model takes documents, and so has columns of its own."""
+    if part.encoder is not None:
+        name = type(model).__name__
+        raise unsupported(
+            f"{name} of a Pipeline with a vectorizer",
+            f": put the vectorizer before it, make_pipeline(vectorizer, {name}(...))",
+        )
+
+
 def own_output(
     model: Any,
     method: str,
@@ -193,9 +203,10 @@ def passed_on(
 
     The function is compared with the estimator's own method, not with the part's. If the part has a
     stand-in, a copy of the estimator is compared, in which `put` has replaced the part. Functions
-    without a method, such as a density, are compared with the part's output.
+    without a method, such as a density, and functions of rows of documents, which the estimator
+    does not accept, are compared with the part's output.
     """
-    if part.predict is None:
+    if part.predict is None or part.encoder is not None:
         return part
     stand_in = None
     if part.stand_in is not None:

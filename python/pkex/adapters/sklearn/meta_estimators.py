@@ -25,6 +25,7 @@ from pkex.adapters.registry import (
 )
 from pkex.adapters.sklearn.estimators import (
     FrozenEstimator,
+    check_columns_of,
     check_own,
     feature_names,
     inside,
@@ -63,6 +64,7 @@ def parts_of(model: Any, estimators: Iterable[Any], method: str) -> list[Adapted
                 # The rest is for users who have the estimator itself.
                 why = f"{kind}.{method} cannot be explained: {part.no_method.partition('. ')[0]}"
             raise unsupported(f"{type(model).__name__} of {kind}", f": {why}")
+        check_columns_of(model, part)
     return parts
 
 

@@ -1,4 +1,7 @@
-"""The adapter for scikit-learn's pipelines: a model in the columns of the first step."""
+"""The adapter for scikit-learn's pipelines: a model in the columns of the first step.
+
+After a vectorizer, it is a model in the columns that reach it.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,7 @@ from pkex.adapters.sklearn.nystroem import nystroem_model, nystroem_probabilitie
 from pkex.adapters.sklearn.polynomials import is_linear, monomials_of, multiplies
 from pkex.adapters.sklearn.step_maps import chained, check_columns, check_width, column_map
 from pkex.adapters.sklearn.steps import unsupported_step
+from pkex.adapters.sklearn.vectorizers import by_encoder, vectorization
 from pkex.functions.column_maps import ColumnMap
 from pkex.functions.transformed import Transformed
 from pkex.typing import Float
@@ -62,6 +66,9 @@ def _whole(
 ) -> AdaptedModel:
     """Describe a model in the columns of the first step."""
     check_own(pipeline)
+    encoder = vectorization(before, pipeline[len(before) :])
+    if encoder is not None:
+        return by_encoder(model, encoder)
     names = _input_names(pipeline)
     columns, model = _columns_before(before, last[0], model)
     if columns is not None:

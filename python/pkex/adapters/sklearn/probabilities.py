@@ -24,6 +24,7 @@ from pkex.adapters.adapted_model import AdaptedModel, Probabilities
 from pkex.adapters.registry import adapt, probabilities_of, register_probabilities, unsupported
 from pkex.adapters.sklearn.estimators import (
     FrozenEstimator,
+    check_columns_of,
     check_fitted,
     feature_names,
     inside,
@@ -250,7 +251,9 @@ def calibrated(
         parts.append(part)
         start += part.function.n_outputs
     first, functions = parts[0], [part.function for part in parts]
-    if made is None:
+    if first.encoder is not None:
+        predict = _of_rows(model, [part.encoder for part in parts]).predict_proba
+    elif made is None:
         first = replace(first, feature_names=feature_names(model) or first.feature_names)
         predict = own_output(model, "predict_proba", functions[0].non_numeric)
     else:
@@ -267,6 +270,24 @@ def calibrated(
         affine=_affine(model.calibrated_classifiers_[0]) if is_affine else None,
         steps=link.steps if has_steps else None,
     )
+
+
+def _of_rows(model: Any, encoders: Sequence[Any]) -> Any:
+    """Return a copy of a calibrated classifier of documents that takes their rows."""
+    estimators = {id(member.estimator) for member in model.calibrated_classifiers_}
+    if len(estimators) > 1:
+        raise unsupported(
+            "CalibratedClassifierCV of several Pipelines with vectorizers",
+            ": each was fitted on other documents and has columns of its own. Fit it with "
+            "ensemble=False, or put the vectorizer before it: "
+            "make_pipeline(vectorizer, CalibratedClassifierCV(classifier))",
+        )
+    of_rows = copy.copy(model)
+    of_rows.calibrated_classifiers_ = []
+    for member, encoder in zip(model.calibrated_classifiers_, encoders, strict=True):
+        of_rows.calibrated_classifiers_.append(copy.copy(member))
+        of_rows.calibrated_classifiers_[-1].estimator = encoder.model
+    return of_rows
 
 
 def _after(made: Callable[[Any], Any], predict: _Predict) -> _Predict:
@@ -337,6 +358,7 @@ def probabilities_of_rests(model: OneVsRestClassifier) -> Probabilities:
     """Read the probability of each class against the rest."""
     check_fitted(model)
     parts = [probabilities_of(machine) for machine in model.estimators_]
+    check_columns_of(model, parts[0].of_classes)
     functions = [part.of_classes.function for part in parts]
     adapted = replace(
         parts[0].of_classes,

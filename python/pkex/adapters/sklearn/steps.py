@@ -86,7 +86,7 @@ class Step(ColumnMap):
 
     def __init__(self, transformer: Any, inverse: Callable[[Step, Float], Float]) -> None:
         self.n_columns = int(transformer.n_features_in_)
-        self.transformer = _for_arrays(transformer)
+        self.transformer = for_arrays(transformer)
         self._inverse = inverse
         self.sources = np.arange(self.n_columns)
         if isinstance(transformer, (SimpleImputer, SplineTransformer, *ENCODERS)):
@@ -140,7 +140,7 @@ class Step(ColumnMap):
         return self._inverse(self, rows)
 
 
-def _for_arrays(transformer: Any) -> Any:
+def for_arrays(transformer: Any) -> Any:
     """Return a copy that accepts and returns plain arrays, and does not change them.
 
     It is a deep copy, so that later changes of the transformer do not change the explainer.
@@ -293,8 +293,8 @@ _SEVERAL = "it makes several columns from one"
 
 _NAMES = ", feature_names=model[:-1].get_feature_names_out()"
 _DOCUMENTS = (
-    "its input has no columns. Transform the documents, and explain the last step: "
-    f"rows = model[:-1].transform(documents); pkex.Explainer(model[-1], rows{_NAMES})(rows)"
+    "its input has no columns, and it is not the first step. Transform the data, and explain the "
+    f"last step: rows = model[:-1].transform(X); pkex.Explainer(model[-1], rows{_NAMES})(rows)"
 )
 
 # Reasons for steps whose input has no columns, such as documents.

@@ -11,6 +11,7 @@ import shap
 from shap.utils._exceptions import DimensionError
 from shap.utils._legacy import IdentityLink, LogitLink
 
+from pkex.explain.model_columns import ModelColumns
 from pkex.functions.linked import LINKS
 from pkex.integrations import as_rows, dimensions
 from pkex.integrations.arguments import Check, check_flag, check_random_state, count, one_of
@@ -39,10 +40,10 @@ class RowsError(DimensionError, ValueError):  # type: ignore[misc]  # shap has n
     """Data that are neither rows nor one row: shap's error, also a ValueError."""
 
 
-def rows_of(X: Any) -> tuple[Any, bool]:
-    """Return rows as a table, and whether they were a single row."""
-    rows, is_row = as_rows(X)
-    if dimensions(rows) != 2:
+def rows_of(X: Any, columns: ModelColumns | None = None) -> tuple[Any, bool]:
+    """Return rows as a table or documents, and whether they were a single row."""
+    rows, is_row = as_rows(X, columns)
+    if dimensions(rows) not in (1, 2):
         raise RowsError(
             "X must have 1 or 2 dimensions: one row of shape (d,), or rows of shape (n, d); "
             f"got {np.ndim(X)}"

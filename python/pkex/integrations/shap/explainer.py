@@ -13,6 +13,7 @@ from shap._serializable import Serializable
 
 import pkex
 from pkex.adapters.targets import adapted_to
+from pkex.explain.model_columns import ModelColumns
 from pkex.games.observational import Observational
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.choices import check_names
@@ -52,7 +53,7 @@ def _check_rows(self: KernelMachineExplainer, X: Any = None, row: Any = None, **
     """Raise the errors of rows whose shape is valid."""
     given = row if X is None else X
     if given is not None:
-        self._explainer._problem.schema.columns.read(rows_of(given)[0])
+        self._columns.read(rows_of(given, self._columns)[0])
 
 
 def _check_construction(
@@ -291,7 +292,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
             accept, or that would change the values.
         """
         self._warn_of(l1_reg)
-        rows, is_row = rows_of(X)
+        rows, is_row = rows_of(X, self._columns)
         if are_of_pairs(interactions):
             order = min(2, len(self.feature_names))
             explanation = self._explainer.interactions(rows, index="STII", order=order).to_shap()
@@ -310,7 +311,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         Options are those of a call. The keys are "values", "expected_values", "mask_shapes",
         "main_effects" and "clustering".
         """
-        explanation = self(as_one_row("row", row, "shap_values"), **options)
+        explanation = self(as_one_row("row", row, "shap_values", self._columns), **options)
         alone = explanation.main_effects
         return {
             "values": explanation.values[0],
@@ -347,7 +348,9 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         ValueError, TypeError, OverflowError
             As for a call; also if there are several rows.
         """
-        values: Float = self.shap_values(as_one_row("row", row, "shap_values"), l1_reg=l1_reg)[0]
+        values: Float = self.shap_values(
+            as_one_row("row", row, "shap_values", self._columns), l1_reg=l1_reg
+        )[0]
         return values
 
     @overload
@@ -404,7 +407,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
             As for a call.
         """
         self._warn_of(l1_reg)
-        rows, is_row = rows_of(X)
+        rows, is_row = rows_of(X, self._columns)
         values: Float = self._explainer.shap_values(rows)
         return values[0] if is_row else values
 
@@ -427,7 +430,7 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         ValueError, TypeError, OverflowError
             As for a call.
         """
-        rows, is_row = rows_of(X)
+        rows, is_row = rows_of(X, self._columns)
         order = min(2, len(self.feature_names))
         interactions = self._explainer.interactions(rows, index="k-SII", order=order)
         matrices: Float = interactions.to_shap().values
@@ -440,6 +443,10 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
                 "pkex computes exact values of all. Leave it out",
                 stacklevel=5,
             )
+
+    @property
+    def _columns(self) -> ModelColumns:
+        return self._explainer._problem.schema.columns
 
     @staticmethod
     def supports_model_with_masker(model: Any, masker: Any) -> bool:

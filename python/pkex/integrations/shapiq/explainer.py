@@ -26,7 +26,7 @@ from pkex.games.indices import INDICES, Index
 from pkex.games.observational import Observational
 from pkex.games.value_functions import ValueFunction
 from pkex.inputs.choices import check_choice
-from pkex.integrations import as_background, as_one_row, as_rows
+from pkex.integrations import as_background, as_one_row
 from pkex.integrations.arguments import (
     Check,
     LibraryVocabulary,
@@ -95,7 +95,9 @@ _OPTIONS = ("background_weights", "groups", "n_jobs")
 def _check_rows(self: ProductKernelExplainer, x: Any = None, X: Any = None, **_: object) -> None:
     """Raise the errors of rows."""
     if x is not None or X is not None:
-        self._explainer._problem.schema.columns.read(X if x is None else as_rows(x)[0])
+        columns = self._explainer._problem.schema.columns
+        table = X if x is None else as_one_row("x", x, "explain_X", columns)
+        columns.read(table)
 
 
 def _check_construction(
@@ -316,7 +318,8 @@ class ProductKernelExplainer(Explainer):
         ValueError, TypeError, OverflowError
             As for a call of `pkex.Explainer`.
         """
-        table = as_one_row("x", x, "explain_X")
+        columns = self._explainer._problem.schema.columns
+        table = as_one_row("x", x, "explain_X", columns)
         return self._interaction_values(table, progress=False)[0]
 
     @with_checked_arguments(_CALL, finds_more=_check_rows)

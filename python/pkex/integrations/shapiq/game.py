@@ -114,7 +114,8 @@ class KernelGame(Game):
                 f"the model has {len(names)} outputs, but a game has one. Choose one by "
                 f"outputs=..., among {', '.join(map(repr, names))}"
             )
-        table = as_one_row("x", x, "pkex.Explainer")
+        columns = self._explainer._problem.schema.columns
+        table = as_one_row("x", x, "pkex.Explainer", columns)
         self._of_row = RowGame.of(self._explainer._problem, table)
         empty = float(self._explainer.expected_value)
         super().__init__(

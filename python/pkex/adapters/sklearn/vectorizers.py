@@ -1,0 +1,289 @@
+"""Pipelines that begin with a vectorizer: documents as rows in the columns of the last step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.feature_extraction import DictVectorizer, FeatureHasher
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
+from sklearn.feature_selection import SelectorMixin
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from pkex.adapters.adapted_model import AdaptedModel, changed_variance
+from pkex.adapters.sklearn.estimators import FrozenEstimator, check_fitted, dense, inside
+from pkex.adapters.sklearn.located_terms import LocatedTerms
+from pkex.adapters.sklearn.step_maps import column_map
+from pkex.adapters.sklearn.steps import STEPS, for_arrays, unsupported_step
+from pkex.errors import UnsupportedModelError
+from pkex.results.tables import shortened
+from pkex.tables.documents import DocumentEncoder, Documents, Occurrences
+from pkex.tables.missing import is_missing
+from pkex.typing import Float
+
+__all__ = ["Vectorization", "by_encoder", "vectorization"]
+
+_OF_TEXTS = (CountVectorizer, HashingVectorizer)  # TfidfVectorizer is a CountVectorizer
+_OF_DICTS = (DictVectorizer, FeatureHasher)
+_HASHING = (HashingVectorizer, FeatureHasher)
+
+
+def vectorization(steps: Sequence[Any], model: Any) -> Vectorization | None:
+    """Return the encoder of steps that begin with a vectorizer; None for other steps.
+
+    Parameters
+    ----------
+    steps : sequence of estimators
+    model : Pipeline
+        The fitted steps after them, whose columns are explained.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If a step after the vectorizer mixes its columns.
+    sklearn.exceptions.NotFittedError
+    """
+    first, *others = [*_flat(steps), None]
+    is_known = isinstance(first, _OF_TEXTS + _OF_DICTS) or _is_union_of_texts(first)
+    return Vectorization(first, others[:-1], model) if is_known else None
+
+
+def by_encoder(model: AdaptedModel, encoder: Vectorization) -> AdaptedModel:
+    """Describe a model of documents in the columns that reach it."""
+    n_fitted = model.function.n_features
+    if encoder.n_columns != n_fitted:
+        raise UnsupportedModelError(
+            f"the steps before {encoder.owner} make {encoder.n_columns} columns, but it was fitted "
+            f"on {n_fitted}: an attribute was changed after fitting. Fit the Pipeline as a whole"
+        )
+    variance = changed_variance(model, model.function, lambda own: by_encoder(own, encoder))
+    names = encoder.names or model.feature_names
+    return replace(model, encoder=encoder, feature_names=names, variance=variance)
+
+
+def _flat(steps: Iterable[Any]) -> Iterator[Any]:
+    """Yield steps one by one, without those that change nothing."""
+    for step in steps:
+        if isinstance(step, FrozenEstimator):
+            yield from _flat([inside(step)])
+        elif isinstance(step, Pipeline):
+            yield from _flat(inner for _, inner in step.steps)
+        elif not (step is None or (isinstance(step, str) and step == "passthrough")):
+            yield step
+
+
+def _is_union_of_texts(step: Any) -> bool:
+    return isinstance(step, FeatureUnion) and all(
+        isinstance(one, _OF_TEXTS) for _, one in step.transformer_list
+    )
+
+
+class Vectorization(DocumentEncoder):
+    """A vectorizer and the steps after it that keep its columns.
+
+    Parameters
+    ----------
+    vectorizer : estimator
+        A vectorizer of texts or dicts, or a FeatureUnion of vectorizers of texts.
+    steps : sequence of estimators
+        Each keeps some of the columns.
+    model : Pipeline
+        The fitted steps after them.
+    """
+
+    def __init__(self, vectorizer: Any, steps: Sequence[Any], model: Any) -> None:
+        self.model, self.owner = model, type(model.steps[-1][1]).__name__
+        parts = _parts(vectorizer)
+        for part in parts:
+            _check_vectorizer(part)
+        self._steps = [_own_copy(step) for step in (vectorizer, *steps)]
+        ends = np.cumsum([0, *map(_width, parts)])
+        kept, self._keeps_zeros = np.arange(ends[-1]), True
+        for step in self._steps[1:]:
+            columns, keeps_zeros = _kept(step, len(kept))
+            kept, self._keeps_zeros = kept[columns], self._keeps_zeros and keeps_zeros
+        self.n_columns = len(kept)
+        # The number of each of the vectorizer's columns in the rows, -1 for dropped columns.
+        self._places = np.full(ends[-1], -1)
+        self._places[kept] = np.arange(len(kept))
+        are_hashed = any(isinstance(part, _HASHING) for part in parts)
+        self.names: tuple[str, ...] | None = None
+        if not are_hashed:
+            names = self._steps[0].get_feature_names_out()
+            self.names = tuple(map(str, names[kept].tolist()))
+        kind = "numbered columns" if are_hashed else "columns"
+        self.source = f"{kind} of {type(vectorizer).__name__}"
+        self._are_texts = not isinstance(vectorizer, _OF_DICTS)
+        self.expected = f"a list of {'strings' if self._are_texts else 'dicts'}"
+        own = _parts(self._steps[0]) if self._are_texts else []
+        starts: list[int] = ends[: len(own)].tolist()
+        self._located = [(start, LocatedTerms(one)) for start, one in zip(starts, own, strict=True)]
+        self.noun = "column"
+        if self._are_texts and not are_hashed:
+            self.noun = "word" if all(map(_has_words, parts)) else "term"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields without the model, which only adapters use."""
+        return {**vars(self), "model": None}
+
+    def encode(self, documents: list[Any]) -> Any:
+        """Return the rows of documents, computed by the steps themselves."""
+        rows: Any = documents
+        for step in self._steps:
+            rows = step.transform(rows)
+        return rows
+
+    def read(self, data: Any, argument: str) -> tuple[Any, Documents | None] | None:
+        """Return the rows of documents; without documents if zeros do not remain 0."""
+        found = super().read(data, argument)
+        if found is None or self._keeps_zeros:
+            return found
+        return found[0], None
+
+    def invalid(self, document: Any) -> str:
+        """Return the reason why a document is not valid, "" if it is valid."""
+        if not self._are_texts:
+            return "" if isinstance(document, Mapping) else _described(document)
+        if isinstance(document, str | bytes):
+            return ""
+        if any(map(_reads_objects, _parts(self._steps[0]))):
+            return "" if isinstance(document, Iterable) else _described(document)
+        return _described(document)
+
+    def text(self, document: Any) -> str | None:
+        """Return the text of a document, decoded as the vectorizer does."""
+        if not isinstance(document, str | bytes):
+            return None
+        text: str = _parts(self._steps[0])[0].decode(document)
+        return text
+
+    def locate(self, text: str) -> Occurrences:
+        """Return where the terms of columns occur in a text."""
+        found = [
+            located(text) + np.array([0, 0, start], dtype=np.intp)
+            for start, located in self._located
+        ]
+        occurrences = np.concatenate([np.empty((0, 3), dtype=np.intp), *found])
+        occurrences[:, 2] = self._places[occurrences[:, 2]]
+        return occurrences[occurrences[:, 2] >= 0]
+
+
+def _parts(vectorizer: Any) -> list[Any]:
+    """Return the vectorizers of a union, or the vectorizer itself."""
+    if isinstance(vectorizer, FeatureUnion):
+        return [one for _, one in vectorizer.transformer_list]
+    return [vectorizer]
+
+
+def _check_vectorizer(vectorizer: Any) -> None:
+    name = type(vectorizer).__name__
+    check_is_fitted(vectorizer)
+    if isinstance(vectorizer, FeatureHasher) and vectorizer.input_type != "dict":
+        raise unsupported_step(
+            f"{name} with input_type={vectorizer.input_type!r}", "", "input_type='dict'"
+        )
+    if isinstance(vectorizer, _OF_TEXTS) and vectorizer.input != "content":
+        raise unsupported_step(
+            f"{name} with input={vectorizer.input!r}",
+            "pkex explains the texts themselves",
+            "model.set_params(...__input='content'), which needs no new fit",
+        )
+
+
+def _own_copy(step: Any) -> Any:
+    """Return a copy for arrays; later changes of the step do not change it."""
+    own = for_arrays(step)
+    for copied, part in zip(_parts(own), _parts(step), strict=True):
+        if hasattr(part, "stop_words"):
+            # The same object: another one would be checked, with a warning, a second time.
+            copied.stop_words = part.stop_words
+    return own
+
+
+def _width(vectorizer: Any) -> int:
+    """Return the number of columns that a fitted vectorizer makes."""
+    if isinstance(vectorizer, _HASHING):
+        return int(vectorizer.n_features)
+    columns = vectorizer.vocabulary_
+    return len(columns)
+
+
+def _has_words(vectorizer: Any) -> bool:
+    """Return whether each column of a vectorizer is a single word."""
+    return vectorizer.analyzer == "word" and tuple(vectorizer.ngram_range) == (1, 1)
+
+
+def _reads_objects(vectorizer: Any) -> bool:
+    """Return whether documents may be other objects than texts, such as lists of tokens."""
+    is_changed = vectorizer.lowercase or vectorizer.strip_accents
+    is_own = vectorizer.tokenizer is not None and not is_changed
+    return callable(vectorizer.analyzer) or vectorizer.preprocessor is not None or is_own
+
+
+def _described(document: Any) -> str:
+    """Return what an object is that is not a text."""
+    if is_missing(document):
+        return "a missing value"
+    return f"{shortened(repr(document))} ({type(document).__name__})"
+
+
+def _kept(step: Any, n_columns: int) -> tuple[NDArray[np.intp], bool]:
+    """Return the numbers of the columns that a step keeps, and whether zeros remain 0.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If it mixes columns.
+    """
+    if isinstance(step, SelectorMixin):
+        check_fitted(step)
+        return np.asarray(step.get_support(indices=True), dtype=np.intp), True
+    if _is_columnwise(step, n_columns):
+        return np.arange(n_columns), True
+    if not isinstance(step, tuple(STEPS)):
+        raise unsupported_step(type(step).__name__, _MIXED)
+    columns = column_map(step)
+    sources = np.arange(n_columns) if columns is None else columns.sources
+    if len(set(sources.tolist())) < len(sources):
+        raise unsupported_step(type(step).__name__, _MIXED)
+    return sources, False
+
+
+def _is_columnwise(step: Any, n_columns: int) -> bool:
+    """Return whether each column that a step makes is 0 wherever its own source is 0.
+
+    Row k of the pattern has 1 in the columns whose number has bit k set, and its complement in the
+    others. Two columns differ in at least one of the rows.
+    """
+    numbers = np.arange(n_columns)
+    for bit in range(max(1, (n_columns - 1).bit_length())):
+        is_set = (numbers >> bit & 1).astype(bool)
+        pattern = np.array([is_set, ~is_set])
+        made = _transformed(step, pattern.astype(np.float64))
+        if made.shape != pattern.shape or np.any(made[~pattern] != 0.0):
+            return False
+    return True
+
+
+def _transformed(step: Any, rows: Float) -> Float:
+    """Return rows transformed by a step that may accept sparse or dense rows only."""
+    try:
+        return dense(step.transform(csr_matrix(rows)))
+    except Exception:
+        try:
+            return dense(step.transform(rows))
+        except Exception as error:
+            reason = f"it fails for rows of zeros and ones ({error})"
+            raise unsupported_step(type(step).__name__, reason) from error
+
+
+_MIXED = (
+    "it mixes the columns of the vectorizer, or makes others. Transform the documents, and explain "
+    "the last step: rows = model[:-1].transform(documents); "
+    "pkex.Explainer(model[-1], rows, feature_names=model[:-1].get_feature_names_out())(rows)"
+)
