@@ -18,9 +18,10 @@ from pkex.inputs.wording import counted
 from pkex.results.tables import shortened
 from pkex.tables.labels import Labels, check_column_names, numbered
 from pkex.tables.read import as_table
+from pkex.tables.sparse import as_sparse_rows, is_sparse, owned_rows
 from pkex.tables.table import Table
 from pkex.tables.weights import as_weights, equal_weights
-from pkex.typing import Float
+from pkex.typing import Float, Rows
 
 __all__ = ["ModelColumns"]
 
@@ -47,6 +48,8 @@ class ModelColumns:
         they are compared with the labels of tables.
     labels_of : str
         The source of these labels, for messages.
+    reads_sparse : bool
+        Whether sparse rows remain sparse.
     """
 
     number: int
@@ -57,6 +60,7 @@ class ModelColumns:
     compared_with: str = "the model"
     labels: Labels | None = None
     labels_of: str = "the model"
+    reads_sparse: bool = False
 
     @classmethod
     def of(cls, adapted: AdaptedModel, given: Sequence[str] | None) -> ModelColumns:
@@ -72,6 +76,7 @@ class ModelColumns:
             compared=own or names,
             compared_with="the model" if own else "feature_names",
             labels=None if function.column_labels is None else Labels(function.column_labels),
+            reads_sparse=function.reads_sparse,
         )
 
     @property
@@ -96,13 +101,16 @@ class ModelColumns:
         ValueError, TypeError
             If it is not a finite numeric table with these columns.
         """
-        if isinstance(data, Mapping):
+        if isinstance(data, Mapping) and not is_sparse(data):
             data = self._row(data, argument)
         labels = Labels.comparable(data, argument)
         if labels.columns is None and found is not None:
             labels = replace(labels, columns=found)
         self.check_labels(labels, argument)
         names = self.known_names or labels.texts
+        if self.reads_sparse and is_sparse(data):
+            sparse = as_sparse_rows(data, argument, n_columns=self.number, names=names)
+            return Table(sparse, labels, names)
         rows = as_table(
             data,
             argument,
@@ -152,12 +160,12 @@ class ModelColumns:
 
     def read_background(
         self, background: Any, weights: ArrayLike | None
-    ) -> tuple[tuple[Float, Float], ModelColumns]:
+    ) -> tuple[tuple[Rows, Float], ModelColumns]:
         """Read background rows of non-zero weight, and their weights.
 
         Returns
         -------
-        background : tuple of ndarray of shape (m, d) and ndarray of shape (m,)
+        background : tuple of ndarray or csr_array of shape (m, d) and ndarray of shape (m,)
         columns : ModelColumns
             With the names of the background's columns if the model has none.
         """
@@ -170,7 +178,7 @@ class ModelColumns:
             )
         table = self.read(data, "background", own_names)
         given = own_weights if weights is None else weights
-        n_rows = len(table.rows)
+        n_rows = table.rows.shape[0]
         weights = (
             equal_weights(n_rows)
             if given is None
@@ -186,6 +194,4 @@ class ModelColumns:
             )
         counts = weights > 0.0
         # Indexing copies: nobody else can change these arrays.
-        rows, weights = np.asarray(table.rows)[counts], weights[counts]
-        rows.setflags(write=False)
-        return (rows, weights), columns
+        return (owned_rows(table.rows[counts]), weights[counts]), columns

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-
-from numpy.typing import NDArray
 
 from pkex.tables.labels import Labels, numbered
+from pkex.typing import Rows
 
 __all__ = ["Table"]
 
@@ -18,7 +16,7 @@ class Table:
 
     Parameters
     ----------
-    rows : ndarray of shape (n, d)
+    rows : ndarray or csr_array of shape (n, d)
         Checked numbers, or objects if columns may have other values.
     labels : Labels
         The labels of the table.
@@ -26,7 +24,7 @@ class Table:
         The names of the columns; None if they are not known.
     """
 
-    rows: NDArray[Any]
+    rows: Rows
     labels: Labels
     known_names: tuple[str, ...] | None
 
