@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from dask.array import Array as DaskArray
+    from scipy.sparse import csr_array as SparseRows
 else:
-    DaskArray = Any
+    DaskArray = SparseRows = Any
 
-__all__ = ["DaskArray", "DaskRows", "Float", "Report"]
+__all__ = ["DaskArray", "DaskRows", "Float", "Report", "Rows", "SparseRows"]
 
 Float: TypeAlias = NDArray[np.float64]
+# Rows of numbers; sparse ones as `pkex.tables.sparse.as_sparse_rows` returns them.
+Rows: TypeAlias = NDArray[Any] | SparseRows
 
 
 class DaskRows(Protocol):

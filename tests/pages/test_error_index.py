@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.ensemble import RandomForestRegressor
@@ -88,6 +88,9 @@ CASES: dict[str, Callable[[], object]] = {
     "Wrong number of columns": lambda: pkex.Explainer(regressor())(X[["a", "b"]].to_numpy()),
     "Other column names": lambda: pkex.Explainer(regressor())(X[["b", "a", "c"]]),
     "Missing values in rows": lambda: pkex.Explainer(regressor())(with_missing()),
+    "Sparse rows that are too large": lambda: pkex.mmd(
+        sparse.csr_array((2000, 100_000)), sparse.csr_array((2000, 100_000))
+    ),
     "Text in rows": lambda: pkex.Explainer(regressor())(with_text()),
     "A single row": lambda: pkex.Explainer(regressor())(X.iloc[0]),
     "Unknown column in groups": lambda: pkex.Explainer(regressor(), groups={"g": ["a", "z"]}),

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import sparse
 
 import pkex
 from pkex.functions.column_maps import Selection
@@ -16,6 +17,7 @@ from pkex.functions.linear import LinearFunction
 from pkex.functions.linked import Linked, LinkedOutputs
 from pkex.functions.polynomials import quadratic_form
 from pkex.functions.product_sum import ProductSum
+from pkex.functions.sparse_kernel_sum import SparseKernelSum
 from pkex.functions.transformed import Transformed
 from pkex.kernels import (
     ANOVA,
@@ -124,6 +126,12 @@ def of_kernel(kernel, points=POINTS, intercept=0.5):
 
     reference = Formula(lambda rows: kernel(rows, points) @ ALPHAS + intercept, worth)
     return KernelSum(points, ALPHAS, kernel, intercept), reference
+
+
+def at_sparse_points(kernel):
+    """The same for points that are kept sparse."""
+    dense, reference = of_kernel(kernel)
+    return SparseKernelSum(sparse.csr_array(POINTS), ALPHAS, kernel, dense.intercept), reference
 
 
 def linear(coefficients, intercept):
@@ -288,6 +296,8 @@ OF_THREE = of_kernel(Cauchy([1.0, 2.0, 3.0]), points=POINTS[:, :3])
 # name: (function of D columns, its reference)
 FUNCTIONS = {
     "KernelSum": WIDE,
+    "SparseKernelSum": at_sparse_points(2.0 * RBF(3.0) * Laplacian(2.0).on([4, 0])),
+    "SparseKernelSum of powers": at_sparse_points(Polynomial(3, gamma=0.2, coef0=0.7)),
     "LinearFunction": LINEAR,
     "LinearFunction of two": linear(np.arange(10.0).reshape(5, 2), np.array([1.0, -1.0])),
     "Combination": combination([WIDE, NARROW], [2.0, -0.5], 7.0),

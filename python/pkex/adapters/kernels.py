@@ -19,7 +19,7 @@ from pkex.kernels.algebra import KernelPolynomial
 from pkex.kernels.family import Factor
 from pkex.kernels.mixtures import MaternMixture
 from pkex.kernels.radial import Radial
-from pkex.typing import Float
+from pkex.typing import Float, Rows
 
 __all__ = [
     "EPSILON",
@@ -147,12 +147,12 @@ def _resolved_scales(factor: Factor) -> Float:
     return scales
 
 
-def square_rounding(points: Float, gamma: float) -> float:
+def square_rounding(points: Rows, gamma: float) -> float:
     """Bound the relative error of exp(−γ‖x − y‖²) computed from ‖x‖² − 2x·y + ‖y‖².
 
     Far from the origin the terms cancel.
     """
-    largest = float(np.einsum("ij,ij->i", points, points).max(initial=0.0))
+    largest = float((points * points).sum(axis=1).max(initial=0.0))
     return _ROUNDINGS * EPSILON * gamma * largest
 
 

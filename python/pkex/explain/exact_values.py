@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pkex.errors import InputError, Option
 from pkex.execution.backends import active_workers
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress
@@ -18,18 +19,21 @@ from pkex.functions.row_losses import RowLosses
 from pkex.games.value_functions import Game
 from pkex.results.explanation import Explanation
 from pkex.results.uncertainty import Uncertainty
+from pkex.tables.sparse import split_rows
 from pkex.tables.stream import is_lazy
-from pkex.typing import DaskArray, Float
+from pkex.typing import DaskArray, Float, Rows, SparseRows
 
-__all__ = ["bare_values", "computed_values", "exact_values"]
+__all__ = ["bare_values", "computed_values", "exact_values", "sparse_values"]
 
+# Values that are dense at a time in a sparse result.
+_MOST_DENSE = 1 << 22
 # Chunks of rows per worker of joblib: several, so that slow workers can compute fewer of them.
 _OF_WORKER = 4
 
 
 def exact_values(problem: Problem, X: Any, *, uncertainty: bool, progress: Progress) -> Explanation:
     """Explain rows, optionally with the covariances of their values."""
-    explained = problem.schema.read(X)
+    explained = problem.schema.read(X, keeps_sparse=not uncertainty)
     roots = spread = None
     with problem.settings.computing(progress) as how:
         if uncertainty:
@@ -54,6 +58,51 @@ def bare_values(problem: Problem, X: Any, progress: Progress) -> Float | DaskArr
         return _of_table(problem, X, how)
 
 
+def sparse_values(problem: Problem, X: Any, progress: Progress) -> SparseRows | list[SparseRows]:
+    """Return the values of rows that are not 0, as a csr_array for each output.
+
+    Rows are computed in blocks, so that the values of one block are dense at a time.
+    """
+    from scipy.sparse import csr_array, vstack
+
+    if is_lazy(open_files(X, problem.schema.columns)):
+        raise InputError(
+            Option("sparse", True),
+            "is for rows in memory, not for Dask collections and files",
+            "omit it: their values are computed chunk by chunk",
+        )
+    rows, n_outputs = problem.schema.columns.read(X).rows, problem.function.n_outputs
+    step = max(1, _MOST_DENSE // (problem.function.n_players * n_outputs))
+    starts = range(0, max(1, rows.shape[0]), step)
+    found: list[list[SparseRows]] = [[] for _ in range(n_outputs)]
+    with problem.settings.computing(progress) as how:
+        for number, start in enumerate(starts):
+            block, of_block = rows[start : start + step], how.part(number, len(starts))
+            values = _values_of_block(problem, block, start, of_block)
+            for output, blocks in enumerate(found):
+                blocks.append(csr_array(values[..., output]))
+    by_output = [csr_array(vstack(blocks, format="csr")) for blocks in found]
+    return by_output if problem.schema.outputs.axis_names is not None else by_output[0]
+
+
+def _values_of_block(problem: Problem, block: Rows, start: int, how: Computation) -> Float:
+    """Return the values of rows from a number on, shape (n, players, outputs)."""
+    try:
+        values = computed_values(problem, problem.function, block, how)
+    except OverflowError:
+        # The message names a row of the block; one row at a time, it names the row.
+        for number in range(block.shape[0]):
+            try:
+                row = block[number : number + 1]
+                computed_values(problem, problem.function, row, how)
+            except OverflowError:
+                raise OverflowError(
+                    f"a value of row {start + number} is too large for a float"
+                ) from None
+        raise
+    return values if problem.function.has_output_axis else values[..., None]
+
+
 def _of_table(problem: Problem, X: Any, how: Computation) -> Float:
     """Return values of the rows of a table, without an output axis that goes."""
     rows = problem.schema.columns.read(X).rows
@@ -62,7 +111,7 @@ def _of_table(problem: Problem, X: Any, how: Computation) -> Float:
 
 
 def computed_values(
-    problem: Problem, function: Function | RowLosses, rows: Float, how: Computation
+    problem: Problem, function: Function | RowLosses, rows: Rows, how: Computation
 ) -> Float:
     """Return values of shape (n, players), or (n, players, outputs) with an output axis.
 
@@ -73,18 +122,18 @@ def computed_values(
     problem : Problem
     function : Function or RowLosses
         The problem's function, or its losses.
-    rows : ndarray of shape (n, d)
+    rows : ndarray or csr_array of shape (n, d)
         Followed by their targets, for losses.
     how : Computation
     """
     game = problem.game
     workers = active_workers(problem.settings.n_jobs)
-    n_chunks = 1 if workers is None else min(len(rows), _OF_WORKER * workers.number)
+    n_chunks = 1 if workers is None else min(rows.shape[0], _OF_WORKER * workers.number)
     values = None
     if workers is not None and n_chunks > 1:
         one_thread = Computation(how.method, how.summation)
         try:
-            chunks = np.array_split(rows, n_chunks)
+            chunks = split_rows(rows, n_chunks)
             values = np.concatenate(workers.map(_OnWorker(function, game, one_thread), chunks))
         except OverflowError:
             # The message names a row of the chunk; computed again, it names one of all rows.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from os import PathLike
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.adapters.targets import Target
 from pkex.execution.progress import Progress
 from pkex.explain.estimated_values import estimated_values
-from pkex.explain.exact_values import bare_values, exact_values
+from pkex.explain.exact_values import bare_values, exact_values, sparse_values
 from pkex.explain.interaction_values import interactions
 from pkex.explain.links import Transform
 from pkex.explain.loss_values import loss_values
@@ -34,6 +34,9 @@ from pkex.results.explanation import Explanation
 from pkex.results.hints import AttributeHints
 from pkex.results.interactions import Interactions
 from pkex.typing import DaskArray, DaskRows
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 __all__ = ["Explainer"]
 
@@ -236,16 +239,32 @@ class Explainer(SkopsGuard, AttributeHints):
         self,
         X: DaskRows | str | PathLike[str],
         *,
+        sparse: Literal[False] = False,
         progress: Progress = False,
     ) -> DaskArray: ...
 
     @overload
     def shap_values(
-        self, X: ArrayLike | Mapping[str, Any], *, progress: Progress = False
+        self,
+        X: ArrayLike | Mapping[str, Any],
+        *,
+        sparse: Literal[False] = False,
+        progress: Progress = False,
     ) -> NDArray[np.float64]: ...
 
+    @overload
+    def shap_values(
+        self,
+        X: ArrayLike | Mapping[str, Any],
+        *,
+        sparse: Literal[True],
+        progress: Progress = False,
+    ) -> csr_array | list[csr_array]: ...
+
     @with_known_keywords
-    def shap_values(self, X: Any, *, progress: Progress = False) -> NDArray[np.float64] | DaskArray:
+    def shap_values(
+        self, X: Any, *, sparse: bool = False, progress: Progress = False
+    ) -> NDArray[np.float64] | DaskArray | csr_array | list[csr_array]:
         """Return the Shapley values of rows as an array.
 
         Parameters
@@ -253,19 +272,29 @@ class Explainer(SkopsGuard, AttributeHints):
         X : array-like, DataFrame or sparse matrix of shape (n, d), dict, Dask collection or path
             A Dask array or DataFrame, or the path of a Parquet file or of a directory of them, is
             explained lazily, chunk by chunk.
+        sparse : bool, default False
+            Return only the values that are not 0, as sparse arrays of SciPy. Only a block of rows
+            is dense at a time. For sparse rows most values are 0 in the interventional game, if
+            the background rows are few or sparse, and in the neutral game of a linear or
+            polynomial kernel. In other games absent features have values as well, and sparse arrays
+            are not smaller than a dense one.
         progress : bool or callable, default False
             As in calling the explainer.
 
         Returns
         -------
         ndarray of shape (n, d) or (n, d, outputs)
-            For Dask collections and files, a dask.array.Array with the same chunks of rows.
+            For Dask collections and files, a dask.array.Array with the same chunks of rows. With
+            `sparse`, a csr_array of shape (n, d), or a list of one for each output, because sparse
+            arrays have two axes.
 
         Raises
         ------
         ValueError, TypeError, OverflowError
             As in calling the explainer.
         """
+        if sparse:
+            return sparse_values(self._problem, X, progress)
         return bare_values(self._problem, X, progress)
 
     @with_known_keywords
@@ -564,8 +593,8 @@ class Explainer(SkopsGuard, AttributeHints):
         return function.conditioning.settings if isinstance(function, Conditional) else None
 
     @property
-    def background(self) -> NDArray[Any] | None:
-        """Rows that absent features are drawn from, read-only.
+    def background(self) -> NDArray[Any] | csr_array | None:
+        """Rows that absent features are drawn from, read-only; a csr_array if they are sparse.
 
         The background rows of non-zero weight. Without a background, the model's stored points, if
         they are in the columns of X and shared by all components of the model. Otherwise None.
@@ -642,7 +671,7 @@ class Explainer(SkopsGuard, AttributeHints):
         if self.conditioning is not None:
             parts += _unusual(self.conditioning)
         if problem.game.background is not None:
-            parts.append(f"background of {counted(len(problem.game.background[0]), 'row')}")
+            parts.append(f"background of {counted(len(problem.game.background[1]), 'row')}")
         return f"Explainer({', '.join([*parts, *problem.settings.unusual()])})"
 
 

@@ -19,9 +19,10 @@ from pkex.results.tables import shortened
 from pkex.tables.documents import DocumentEncoder, check_not_documents
 from pkex.tables.labels import Labels, check_column_names, numbered, row_labels
 from pkex.tables.read import as_table
+from pkex.tables.sparse import as_sparse_rows, is_sparse, owned_rows
 from pkex.tables.table import Table
 from pkex.tables.weights import as_weights, equal_weights
-from pkex.typing import Float
+from pkex.typing import Float, Rows
 
 __all__ = ["ModelColumns"]
 
@@ -50,6 +51,8 @@ class ModelColumns:
         The source of these labels, for messages.
     encoder : DocumentEncoder, optional
         Encodes documents into rows.
+    reads_sparse : bool
+        Whether sparse rows remain sparse.
     """
 
     number: int
@@ -61,6 +64,7 @@ class ModelColumns:
     labels: Labels | None = None
     labels_of: str = "the model"
     encoder: DocumentEncoder | None = None
+    reads_sparse: bool = False
 
     @classmethod
     def of(cls, adapted: AdaptedModel, given: Sequence[str] | None) -> ModelColumns:
@@ -77,6 +81,7 @@ class ModelColumns:
             compared_with="the model" if own else "feature_names",
             labels=None if function.column_labels is None else Labels(function.column_labels),
             encoder=adapted.encoder,
+            reads_sparse=function.reads_sparse,
         )
 
     @property
@@ -106,7 +111,7 @@ class ModelColumns:
             check_not_documents(data, argument)
         elif (encoded := self.encoder.read(data, argument)) is not None:
             index, (data, documents) = row_labels(data), encoded
-        if isinstance(data, Mapping):
+        if isinstance(data, Mapping) and not is_sparse(data):
             data = self._row(data, argument)
         labels = Labels.comparable(data, argument)
         if index is not None:
@@ -115,6 +120,9 @@ class ModelColumns:
             labels = replace(labels, columns=found)
         self.check_labels(labels, argument)
         names = self.known_names or labels.texts
+        if self.reads_sparse and is_sparse(data):
+            sparse = as_sparse_rows(data, argument, n_columns=self.number, names=names)
+            return Table(sparse, labels, names, documents)
         rows = as_table(
             data,
             argument,
@@ -164,12 +172,12 @@ class ModelColumns:
 
     def read_background(
         self, background: Any, weights: ArrayLike | None
-    ) -> tuple[tuple[Float, Float], ModelColumns]:
+    ) -> tuple[tuple[Rows, Float], ModelColumns]:
         """Read background rows of non-zero weight, and their weights.
 
         Returns
         -------
-        background : tuple of ndarray of shape (m, d) and ndarray of shape (m,)
+        background : tuple of ndarray or csr_array of shape (m, d) and ndarray of shape (m,)
         columns : ModelColumns
             With the names of the background's columns if the model has none.
         """
@@ -182,7 +190,7 @@ class ModelColumns:
             )
         table = self.read(data, "background", own_names)
         given = own_weights if weights is None else weights
-        n_rows = len(table.rows)
+        n_rows = table.rows.shape[0]
         weights = (
             equal_weights(n_rows)
             if given is None
@@ -198,6 +206,4 @@ class ModelColumns:
             )
         counts = weights > 0.0
         # Indexing copies: nobody else can change these arrays.
-        rows, weights = np.asarray(table.rows)[counts], weights[counts]
-        rows.setflags(write=False)
-        return (rows, weights), columns
+        return (owned_rows(table.rows[counts]), weights[counts]), columns

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MethodType
 from typing import Any
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pkex.adapters import AdaptedModel, verify
 from pkex.adapters.targets import Target, adapted_to
@@ -42,8 +42,9 @@ from pkex.inputs.arrays import read_only_view
 from pkex.inputs.choices import Method, Summation, check_choice
 from pkex.results.row_values import RowValues
 from pkex.results.uncertainty import Uncertainty
+from pkex.tables.sparse import dense_rows, is_sparse
 from pkex.tables.weights import equal_weights
-from pkex.typing import Float
+from pkex.typing import Float, Rows
 
 __all__ = ["Problem"]
 
@@ -118,6 +119,8 @@ class Problem:
         chosen, function = Outputs.chosen(adapted, outputs, output_names)
         posterior = Posterior.of(adapted, owner, outputs, output_names)
         columns, rows, players = ModelColumns.of(adapted, feature_names), None, None
+        if chosen_game == "observational":
+            columns = replace(columns, reads_sparse=False)
         if background is not None:
             rows, columns = columns.read_background(background, background_weights)
         game = Game(chosen_game, rows)
@@ -125,7 +128,9 @@ class Problem:
             function = conditional_function(function, value_function, game, columns, link)
             posterior = replace(posterior, conditioning=function.conditioning)
         elif value_function is None and rows is None and function.draws_rows:
-            game = game_of_points(function.stored_points())
+            points = function.stored_points()
+            keeps = points is None or function.reads_sparse
+            game = game_of_points(points if keeps else dense_rows(points, "points"))
         if groups is not None:
             players = as_players(groups, columns.names)
             function = function.grouped(players.of_column)
@@ -144,12 +149,15 @@ class Problem:
         return float(self.base[0]) if self.schema.outputs.drops_axis else self.base.copy()
 
     @property
-    def background(self) -> NDArray[Any] | None:
+    def background(self) -> Rows | None:
         """The rows that absent features are drawn from, read-only; None if there are none."""
         if self.game.background is not None:
-            return read_only_view(self.game.background[0])
-        points = self.function.stored_points() if self.game.is_of_points else None
-        return None if points is None or not len(points) else read_only_view(points)
+            rows: Rows | None = self.game.background[0]
+        else:
+            rows = self.function.stored_points() if self.game.is_of_points else None
+        if rows is None or not rows.shape[0]:
+            return None
+        return rows if is_sparse(rows) else read_only_view(rows)
 
     @property
     def background_weights(self) -> Float | None:
@@ -157,7 +165,7 @@ class Problem:
         if self.game.background is not None:
             return read_only_view(self.game.background[1])
         points = self.background
-        return None if points is None else equal_weights(len(points))
+        return None if points is None else equal_weights(points.shape[0])
 
     def joint_draws(
         self, explained: ExplainedRows, estimator: Estimator | None = None

@@ -13,6 +13,8 @@ from pkex.explain.outputs import Outputs
 from pkex.games.players import Players
 from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes
 from pkex.tables.documents import Documents
+from pkex.tables.sparse import dense_rows, is_sparse
+from pkex.typing import Rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,17 +28,17 @@ class ExplainedRows:
 
     Parameters
     ----------
-    rows : ndarray of shape (n, d)
+    rows : ndarray or csr_array of shape (n, d)
         Rows to compute with, which nobody else can change.
     data : ndarray of shape (n, features)
-        Feature values that results show.
+        Feature values that results show. They are dense, as values are.
     features : sequence of str
     row_index : pandas.Index of length n, optional
     documents : Documents, optional
         The documents that were encoded into the rows, by features.
     """
 
-    rows: NDArray[Any]
+    rows: Rows
     data: NDArray[Any]
     features: Sequence[str]
     row_index: pd.Index | None
@@ -64,18 +66,27 @@ class Schema:
         """Names of the features; x0, x1, … where only the explained rows can name them."""
         return list(self.columns.names if self.players is None else self.players.names)
 
-    def read(self, X: Any) -> ExplainedRows:
-        """Read a table of shape (n, d) that must have these columns."""
+    def read(self, X: Any, *, keeps_sparse: bool = False) -> ExplainedRows:
+        """Read a table of shape (n, d) that must have these columns.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n, d), or dict
+        keeps_sparse : bool, default False
+            Whether sparse rows to compute with remain sparse, if the function supports it.
+        """
         table = self.columns.read(X)
-        is_shared = table.rows is X or not table.rows.flags.owndata
-        rows = table.rows.copy() if is_shared else table.rows
+        data, rows = dense_rows(table.rows), table.rows
+        if not is_sparse(rows) or not keeps_sparse:
+            is_shared = data is X or not data.flags.owndata
+            rows = data = data.copy() if is_shared else data
         index, documents = table.labels.rows, table.documents
         if self.players is None:
-            return ExplainedRows(rows, rows, table.names, index, documents)
+            return ExplainedRows(rows, data, table.names, index, documents)
         # A table may name columns that had no names before.
         is_named = self.columns.known_names is not None
         features = self.players.names if is_named else self.players.renamed(table.names)
-        entries = self.players.entries(rows)
+        entries = self.players.entries(data)
         if documents is not None:
             documents = replace(documents.by_feature(self.players.of_column), noun="feature")
         return ExplainedRows(rows, entries, features, index, documents)

@@ -22,7 +22,8 @@ from pkex.games.player_limits import GROUP_COLUMNS, MOST_PLAYERS
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only
 from pkex.inputs.wording import counted
-from pkex.typing import Float
+from pkex.tables.sparse import dense_rows
+from pkex.typing import Float, Rows
 
 __all__ = [
     "ConditionalMeans",
@@ -106,6 +107,11 @@ class Function(ABC):
         return frozenset()
 
     @property
+    def reads_sparse(self) -> bool:
+        """Whether `explain` and `evaluate` accept sparse rows, and games a sparse background."""
+        return False
+
+    @property
     def discrete(self) -> frozenset[int]:
         """The numbers of the columns of categories, which have a fixed set of values."""
         return frozenset()
@@ -120,7 +126,7 @@ class Function(ABC):
         """Whether the default value function draws absent features jointly, as rows."""
         return False
 
-    def stored_points(self) -> Float | None:
+    def stored_points(self) -> Rows | None:
         """Return the points that all components store in these columns; None if there are none."""
         return None
 
@@ -151,7 +157,7 @@ class Function(ABC):
 
     @abstractmethod
     def explain(
-        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+        self, X: Rows, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
     ) -> Float:
         """Return the Shapley values of rows, shape (n, n_players, n_outputs).
 
@@ -457,13 +463,14 @@ def checked_constant(
     return read_only(np.broadcast_to(array, shape)) if shape else float(array)
 
 
-def rows_near(points: Float) -> Float:
+def rows_near(points: Rows) -> Float:
     """Return up to three of the points, and one row within the range of the kernel of each."""
     n, d = points.shape
     if n == 0:
         return np.zeros((1, d))
-    chosen = points[np.unique(np.linspace(0, n - 1, 3).astype(np.intp))]
-    step = points.max(axis=0) / 8.0 - points.min(axis=0) / 8.0
+    chosen = dense_rows(points[np.unique(np.linspace(0, n - 1, 3).astype(np.intp))])
+    highest, lowest = (dense_rows(points.max(axis=0)), dense_rows(points.min(axis=0)))
+    step = np.ravel(highest / 8.0 - lowest / 8.0)
     # Constant columns matter as well. The cosines are a fixed set of irregular directions.
     step[step == 0.0] = 1.0
     directions = np.cos(np.arange(1.0, 1.0 + chosen.size)).reshape(chosen.shape)

@@ -13,7 +13,8 @@ from pkex.functions.base import Members
 from pkex.functions.composite import Composite
 from pkex.games.indices import SHAPLEY, Quantity, quantity_from_values
 from pkex.games.value_functions import NEUTRAL, Game
-from pkex.typing import Float
+from pkex.tables.sparse import dense_rows
+from pkex.typing import Float, Rows
 
 __all__ = ["CoalitionGames", "Coalitionwise", "RowName", "row_names"]
 
@@ -39,15 +40,15 @@ class CoalitionGames(ABC):
         """The number of players."""
 
     def explain(
-        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+        self, X: Rows, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
     ) -> Float:
         """Return a quantity of rows, shape (n, coalitions, outputs); see `Function.explain`."""
         game = self._exact_game(X, game, quantity)
         step, _ = self.block_sizes(2**self.n_players)
-        starts = range(0, max(1, len(X)), step)
+        starts = range(0, max(1, X.shape[0]), step)
         results = []
         for number, start in enumerate(starts):
-            block, of_block = X[start : start + step], how.part(number, len(starts))
+            block, of_block = dense_rows(X[start : start + step]), how.part(number, len(starts))
             values = self.coalition_values(block, game, None, of_block, row_names(start))
             results.append(quantity_from_values(values, quantity))
             if how.progress is not None:
@@ -55,7 +56,7 @@ class CoalitionGames(ABC):
         return np.concatenate(results)
 
     @abstractmethod
-    def _exact_game(self, X: Float, game: Game, quantity: Quantity) -> Game:
+    def _exact_game(self, X: Rows, game: Game, quantity: Quantity) -> Game:
         """Return the game of all coalitions; raise an error if there are too many of these."""
 
     @abstractmethod

@@ -14,7 +14,8 @@ from pkex.functions.base import Function, Members, PosteriorDraws, finite
 from pkex.functions.products import Joined, Products
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
-from pkex.typing import Float
+from pkex.tables.sparse import are_equal_rows
+from pkex.typing import Float, Rows
 
 __all__ = ["Combination", "Composite", "Stack"]
 
@@ -50,6 +51,10 @@ class Composite(Function):
         return all(part.allows_missing for part in self.parts)
 
     @property
+    def reads_sparse(self) -> bool:
+        return all(part.reads_sparse for part in self.parts)
+
+    @property
     def non_numeric(self) -> frozenset[int]:
         return frozenset.intersection(*(part.non_numeric for part in self.parts))
 
@@ -61,11 +66,11 @@ class Composite(Function):
     def keeps_points(self) -> bool:
         return all(part.keeps_points for part in self.parts)
 
-    def stored_points(self) -> Float | None:
+    def stored_points(self) -> Rows | None:
         """Return the points of the first part, if all others store equal ones."""
         first, *others = (part.stored_points() for part in self.parts)
         is_shared = first is not None and all(
-            points is first or (points is not None and np.array_equal(points, first))
+            points is first or (points is not None and are_equal_rows(points, first))
             for points in others
         )
         return first if is_shared else None
@@ -112,7 +117,7 @@ class Composite(Function):
             yield part.base(game, how.part(number, len(self.parts)))
 
     def _explained_parts(
-        self, X: Float, game: Game, quantity: Quantity, how: Computation
+        self, X: Rows, game: Game, quantity: Quantity, how: Computation
     ) -> Iterator[Float]:
         for number, part in enumerate(self.parts):
             of_part = how.part(number, len(self.parts))
@@ -175,7 +180,7 @@ class Combination(Composite):
         return finite(self._sum(values))
 
     def explain(
-        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+        self, X: Rows, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
     ) -> Float:
         values = self._explained_parts(X, game, quantity, how)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -282,7 +287,7 @@ class Stack(Composite):
         return np.stack([part.evaluate(X, n_threads=n_threads) for part in self.parts], axis=-1)
 
     def explain(
-        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+        self, X: Rows, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
     ) -> Float:
         return np.concatenate(list(self._explained_parts(X, game, quantity, how)), axis=-1)
 

@@ -77,6 +77,10 @@ class Conditional(Coalitionwise):
         """The function of rows."""
         return self.parts[0]
 
+    @property
+    def reads_sparse(self) -> bool:
+        return False
+
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
         return self.function.evaluate(X, n_threads=n_threads)
 

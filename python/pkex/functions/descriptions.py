@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from pkex.functions.column_functions import ProductArgument, TermArgument
 from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.product_sum import ProductSum
+from pkex.functions.sparse_kernel_sum import SparseKernelSum, kernel_sum
 from pkex.functions.term_sum import TermSum
 from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 __all__ = ["Description", "KernelExpansion", "ProductExpansion", "TermExpansion"]
 
-_F = TypeVar("_F", KernelSum, ProductSum, TermSum)
+_F = TypeVar("_F", bound=KernelSum | SparseKernelSum | ProductSum | TermSum)
 
 
 class Description(Generic[_F]):
@@ -83,15 +88,18 @@ class Description(Generic[_F]):
         return repr(self._function)
 
 
-class KernelExpansion(Description[KernelSum]):
+class KernelExpansion(Description[KernelSum | SparseKernelSum]):
     """The function f(x) = intercept + Σ_i coefficients_i · kernel(x, points_i).
 
     It is what support vector machines, kernel ridge regression and Gaussian processes predict.
 
     Parameters
     ----------
-    points : array-like of shape (n, d)
+    points : array-like or sparse matrix of shape (n, d)
         The expansion points: support vectors or training rows. There may be none: shape (0, d).
+        Sparse points remain sparse for a product of stationary kernels (`RBF`, `Laplacian`,
+        `Cauchy`, `ProductMatern`, `Periodic`) or a `Linear` or `Polynomial` kernel, with an
+        amplitude. For other kernels they are made dense, up to 1 GB.
     coefficients : array-like of shape (n,) or (n, outputs)
         The weight of each point; the second shape gives the function an output axis.
     kernel : pkex.kernels.Kernel
@@ -128,11 +136,11 @@ class KernelExpansion(Description[KernelSum]):
         *,
         feature_names: Sequence[str] | None = None,
     ) -> None:
-        self._function = KernelSum(points, coefficients, kernel, intercept, feature_names)
+        self._function = kernel_sum(points, coefficients, kernel, intercept, feature_names)
 
     @property
-    def points(self) -> Float:
-        """The expansion points, read-only, shape (n, d)."""
+    def points(self) -> NDArray[np.float64] | csr_array:
+        """The expansion points, read-only, shape (n, d); a csr_array if they remain sparse."""
         return self._function.points
 
     @property

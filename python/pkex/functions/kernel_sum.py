@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,12 +33,19 @@ from pkex.inputs.arrays import owned, read_only
 from pkex.kernels import Kernel
 from pkex.kernels.allowed_values import AllowedValues
 from pkex.kernels.base import namesake
-from pkex.kernels.factors import has_series
+from pkex.kernels.factors import Term, has_series
 from pkex.tables.labels import Labels, check_column_names
 from pkex.tables.read import as_matrix, as_vector_or_matrix
 from pkex.typing import Float, Report
 
-__all__ = ["KernelSum"]
+__all__ = [
+    "KernelSum",
+    "check_kernel",
+    "check_names_of",
+    "checked_names",
+    "finite_base",
+    "neutral_sums",
+]
 
 # Points where the size of the function is measured.
 _MEASURED = 100
@@ -77,12 +84,7 @@ class KernelSum(Function):
         feature_names: Sequence[str] | None = None,
         column_labels: tuple[Any, ...] | None = None,
     ) -> None:
-        if not isinstance(kernel, Kernel):
-            raise TypeError(
-                "kernel must be a kernel of pkex.kernels, such as RBF(length_scale=1.0); "
-                f"got {kernel!r} ({type(kernel).__name__}){namesake(kernel)}"
-            )
-        self.kernel = kernel
+        self.kernel = check_kernel(kernel)
         self.points = read_only(as_matrix(points, "points", allow_no_rows=True))
         n_points, n_features = self.points.shape
         self._allowed = AllowedValues.of(kernel.terms(n_features))
@@ -93,12 +95,7 @@ class KernelSum(Function):
         self._set_shape(n_features, self.coefficients.shape[1:])
         self.intercept = checked_constant(intercept, self.coefficients.shape[1:])
         self._column_labels = column_labels
-        self.feature_names = None if feature_names is None else tuple(feature_names)
-        if feature_names is not None and len(feature_names) != n_features:
-            raise ValueError(
-                f"feature_names must have {n_features} names, one for each column; "
-                f"got {len(feature_names)}"
-            )
+        self.feature_names = checked_names(feature_names, n_features)
         self._packing = Packing(self.points, self._columns_of_coefficients, kernel)
 
     @property
@@ -121,9 +118,7 @@ class KernelSum(Function):
         return self._allowed.nearest(rows_near(self.points))
 
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
-        if self.feature_names is not None:
-            found = Labels.comparable(X, "X").names or self.feature_names
-            check_column_names(found, self.feature_names, "X", "the expansion")
+        check_names_of(X, self.feature_names)
         if self._column_labels is not None:
             Labels.of(X).check_same(Labels(self._column_labels), "X", "the expansion")
         rows = as_matrix(X, "X", n_columns=self.n_features)
@@ -218,21 +213,11 @@ class KernelSum(Function):
         except OverflowError:
             sums = np.full(self.n_outputs, np.inf)
         with np.errstate(over="ignore"):
-            bases = sums + self.intercept
-        if not np.isfinite(bases).all():
-            raise OverflowError(
-                "the base value, the value of the empty coalition, is too large for a float; "
-                "scale the coefficients down"
-            )
-        return self._as_base(bases)
+            return self._as_base(finite_base(sums + self.intercept))
 
     def _neutral_sums(self) -> Float:
         """Return Σ_i coefficients_i · Σ_t c_t of each output, summed exactly."""
-        terms = self.kernel.terms(self.n_features)
-        amplitude = math.fsum(term.of_no_column for term in terms)
-        columns = self._columns_of_coefficients.T
-        with np.errstate(over="ignore"):
-            return amplitude * np.array([math.fsum(column) for column in columns])
+        return neutral_sums(self.kernel.terms(self.n_features), self._columns_of_coefficients)
 
     def _mean_sums(self, game: Game, how: Computation) -> Float:
         """Return the value of the empty coalition with a background, without the intercept."""
@@ -375,3 +360,53 @@ class KernelSum(Function):
         if len(kernel) > 60:
             kernel = f"{kernel[:57]}..."
         return f"KernelExpansion({self._sizes((len(self.points), 'point'))}, kernel={kernel})"
+
+
+def check_kernel(kernel: Kernel) -> Kernel:
+    """Return a kernel of pkex; raise a TypeError for other objects."""
+    if not isinstance(kernel, Kernel):
+        raise TypeError(
+            "kernel must be a kernel of pkex.kernels, such as RBF(length_scale=1.0); "
+            f"got {kernel!r} ({type(kernel).__name__}){namesake(kernel)}"
+        )
+    return kernel
+
+
+def checked_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...] | None:
+    """Return one name for each column; None if there are no names."""
+    if names is not None and len(names) != n_features:
+        raise ValueError(
+            f"feature_names must have {n_features} names, one for each column; got {len(names)}"
+        )
+    return None if names is None else tuple(names)
+
+
+def check_names_of(X: Any, names: tuple[str, ...] | None) -> None:
+    """Raise InputError if the columns of a DataFrame have other names than an expansion."""
+    if names is not None:
+        found = Labels.comparable(X, "X").names or names
+        check_column_names(found, names, "X", "the expansion")
+
+
+def neutral_sums(terms: Iterable[Term], coefficients: Float) -> Float:
+    """Return Σ_i coefficients_i · Σ_t c_t of each output, summed exactly.
+
+    Parameters
+    ----------
+    terms : iterable of Term
+        With values c_t when all columns are absent.
+    coefficients : ndarray of shape (n, outputs)
+    """
+    amplitude = math.fsum(term.of_no_column for term in terms)
+    with np.errstate(over="ignore"):
+        return amplitude * np.array([math.fsum(column) for column in coefficients.T])
+
+
+def finite_base(bases: Float) -> Float:
+    """Return base values; raise an OverflowError if one is too large for a float."""
+    if not np.isfinite(bases).all():
+        raise OverflowError(
+            "the base value, the value of the empty coalition, is too large for a float; "
+            "scale the coefficients down"
+        )
+    return bases

@@ -10,15 +10,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.errors import UnsupportedModelError
 from pkex.execution.computation import Computation
-from pkex.functions.base import Function, PosteriorDraws, checked_constant, finite, rows_near
+from pkex.functions.base import (
+    Function,
+    Members,
+    PosteriorDraws,
+    checked_constant,
+    finite,
+    rows_near,
+)
 from pkex.functions.products import Products
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.means import added, blocks, column_means
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only
 from pkex.tables.read import as_matrix, as_vector_or_matrix
+from pkex.tables.sparse import as_rows_of_any_kind, as_sparse_rows, dense_rows, is_sparse
 from pkex.tables.weights import equal_weights
-from pkex.typing import Float
+from pkex.typing import Float, Rows
 
 __all__ = ["LinearFunction"]
 
@@ -41,8 +49,10 @@ class LinearFunction(Function):
         The number of each column's player; by default each column is a player.
     center : array-like of shape (d,), optional
         0 by default.
-    points : array-like of shape (n, d), optional
+    points : array-like or sparse matrix of shape (n, d), optional
         Stored rows, which absent features can be drawn from.
+    sizes : ndarray of shape (d,) or (d, outputs), optional
+        The sums of the absolute summands of coefficients, if these are sums.
 
     Raises
     ------
@@ -57,7 +67,7 @@ class LinearFunction(Function):
     array([7.])
     """
 
-    __slots__ = ("_center", "_points", "coefficients", "intercept")
+    __slots__ = ("_center", "_points", "_sizes_of_sums", "coefficients", "intercept")
 
     def __init__(
         self,
@@ -67,6 +77,7 @@ class LinearFunction(Function):
         *,
         center: ArrayLike | None = None,
         points: ArrayLike | None = None,
+        sizes: Float | None = None,
     ) -> None:
         d = len(np.atleast_1d(coefficients))
         self.coefficients = read_only(
@@ -76,13 +87,21 @@ class LinearFunction(Function):
         self.intercept = checked_constant(intercept, self.coefficients.shape[1:])
         # Copies: the arguments may be the arrays of a model, which others can change.
         self._center = np.zeros(d) if center is None else np.array(center, np.float64)
-        self._points = None if points is None else read_only(as_matrix(points, "points"))
+        if is_sparse(points):
+            self._points = as_sparse_rows(points, "points")
+        else:
+            self._points = None if points is None else read_only(as_matrix(points, "points"))
+        self._sizes_of_sums = np.abs(self.coefficients) if sizes is None else sizes
+
+    @property
+    def reads_sparse(self) -> bool:
+        return True
 
     @property
     def keeps_points(self) -> bool:
         return self._points is not None
 
-    def stored_points(self) -> Float | None:
+    def stored_points(self) -> Rows | None:
         return self._points
 
     @property
@@ -90,18 +109,25 @@ class LinearFunction(Function):
         return True
 
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
-        rows = as_matrix(X, "X", n_columns=self.n_features) - self._center
+        rows = as_rows_of_any_kind(X, "X", n_columns=self.n_features)
+        values = np.empty((rows.shape[0], self.n_outputs))
         with np.errstate(over="ignore", invalid="ignore"):
-            sums = [added(rows.T * weights[:, None]) for weights in self._by_output()]
-            values = np.stack(sums, axis=-1) + self.intercept
+            for block in self._blocks(rows):
+                deviations = (dense_rows(rows[block]) - self._center).T
+                sums = [added(deviations * weights[:, None]) for weights in self._by_output()]
+                values[block] = np.stack(sums, axis=-1) + self.intercept
         return finite(self._as_output(values))
 
+    def _blocks(self, rows: Rows) -> list[slice]:
+        """Return the blocks of rows that are dense at a time."""
+        return blocks(*rows.shape) if is_sparse(rows) else [slice(None)]
+
     def explain(
-        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+        self, X: Rows, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
     ) -> Float:
         if quantity.size > 1:
             count = comb(self.n_players, quantity.size)
-            return np.zeros((len(X), count, self.n_outputs))
+            return np.zeros((X.shape[0], count, self.n_outputs))
         contributions = self._contributions(X, game, how)
         if quantity.size == 1:
             # The measure of a single player has mass 1 for every index.
@@ -128,6 +154,20 @@ class LinearFunction(Function):
             )
         return self._as_base(bases)
 
+    def coalition_outputs(
+        self, row: Float, game: Game, members: Members, how: Computation
+    ) -> Float:
+        if game.background is None:
+            return super().coalition_outputs(row, game, members, how)
+        # Each player adds its term at the row if it is present, otherwise at the background row.
+        present = self._members(members).astype(np.float64)
+        center = Game("interventional", (self._center[None], np.ones(1)))
+        inside = self._contributions(row[None], center, how.reporting(None))[0]
+        outside = self._contributions(game.background[0], center, how.reporting(None))
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = (present @ inside)[None] + (1.0 - present) @ outside
+            return finite(sums + self.intercept)
+
     def products(self, rows: Float) -> Products:
         weights = self.coefficients.reshape(self.n_features, self.n_outputs)
         return _Deviations(weights, self._center)
@@ -147,10 +187,11 @@ class LinearFunction(Function):
         selected = self._copied()
         selected.coefficients = read_only(self.coefficients[:, outputs])
         selected.intercept = read_only(np.asarray(self.intercept)[outputs])
+        selected._sizes_of_sums = self._sizes_of_sums[:, outputs]
         return selected
 
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
-        sizes = LinearFunction(np.abs(self.coefficients), np.abs(self.intercept))
+        sizes = LinearFunction(self._sizes_of_sums, np.abs(self.intercept))
         return sizes.evaluate(np.abs(np.asarray(X) - self._center), n_threads=n_threads)
 
     def probing_rows(self) -> Float:
@@ -192,19 +233,20 @@ class LinearFunction(Function):
         rows: Float = self._center + balanced * irregular
         return rows
 
-    def _contributions(self, X: Float, game: Game, how: Computation) -> Float:
+    def _contributions(self, X: Rows, game: Game, how: Computation) -> Float:
         """Return the contribution of each player to v(all) − v(∅), (n, players, outputs)."""
         near, missing = self._references(game)
         members = None if self._players is None else _columns_of(self._players)
-        values = np.empty((len(X), self.n_players, self.n_outputs))
+        n_rows = X.shape[0]
+        values = np.empty((n_rows, self.n_players, self.n_outputs))
         with np.errstate(over="ignore", invalid="ignore"):
             for block in blocks(*X.shape):
-                deviations = X[block] - near
+                deviations = dense_rows(X[block]) - near
                 deviations -= missing
                 for output, weights in enumerate(self._by_output()):
                     _write_sums(deviations, weights, members, values[block, :, output])
                 if how.progress is not None:
-                    how.progress(min(block.stop, len(X)), len(X))
+                    how.progress(min(block.stop, n_rows), n_rows)
         return values
 
     def _by_output(self) -> Iterator[Float]:
@@ -216,7 +258,7 @@ class LinearFunction(Function):
         if game.is_of_points:
             if self._points is None:
                 raise ValueError("the linear function has no stored points")
-            return column_means(self._points, equal_weights(len(self._points)))
+            return column_means(self._points, equal_weights(self._points.shape[0]))
         if game.background is None:
             return self._center, np.zeros(self.n_features)
         return game.means

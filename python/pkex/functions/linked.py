@@ -17,7 +17,7 @@ from pkex.games.background import combine_rows
 from pkex.games.indices import Quantity
 from pkex.games.player_limits import GROUP_COLUMNS, MOST_PLAYERS, estimate_by
 from pkex.games.value_functions import Game
-from pkex.typing import Float
+from pkex.typing import Float, Rows
 
 __all__ = ["LINKS", "Link", "Linked", "LinkedOutputs", "Steps", "as_coalitionwise", "identity"]
 
@@ -111,7 +111,7 @@ class Linked(Coalitionwise):
     @property
     def keeps_points(self) -> bool:
         points = self.stored_points()
-        return points is not None and len(points) > 0
+        return points is not None and points.shape[0] > 0
 
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
         inner = self._inside(X, n_threads)
@@ -175,7 +175,7 @@ class Linked(Coalitionwise):
             )
         return np.log(means) - np.log1p(-means)
 
-    def _exact_game(self, X: Float, game: Game, quantity: Quantity) -> Game:
+    def _exact_game(self, X: Rows, game: Game, quantity: Quantity) -> Game:
         p = self.n_players
         if p > MOST_PLAYERS:
             drawn = "pkex.Explainer(...).estimate(X, n_permutations=1000, random_state=0)"
@@ -188,7 +188,7 @@ class Linked(Coalitionwise):
             )
         of_rows = self._with_rows(game)
         if game.is_marginal and of_rows.background is not None:
-            _check_mixed_rows(len(of_rows.background[0]), p)
+            _check_mixed_rows(len(of_rows.background[1]), p)
         return of_rows
 
     def block_sizes(self, n_coalitions: int) -> tuple[int, int]:
@@ -228,7 +228,7 @@ class Linked(Coalitionwise):
         rows, weights = game.background
         numbers = count * sum(part.n_outputs for part in self.parts)
         step = max(1, _MOST_NUMBERS // numbers)
-        blocks = [slice(start, start + step) for start in range(0, len(rows), step)]
+        blocks = [slice(start, start + step) for start in range(0, len(weights), step)]
         return [
             (replace(game, background=(rows[block], weights[block])), weights[block])
             for block in blocks
@@ -269,10 +269,10 @@ class Linked(Coalitionwise):
             raise _independent("the model's stored points, all combinations")
         rows, weights = game.background
         players, n_players = self.players, self.n_players
-        if len(rows) == 1:
+        if len(weights) == 1:
             return replace(game, value_function="interventional")
-        if len(rows) ** n_players > _MOST_COMBINATIONS:
-            raise _independent(f"{len(rows)}^{n_players} rows, all combinations of values")
+        if len(weights) ** n_players > _MOST_COMBINATIONS:
+            raise _independent(f"{len(weights)}^{n_players} rows, all combinations of values")
         return Game("interventional", combine_rows(rows, weights, players))
 
     def covariances(self, X: Float, game: Game, how: Computation) -> Float:

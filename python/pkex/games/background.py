@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.errors import InputTypeError
-from pkex.typing import Float
+from pkex.tables.sparse import as_sparse_rows, is_sparse
+from pkex.typing import Float, Rows, SparseRows
 
 __all__ = ["combine_rows", "unwrapped_background"]
 
@@ -50,20 +52,30 @@ def _names(names: Any) -> tuple[str, ...] | None:
     return None if columns == tuple(map(str, range(len(columns)))) else columns
 
 
-def combine_rows(
-    rows: NDArray[Any], weights: Float, players: NDArray[np.int64]
-) -> tuple[NDArray[Any], Float]:
+def combine_rows(rows: Rows, weights: Float, players: NDArray[np.int64]) -> tuple[Rows, Float]:
     """Return all m^p rows that take each player's feature values from any of m rows, with weights.
 
     Parameters
     ----------
-    rows : ndarray of shape (m, d)
+    rows : ndarray or csr_array of shape (m, d)
     weights : ndarray of shape (m,)
     players : ndarray of shape (d,)
         The number of each column's player.
     """
     n_players = int(players.max()) + 1
-    row_numbers = np.indices((len(rows),) * n_players).reshape(n_players, -1)
-    mixed = np.ascontiguousarray(rows[row_numbers[players].T, np.arange(len(players))])
+    row_numbers = np.indices((len(weights),) * n_players).reshape(n_players, -1)
+    if is_sparse(rows):
+        by_player = zip(row_numbers, _of_players(rows, players), strict=True)
+        mixed = as_sparse_rows(sum(own[numbers] for numbers, own in by_player), "background")
+    else:
+        mixed = np.ascontiguousarray(rows[row_numbers[players].T, np.arange(len(players))])
     products = np.array([prod(factors) for factors in weights[row_numbers].T.tolist()])
     return mixed, products / products.sum()
+
+
+def _of_players(rows: SparseRows, players: NDArray[np.int64]) -> Iterator[SparseRows]:
+    """Yield the rows with the columns of each player, and 0 in others."""
+    for player in range(int(players.max()) + 1):
+        own = rows.copy()
+        own.data = np.where(players[rows.indices] == player, rows.data, 0.0)
+        yield own

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pkex.typing import Float
+from pkex.tables.sparse import dense_rows, is_sparse
+from pkex.typing import Float, Rows, SparseRows
 
 __all__ = ["added", "blocks", "column_means"]
 
@@ -28,7 +29,7 @@ def blocks(n_rows: int, n_columns: int) -> list[slice]:
     return [slice(start, start + size) for start in range(0, n_rows, size)]
 
 
-def column_means(rows: Float, weights: Float) -> tuple[Float, Float]:
+def column_means(rows: Rows, weights: Float) -> tuple[Float, Float]:
     """Return the weighted means of columns as sums of two numbers: an approximation and the rest.
 
     Subtracting both numbers from a value gives its deviation from the mean to full precision, even
@@ -36,7 +37,7 @@ def column_means(rows: Float, weights: Float) -> tuple[Float, Float]:
 
     Parameters
     ----------
-    rows : ndarray of shape (m, d)
+    rows : ndarray or csr_array of shape (m, d)
     weights : ndarray of shape (m,)
         Weights with sum 1.
 
@@ -44,10 +45,12 @@ def column_means(rows: Float, weights: Float) -> tuple[Float, Float]:
     -------
     near, missing : ndarray of shape (d,)
     """
+    deviation = _sparse_mean_deviation if is_sparse(rows) else _mean_deviation
+    first = dense_rows(rows[:1])[0]
     # mean = r + Σ_l weight_l (z_l − r) for any r; rounding errors shrink as r approaches the mean.
     with np.errstate(over="ignore", invalid="ignore"):  # callers check their results
-        near = rows[0] + _mean_deviation(rows, weights, rows[0])
-        return near, _mean_deviation(rows, weights, near)
+        near = first + deviation(rows, weights, first)
+        return near, deviation(rows, weights, near)
 
 
 def _mean_deviation(rows: Float, weights: Float, reference: Float) -> Float:
@@ -55,3 +58,13 @@ def _mean_deviation(rows: Float, weights: Float, reference: Float) -> Float:
         added((rows[block] - reference) * weights[block, None]) for block in blocks(*rows.shape)
     ]
     return added(np.stack(sums))
+
+
+def _sparse_mean_deviation(rows: SparseRows, weights: Float, reference: Float) -> Float:
+    m, d = rows.shape
+    columns, shares = rows.indices, np.repeat(weights, np.diff(rows.indptr))
+    deviations = np.bincount(columns, shares * (rows.data - reference[columns]), minlength=d)
+    # In a column without zeros, the weights of zeros are 0 without a rounding error.
+    of_zeros = 1.0 - np.bincount(columns, shares, minlength=d)
+    of_zeros[np.bincount(columns, minlength=d) == m] = 0.0
+    return deviations - of_zeros * reference

@@ -19,7 +19,7 @@ from pkex.games.means import column_means
 from pkex.games.observational import Observational
 from pkex.inputs.choices import check_choice
 from pkex.tables.weights import equal_weights
-from pkex.typing import Float
+from pkex.typing import Float, Rows
 
 __all__ = [
     "NEUTRAL",
@@ -47,15 +47,16 @@ class Game:
     Parameters
     ----------
     value_function : {"neutral", "interventional", "marginal", "observational"}
-    background : tuple of ndarray of shape (m, d) and ndarray of shape (m,), optional
-        C-contiguous rows, and their weights, positive with sum 1. None for "neutral"; None for
-        "marginal" if the stored points of each expansion, with equal weights, are the background.
+    background : tuple of ndarray or csr_array of shape (m, d) and ndarray of shape (m,), optional
+        C-contiguous or sparse rows, and their weights, positive with sum 1. None for "neutral";
+        None for "marginal" if the stored points of each expansion, with equal weights, are the
+        background.
     coalition_weights : ndarray of shape (n, 2^players, m), optional
         For "observational", the weights of background rows in each coalition, for each row.
     """
 
     value_function: ValueFunction
-    background: tuple[Float, Float] | None = None
+    background: tuple[Rows, Float] | None = None
     coalition_weights: Float | None = field(default=None, repr=False)
 
     @property
@@ -82,7 +83,7 @@ class Game:
             raise ValueError("the game has no background")
         return column_means(*self.background)
 
-    def mapped(self, map_rows: Callable[[Float], Float]) -> Game:
+    def mapped(self, map_rows: Callable[[Rows], Rows]) -> Game:
         """Return the game with background rows transformed by `map_rows`."""
         if self.background is None:
             return self
@@ -179,13 +180,13 @@ def check_points(value_function: ValueFunction, background: object, keeps_points
         )
 
 
-def game_of_points(points: Float | None) -> Game:
+def game_of_points(points: Rows | None) -> Game:
     """Return the game that draws whole rows from a model's stored points, with equal weights."""
-    if points is None or not len(points):
+    if points is None or not points.shape[0]:
         raise InputError(
             "background",
             "is required: by default, whole rows are drawn from the model's stored points, but "
             "this model has none in the columns of X, or its components have different ones",
             _TRAINING_DATA,
         )
-    return Game("interventional", (points, equal_weights(len(points))))
+    return Game("interventional", (points, equal_weights(points.shape[0])))

@@ -164,7 +164,7 @@ def _columns_of_array(data: Any, argument: str, names: Sequence[str] | None) -> 
     of_type = "integer" if kind in "iu" else "number"
     sources: Any = [None] * len(names)
     if has_large(matrix):
-        sources = np.asarray(dense(data)).T
+        sources = np.asarray(dense(data, argument)).T
     return [
         _of_floats(column, name, of_type, argument, source)
         for name, column, source in zip(names, matrix.T, sources, strict=True)

@@ -9,12 +9,16 @@ cases would remain.
 from __future__ import annotations
 
 from enum import Enum
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from pkex.errors import InputError
+
 __all__ = [
     "Kind",
+    "check_dense_size",
     "columns_of",
     "dense",
     "is_frame",
@@ -82,9 +86,45 @@ def columns_of(data: Any) -> list[Any] | None:
     return [data[name] for name in data.columns] if kind is Kind.POLARS else None
 
 
-def dense(data: Any) -> Any:
-    """Return a sparse matrix as an array; other data unchanged."""
-    return data.toarray() if kind_of(data) is Kind.SPARSE else data
+# The largest dense form of a sparse matrix, in bytes.
+_MOST_BYTES = 10**9
+
+
+def dense(data: Any, name: str) -> Any:
+    """Return a sparse matrix as an array; other data unchanged.
+
+    Parameters
+    ----------
+    data : object
+    name : str
+        The name of the argument in messages.
+
+    Raises
+    ------
+    InputError
+        If the array would take more than a gigabyte.
+    """
+    if kind_of(data) is not Kind.SPARSE:
+        return data
+    check_dense_size(data.shape, name)
+    return data.toarray()
+
+
+def check_dense_size(shape: tuple[int, ...], name: str) -> None:
+    """Raise InputError if a dense array of a shape takes more than a gigabyte."""
+    size = 8 * prod(shape)
+    if size > _MOST_BYTES:
+        raise InputError(
+            name,
+            f"is a sparse matrix of shape {shape}, which takes {size / 1e9:,.1f} GB as a dense "
+            f"array. This computation requires one, of at most {_MOST_BYTES / 1e9:.0f} GB",
+            [
+                "reduce the number of columns, for instance with "
+                "sklearn.decomposition.TruncatedSVD(100)",
+                "pass fewer rows",
+            ],
+            kind="size",
+        )
 
 
 def values_of(column: Any) -> list[Any]:

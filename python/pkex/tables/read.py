@@ -28,6 +28,9 @@ __all__ = [
     "as_table",
     "as_vector",
     "as_vector_or_matrix",
+    "check_shape",
+    "not_finite",
+    "place",
     "rounded",
     "unmasked",
 ]
@@ -76,7 +79,7 @@ def as_matrix(
         # Before values are checked: a row of a mixed table has strings. Records have fields.
         raise _of_one_dimension(data, name, array.shape)
     matrix = _as_float64(array, data, name, labels)
-    _check_shape(matrix, name, n_columns, allow_no_rows)
+    check_shape(matrix.shape, name, n_columns, allow_no_rows)
     if not np.isfinite(matrix).all():
         wrong = np.isinf(matrix) if allow_missing else ~np.isfinite(matrix)
         if wrong.any():
@@ -198,12 +201,15 @@ def _of_one_dimension(data: Any, name: str, shape: tuple[int, ...]) -> InputErro
     return InputError(name, f"{_TWO_DIMENSIONAL} {got}", fixes)
 
 
-def _check_shape(array: Float, name: str, n_columns: int | None, allow_no_rows: bool) -> None:
-    if array.ndim != 2:
-        raise InputError(name, f"{_TWO_DIMENSIONAL} shape {array.shape}")
-    rows, columns = array.shape
+def check_shape(
+    shape: tuple[int, ...], name: str, n_columns: int | None, allow_no_rows: bool
+) -> None:
+    """Raise InputError unless a shape is that of a table that is not empty."""
+    if len(shape) != 2:
+        raise InputError(name, f"{_TWO_DIMENSIONAL} shape {shape}")
+    rows, columns = shape
     if columns == 0 or (rows == 0 and not allow_no_rows):
-        raise InputError(name, f"is empty: got shape {array.shape}")
+        raise InputError(name, f"is empty: got shape {shape}")
     if n_columns is not None and columns != n_columns:
         raise InputError(
             name, f"has the wrong number of columns: expected {n_columns}, got {columns}"
@@ -216,7 +222,7 @@ def _as_array(data: Any, name: str) -> NDArray[Any]:
         return _array_of_frame(data, name)
     if isinstance(data, np.ma.MaskedArray):
         data = unmasked(data, name)
-    return _array_of_sequence(dense(data), name)
+    return _array_of_sequence(dense(data, name), name)
 
 
 def _as_float64(array: NDArray[Any], data: Any, name: str, names: Sequence[str] | None) -> Float:
@@ -258,7 +264,7 @@ def unmasked(data: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:
     """Return the values of a masked array; raise InputError if one is masked."""
     masked = np.argwhere(np.ma.getmaskarray(data))
     if len(masked):
-        raise InputError(name, "has a masked value", _FILL, *_place(masked[0]), kind="missing")
+        raise InputError(name, "has a masked value", _FILL, *place(masked[0]), kind="missing")
     return np.asarray(data.data)
 
 
@@ -306,7 +312,7 @@ def _floats_of_objects(array: NDArray[Any], name: str, names: Sequence[str] | No
             floats[index] = rounded(item)
         else:
             what = f"must hold real numbers; got {item!r} ({type(item).__name__})"
-            row, column = _place(index, names)
+            row, column = place(index, names)
             kind = "text" if isinstance(item, str) else "date" if isinstance(item, _TIMES) else None
             raise InputTypeError(name, what, _fix_of_text(item), row, column, kind)
     return floats
@@ -343,19 +349,37 @@ def _not_finite(
     array: Float, wrong: NDArray[np.bool_], name: str, names: Sequence[str] | None
 ) -> InputError:
     places = np.argwhere(wrong)
-    value = array[tuple(places[0])]
+    value = float(array[tuple(places[0])])
+    return not_finite(value, len(places), name, place(places[0], names))
+
+
+def not_finite(
+    value: float, count: int, name: str, where: tuple[int | None, int | str | None]
+) -> InputError:
+    """Return the error for the first of several values that are missing or infinite.
+
+    Parameters
+    ----------
+    value : float
+    count : int
+        The number of all such values.
+    name : str
+        The name of the argument in messages.
+    where : tuple
+        The row and the column of the value, as `place` returns them.
+    """
     is_missing = bool(np.isnan(value))
     what = "missing value (NaN)" if is_missing else f"infinite value ({value})"
-    more = f", and {len(places) - 1} more such values" if len(places) > 1 else ""
+    more = f", and {count - 1} more such values" if count > 1 else ""
     reason = f"has {'a' if is_missing else 'an'} {what}", HERE, more
     kind = "missing" if is_missing else "infinite"
-    return InputError(name, reason, _FILL, *_place(places[0], names), kind=kind)
+    return InputError(name, reason, _FILL, *where, kind=kind)
 
 
 _FILL = "fill or remove it"
 
 
-def _place(
+def place(
     index: Sequence[int] | NDArray[np.intp], names: Sequence[str] | None = None
 ) -> tuple[int | None, int | str | None]:
     """Return the row and the column of a value; the column by its name if only one has it."""

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
-
-from numpy.typing import NDArray
 
 from pkex.tables.documents import Documents
 from pkex.tables.labels import Labels, numbered
+from pkex.typing import Rows
 
 __all__ = ["Table"]
 
@@ -19,7 +17,7 @@ class Table:
 
     Parameters
     ----------
-    rows : ndarray of shape (n, d)
+    rows : ndarray or csr_array of shape (n, d)
         Checked numbers, or objects if columns may have other values.
     labels : Labels
         The labels of the table.
@@ -29,7 +27,7 @@ class Table:
         The documents that were encoded into the rows.
     """
 
-    rows: NDArray[Any]
+    rows: Rows
     labels: Labels
     known_names: tuple[str, ...] | None
     documents: Documents | None = None

@@ -22,7 +22,9 @@ from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.registry import register, unsupported
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
-from pkex.typing import Float
+from pkex.tables.kinds import dense as as_dense
+from pkex.tables.sparse import as_sparse_rows, is_sparse
+from pkex.typing import Float, Rows
 
 try:
     from sklearn.frozen import FrozenEstimator as FrozenEstimator
@@ -143,7 +145,12 @@ def class_names(classes: Iterable[Any], function: Function) -> tuple[str, ...]:
 
 def dense(array: Any) -> Float:
     """Return an array or a sparse matrix as a float64 array."""
-    return np.asarray(array.toarray() if hasattr(array, "toarray") else array, dtype=np.float64)
+    return np.asarray(as_dense(array, "points"), dtype=np.float64)
+
+
+def stored_rows(rows: Any) -> Rows:
+    """Return the rows that a model stores as a float64 array, or as sparse rows if they are."""
+    return as_sparse_rows(rows, "points", allow_no_rows=True) if is_sparse(rows) else dense(rows)
 
 
 # --- a model's own output ---

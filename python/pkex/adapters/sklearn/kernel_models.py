@@ -14,10 +14,18 @@ from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.kernels import EPSILON, square_rounding
 from pkex.adapters.registry import unsupported
 from pkex.adapters.sklearn.covariances import covariance_expansion
-from pkex.adapters.sklearn.estimators import by_method, dense, feature_names, reads, without_names
+from pkex.adapters.sklearn.estimators import (
+    by_method,
+    dense,
+    feature_names,
+    reads,
+    stored_rows,
+    without_names,
+)
 from pkex.adapters.sklearn.kernel_functions import FEW, Options, default_gamma, named_kernel
 from pkex.errors import UnsupportedModelError
 from pkex.functions.kernel_sum import KernelSum
+from pkex.functions.sparse_kernel_sum import collapsed, kernel_sum
 from pkex.kernels import RBF
 from pkex.typing import Float
 
@@ -32,12 +40,12 @@ def adapt_kernel_ridge(model: KernelRidge) -> AdaptedModel:
             model, model.kernel, model.X_fit_, model.dual_coef_, 0.0
         )
         return by_method(model, expansion, "predict", kernel_rounding=rounding)
-    points = dense(model.X_fit_)
+    points = stored_rows(model.X_fit_)
     gamma = default_gamma(model.kernel, points.shape[1]) if model.gamma is None else model.gamma
     kernel = named_kernel(model, Options(gamma, model.degree, model.coef0))
     rounding = square_rounding(points, gamma) if model.kernel == "rbf" else 0.0
-    expansion = KernelSum(points, model.dual_coef_, kernel, 0.0)
-    return by_method(model, expansion, "predict", kernel_rounding=rounding)
+    function = collapsed(kernel_sum(points, model.dual_coef_, kernel, 0.0))
+    return by_method(model, function, "predict", kernel_rounding=rounding)
 
 
 @reads(KernelPCA)

@@ -18,6 +18,7 @@ from pkex.adapters.sklearn.estimators import (
     feature_names,
     pair_names,
     reads,
+    stored_rows,
     without_names,
 )
 from pkex.adapters.sklearn.kernel_functions import (
@@ -29,9 +30,10 @@ from pkex.adapters.sklearn.kernel_functions import (
     named_kernel,
 )
 from pkex.errors import UnsupportedModelError
-from pkex.functions.kernel_sum import KernelSum
+from pkex.functions.base import Function
+from pkex.functions.sparse_kernel_sum import collapsed, kernel_sum
 from pkex.kernels import Kernel
-from pkex.typing import Float
+from pkex.typing import Float, Rows
 
 
 @reads(SVR, NuSVR)
@@ -101,11 +103,11 @@ _VOTES = (
 )
 
 
-def _kernel_and_points(model: Any) -> tuple[Kernel, Float]:
+def _kernel_and_points(model: Any) -> tuple[Kernel, Rows]:
     """Return the kernel and the support vectors."""
     if isinstance(model.kernel, str):
         options = Options(float(model._gamma), model.degree, float(model.coef0))
-        return named_kernel(model, options, FEW), dense(model.support_vectors_)
+        return named_kernel(model, options, FEW), stored_rows(model.support_vectors_)
     name, options, rows = _function(model)
     try:
         return PAIRWISE[name](options), rows[model.support_]
@@ -178,14 +180,14 @@ def _check_attributes(model: Any, n_vectors: int) -> None:
             )
 
 
-def _single_output(model: Any) -> KernelSum:
+def _single_output(model: Any) -> Function:
     kernel, points = _kernel_and_points(model)
-    _check_attributes(model, len(points))
+    _check_attributes(model, points.shape[0])
     coefficients, intercept = dense(model.dual_coef_)[0], float(model.intercept_[0])
-    return KernelSum(points, coefficients, kernel, intercept)
+    return collapsed(kernel_sum(points, coefficients, kernel, intercept))
 
 
-def _one_output_per_pair(model: Any) -> KernelSum:
+def _one_output_per_pair(model: Any) -> Function:
     """Read the coefficients of each pair of classes from libsvm's compact layout.
 
     Support vectors are sorted by class. A vector of class a takes part in the pairs of a with each
@@ -193,7 +195,7 @@ def _one_output_per_pair(model: Any) -> KernelSum:
     for a class b < a, and row b − 1 for b > a.
     """
     kernel, points = _kernel_and_points(model)
-    _check_attributes(model, len(points))
+    _check_attributes(model, points.shape[0])
     dual = dense(model.dual_coef_)
     ends = np.cumsum(model.n_support_)
     of_class = [slice(end - size, end) for end, size in zip(ends, model.n_support_, strict=True)]
@@ -202,4 +204,4 @@ def _one_output_per_pair(model: Any) -> KernelSum:
     for output, (a, b) in enumerate(pairs):
         coefficients[of_class[a], output] = dual[b - 1, of_class[a]]
         coefficients[of_class[b], output] = dual[a, of_class[b]]
-    return KernelSum(points, coefficients, kernel, model.intercept_)
+    return collapsed(kernel_sum(points, coefficients, kernel, model.intercept_))

@@ -200,7 +200,7 @@ def _as_array(y: Any) -> NDArray[Any]:
     if isinstance(y, np.ma.MaskedArray):
         return unmasked(y, "y")
     try:
-        array = np.asarray(dense(y))
+        array = np.asarray(dense(y, "y"))
         # NumPy would convert numbers next to strings to strings.
         is_mixed = array.dtype.kind in "US" and not isinstance(y, np.ndarray)
         return np.asarray(y, dtype=object) if is_mixed else array

@@ -286,7 +286,7 @@ def _columns(table: Any, names: tuple[str, ...]) -> ReportColumns:
         is_arrow = kind_of(table) is Kind.ARROW
         own = [column.to_numpy() if is_arrow else column for column in columns]
         return ReportColumns(labels, [ColumnValues.of(column) for column in own])
-    array = np.asarray(dense(table))
+    array = np.asarray(dense(table, "samples"))
     if array.ndim not in (1, 2):
         raise TypeError(
             "samples must be tables in memory, such as data frames; got "
