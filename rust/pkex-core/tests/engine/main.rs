@@ -18,4 +18,5 @@ mod random;
 mod reproducibility;
 mod sample;
 mod series;
+mod sparse;
 mod variance;
