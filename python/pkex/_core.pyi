@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Expansion",
+    "SparseExpansion",
     "available_threads",
     "gauss_mean",
     "gauss_mean_at",
@@ -36,6 +37,11 @@ _Term = tuple[float, _Factors, _Series | None]
 # "neutral" or "marginal of points"; or ("interventional" or "marginal", background rows of shape
 # (m, columns), their weights of shape (m,)).
 _Game = str | tuple[str, NDArray[np.float64], NDArray[np.float64]]
+# The starts of rows of shape (n + 1,), the columns and the values of a sparse matrix in canonical
+# CSR form, and its number of columns.
+_SparseRows = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], int]
+# As _Game.
+_SparseGame = str | tuple[str, _SparseRows, NDArray[np.float64]]
 # Points, terms, players, absent factors, groups.
 _Sample = tuple[
     NDArray[np.float64],
@@ -235,4 +241,36 @@ def variance_games_twice(
     progress: _Progress | None = None,
 ) -> NDArray[np.float64]: ...
 def simd_level() -> str: ...
+@final
+class SparseExpansion:
+    def __new__(
+        cls,
+        points: _SparseRows,
+        coefficients: NDArray[np.float64],
+        terms: list[_Term],
+    ) -> SparseExpansion: ...
+    def explain(
+        self,
+        X: _SparseRows,
+        *,
+        game: _SparseGame,
+        summation: str,
+        n_threads: int,
+        progress: _Progress | None = None,
+    ) -> NDArray[np.float64]: ...
+    def base(
+        self,
+        *,
+        game: _SparseGame,
+        n_threads: int,
+        progress: _Progress | None = None,
+    ) -> NDArray[np.float64]: ...
+    def predict(
+        self,
+        X: _SparseRows,
+        *,
+        n_threads: int,
+        progress: _Progress | None = None,
+    ) -> NDArray[np.float64]: ...
+
 def available_threads() -> int: ...

@@ -1,7 +1,8 @@
 """Weighted sums of kernels centered at sparse points, with the cost of the non-zero columns.
 
 A column that is 0 in a row and in a point has the factor k_j(0, 0) = 1 in a product kernel, and
-adds 0 to a dot product. So f depends on few columns near a row, and is there a `KernelSum` of dense
+adds 0 to a dot product. The engine computes the Shapley values of product kernels at sparse rows.
+For everything else, f depends on few columns near a row, and is there a `KernelSum` of dense
 points: for product kernels the factors of the other columns, k_j(0, x_ij), multiply the
 coefficients.
 """
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex import _core
 from pkex.execution.computation import Computation
 from pkex.functions.base import ConditionalMeans, Function, Members, checked_constant, finite
 from pkex.functions.kernel_sum import (
@@ -50,7 +52,7 @@ from pkex.typing import Float, Rows, SparseRows
 __all__ = ["SparseKernelSum", "TermKernel", "collapsed", "kernel_sum", "reads_sparse"]
 
 # Attributes that are computed again when a function is unpickled.
-_NOT_SAVED = ("_last", "_logarithms", "_powers", "_term")
+_NOT_SAVED = ("_last", "_logarithms", "_packed", "_powers", "_term")
 # Families of factors that are positive, with k(0, 0) = 1 and no limits of values.
 _FAMILIES = ("rbf", "laplacian", "cauchy", "matern32", "matern52", "periodic")
 
@@ -69,6 +71,7 @@ class SparseKernelSum(Function):
     __slots__ = (
         "_last",
         "_logarithms",
+        "_packed",
         "_powers",
         "_term",
         "coefficients",
@@ -104,9 +107,13 @@ class SparseKernelSum(Function):
         """Prepare the computation of values near rows."""
         self._last: _Part | None = None
         (self._term,) = self.kernel.terms(self.n_features)
-        self._logarithms = self._powers = None
+        self._logarithms = self._packed = self._powers = None
         if self._term.series is None:
             self._logarithms = logarithms_at_zero(self._term, self.points)
+            weights = np.ascontiguousarray(self._columns_of_coefficients)
+            self._packed = _core.SparseExpansion(
+                packed_rows(self.points), weights, [self._term.packed()]
+            )
         elif len(self._term.series.weights) <= MOST_DEGREES + 1:
             weights = self._term.coefficient * self._term.series.weights
             rates = np.zeros(self.n_features)
@@ -137,6 +144,10 @@ class SparseKernelSum(Function):
     # --- outputs ---
 
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
+        if self._packed is not None:
+            values = self._packed.predict(packed_rows(self._rows(X)), n_threads=n_threads)
+            with np.errstate(over="ignore"):
+                return finite(self._as_output(values + self.intercept))
         if self._powers is None:
             return self._by_row(X, lambda part, row: part.evaluate(row, n_threads=n_threads))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -187,6 +198,16 @@ class SparseKernelSum(Function):
         if self._powers is not None and self._players is None and quantity == SHAPLEY:
             with np.errstate(over="ignore", invalid="ignore"):
                 return finite(self._powers.explain(X, game, self._background(game), how.progress))
+        if self._packed is not None and self._players is None and quantity == SHAPLEY:
+            return finite(
+                self._packed.explain(
+                    packed_rows(X),
+                    game=self._packed_game(game),
+                    summation=how.summation,
+                    n_threads=how.n_threads,
+                    progress=how.progress,
+                )
+            )
         if not self._is_local(game):
             part = self._of_points()
             found = part.function.explain(
@@ -231,6 +252,12 @@ class SparseKernelSum(Function):
         products = np.exp(logarithms_of_means(self._term, self.points, *background, self._players))
         sums = neutral_sums([self._term], (self._columns_of_coefficients.T * products).T)
         return self._as_base(finite_base(sums + self.intercept))
+
+    def _packed_game(self, game: Game) -> Any:
+        """Return the game in the form of the engine, with sparse background rows."""
+        if game.background is None:
+            return game.packed
+        return game.value_function, packed_rows(game.background[0]), game.background[1]
 
     def _background(self, game: Game) -> tuple[SparseRows, Float]:
         """Return the background of a game as sparse rows, by default the points, with weights."""
@@ -353,6 +380,13 @@ class SparseKernelSum(Function):
     def __repr__(self) -> str:
         n_points = self.points.shape[0]
         return f"KernelExpansion({self._sizes((n_points, 'sparse point'))}, kernel={self.kernel!r})"
+
+
+def packed_rows(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64], Float, int]:
+    """Return rows in the form of the engine."""
+    sparse = as_sparse_rows(rows, "X", allow_no_rows=True)
+    starts, columns = (part.astype(np.int64) for part in (sparse.indptr, sparse.indices))
+    return starts, columns, sparse.data, sparse.shape[1]
 
 
 @dataclass(frozen=True, eq=False)

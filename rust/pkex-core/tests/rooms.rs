@@ -21,6 +21,8 @@ const ROOMS: &str = "
     absent/      background factors contrast against point_means background_means product_means
     absent/      games neutral interventional marginal squares
     expansion
+    sparse/      rows profiles tiles means own_factors marginal cell
+    sparse/      compare fill add_up values expansion
     coalitions/  tables factors all listed values
     sample/      octets layout absent self_pairs weights problem packed workspace tiles totals sums
     sample/      gaussian_means mean_factors permuted

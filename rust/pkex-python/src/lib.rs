@@ -10,6 +10,7 @@ mod expansion;
 mod games;
 mod pair_sums;
 mod sample;
+mod sparse;
 
 use pyo3::prelude::*;
 
@@ -29,6 +30,8 @@ mod _core {
     use crate::pair_sums::{pair_sums, sums_of_parts, tile_sums};
     #[pymodule_export]
     use crate::sample::{mean_factors, permuted_sums, self_pairs};
+    #[pymodule_export]
+    use crate::sparse::SparseExpansion;
 
     #[pymodule_init]
     fn initialize(_module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -181,6 +181,15 @@ impl Block {
         self.series.weights.clear();
     }
 
+    /// Adds a player whose present and absent factors are 1, among players with absent factors.
+    #[inline(always)]
+    pub(crate) fn add_player(&mut self) {
+        self.present.push(Lanes::ONE);
+        self.absent.push(Lanes::ONE);
+        self.difference.push(Lanes::ZERO);
+        self.omega.push(Lanes::ZERO);
+    }
+
     /// Whether all absent factors are 1.
     #[inline(always)]
     pub fn absent_factor(&self) -> AbsentFactor {

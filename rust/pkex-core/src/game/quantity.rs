@@ -9,7 +9,7 @@ use crate::game::recursion::{ByRecursion, RecursionRows};
 use crate::game::scaling::Scaling;
 use crate::game::series::{OfSeries, Polynomials};
 use crate::game::spread::Spread;
-use crate::game::sweep::{FromBothEnds, FromOneEnd};
+use crate::game::sweep::{FromBothEnds, FromOneEnd, NoOthers};
 use crate::game::two_players::PerTwo;
 use crate::memory::{Memory, saturating_product};
 use crate::quadrature::free_end::FreeEnd;
@@ -229,12 +229,17 @@ impl Quantity<'_> {
             }
             Self::Values(nodes) => match nodes.rule_of_unit(spread) {
                 Some(rule) if block.absent_factor() == AbsentFactor::One => {
-                    context.run_in_registers(FromOneEnd { rule, block, prefixes });
+                    context.run_in_registers(FromOneEnd { rule, block, prefixes, rest: NoOthers });
                 }
                 _ => {
                     block.absent.resize(block.present.len(), Lanes::ONE);
                     let rule = nodes.rule(spread);
-                    context.run_in_registers(FromBothEnds { rule, block, prefixes });
+                    context.run_in_registers(FromBothEnds {
+                        rule,
+                        block,
+                        prefixes,
+                        rest: NoOthers,
+                    });
                 }
             },
             Self::Interactions(coalitions, nodes) => {

@@ -28,24 +28,27 @@ use crate::simd::level::Body;
 /// Computes Ω of every player into `block.omega`, for games with b = 1, by nodes seen from t = 0.
 ///
 /// Errors near t = 1 are absolute. They are small compared with Ω where 1 + c is in [0, 1].
-pub(crate) struct FromOneEnd<'a> {
+pub(crate) struct FromOneEnd<'a, R> {
     pub rule: &'a FreeEnd,
     pub block: &'a mut Block,
     pub prefixes: &'a mut PerTwo,
+    pub rest: R,
 }
 
-impl Body for FromOneEnd<'_> {
+impl<R: Rest> Body for FromOneEnd<'_, R> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { rule, block: Block { difference, omega, .. }, prefixes } = self;
+        let Self { rule, block: Block { difference, omega, .. }, prefixes, mut rest } = self;
         omega.fill(Lanes::ZERO);
         prefixes.resize(difference.len());
         const { assert!(MOST_FROM_ONE_END == 8, "the cases below") };
         let mut ends = OneEnd { value: rule.value, slope: rule.slope };
+        let mut first = [0, rule.nodes.len()];
         for (near, far) in in_groups((&rule.nodes, &[]), MOST_FROM_ONE_END) {
-            let mut sweep = Sweep { ends, difference, omega, prefixes };
+            let rest = &mut rest;
+            let mut sweep = Sweep { ends, difference, omega, prefixes, rest, first };
             match near.len() {
                 1 => sweep.run::<A, W, 1, 1>(near, far),
                 2 => sweep.run::<A, W, 2, 2>(near, far),
@@ -57,30 +60,34 @@ impl Body for FromOneEnd<'_> {
                 _ => sweep.run::<A, W, 8, 8>(near, far),
             }
             ends = OneEnd { value: 0.0, slope: 0.0 };
+            first[0] += near.len();
         }
     }
 }
 
 /// Computes Ω of every player into `block.omega`, by nodes that are each seen from the nearer end.
-pub(crate) struct FromBothEnds<'a> {
+pub(crate) struct FromBothEnds<'a, R> {
     pub rule: &'a Rule,
     pub block: &'a mut Block,
     pub prefixes: &'a mut PerTwo,
+    pub rest: R,
 }
 
-impl Body for FromBothEnds<'_> {
+impl<R: Rest> Body for FromBothEnds<'_, R> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { rule, block, prefixes } = self;
+        let Self { rule, block, prefixes, mut rest } = self;
         let Block { present, absent, difference, omega, .. } = block;
         omega.fill(Lanes::ZERO);
         prefixes.resize(difference.len());
         const { assert!(MOST_FROM_EACH_END == 5, "the cases below") };
         let ends = BothEnds { near: absent, far: present };
+        let mut first = [0, rule.from_absent.len()];
         for (near, far) in in_groups((&rule.from_absent, &rule.from_present), MOST_FROM_EACH_END) {
-            let mut sweep = Sweep { ends, difference, omega, prefixes };
+            let rest = &mut rest;
+            let mut sweep = Sweep { ends, difference, omega, prefixes, rest, first };
             match (near.len(), far.len()) {
                 (0, _) => sweep.run::<A, W, 1, 0>(near, far),
                 (1, 0) => sweep.run::<A, W, 1, 1>(near, far),
@@ -94,7 +101,46 @@ impl Body for FromBothEnds<'_> {
                 // Nine nodes are ten, one of which has no weight.
                 _ => sweep.run::<A, W, 10, 5>(near, far),
             }
+            first = [first[0] + near.len(), first[1] + far.len()];
         }
+    }
+}
+
+/// The factors of other players, which are not in the block: what multiplies the factors of the
+/// block's players at each node of a rule. Nodes are numbered from 0, near ones first.
+pub(crate) trait Rest {
+    /// The product of the others at a node.
+    fn start<const W: usize>(&self, node: usize, part: usize) -> [f64; W];
+
+    /// Takes the product of all players at a node.
+    fn finish<const W: usize>(&mut self, node: usize, part: usize, product: &[f64; W]);
+}
+
+/// There are no other players.
+pub(crate) struct NoOthers;
+
+impl Rest for NoOthers {
+    #[inline(always)]
+    fn start<const W: usize>(&self, _node: usize, _part: usize) -> [f64; W] {
+        [1.0; W]
+    }
+
+    #[inline(always)]
+    fn finish<const W: usize>(&mut self, _node: usize, _part: usize, _product: &[f64; W]) {}
+}
+
+/// The products of the others at each node, which become the products of all players.
+pub(crate) struct Others<'a>(pub &'a mut [Lanes]);
+
+impl Rest for Others<'_> {
+    #[inline(always)]
+    fn start<const W: usize>(&self, node: usize, part: usize) -> [f64; W] {
+        *self.0[node].part(part)
+    }
+
+    #[inline(always)]
+    fn finish<const W: usize>(&mut self, node: usize, part: usize, product: &[f64; W]) {
+        *self.0[node].part_mut(part) = *product;
     }
 }
 
@@ -159,14 +205,17 @@ impl Ends for BothEnds<'_> {
 }
 
 /// A pass over the players with some nodes.
-struct Sweep<'a, E> {
+struct Sweep<'a, E, R> {
     ends: E,
     difference: &'a [Lanes],
     omega: &'a mut [Lanes],
     prefixes: &'a mut PerTwo,
+    rest: &'a mut R,
+    /// The numbers of the first near node and of the first far one.
+    first: [usize; 2],
 }
 
-impl<E: Ends> Sweep<'_, E> {
+impl<E: Ends, R: Rest> Sweep<'_, E, R> {
     /// Adds the contribution of `N` nodes, the first `B` of them near ones, to Ω; missing nodes
     /// have weight 0.
     #[inline(always)]
@@ -178,13 +227,21 @@ impl<E: Ends> Sweep<'_, E> {
         let missing = Node { step: 0.0, weight: 0.0 };
         let node = |n: usize| if n < B { near.get(n) } else { far.get(n - B) };
         let nodes: [Node; N] = std::array::from_fn(|n| node(n).copied().unwrap_or(missing));
+        let first = self.first;
+        let number = |n: usize| match n.checked_sub(B) {
+            None => (n < near.len()).then_some(first[0] + n),
+            Some(n) => (n < far.len()).then_some(first[1] + n),
+        };
         let Self { ends, difference, .. } = *self;
         let (twos, last) = difference.as_chunks::<2>();
         let prefixes = &mut self.prefixes.registers::<W, N>()[..twos.len()];
         let (omega, omega_of_last) = self.omega.as_chunks_mut::<2>();
         for part in 0..LANES / W {
             let at = AtNodes::<E, N, B> { ends, nodes, part };
-            let (prefix, mut sum) = at.ascend::<A, W>(twos, prefixes);
+            let start: [[f64; W]; N] = std::array::from_fn(|n| {
+                number(n).map_or([1.0; W], |node| self.rest.start(node, part))
+            });
+            let (prefix, mut sum) = at.ascend::<A, W>(twos, prefixes, start);
             let mut suffix: [[f64; W]; N] = std::array::from_fn(|n| [nodes[n].weight; W]);
             if let ([c], [omega]) = (last, &mut *omega_of_last) {
                 let player = (difference.len() - 1, c.part(part));
@@ -192,6 +249,17 @@ impl<E: Ends> Sweep<'_, E> {
                 let omega: &mut [f64; W] = omega.part_mut(part);
                 *omega = zip_lanes(omega, &total, |omega, total| omega + total);
                 sum = zip_lanes(&sum, player.1, |sum, c| sum + c);
+            }
+            for (n, product) in prefix.iter().enumerate() {
+                let Some(node) = number(n) else { continue };
+                let whole = match last {
+                    [c] => {
+                        let factor = at.factor::<A, W>(n, difference.len() - 1, c.part(part));
+                        multiply_lanes(product, &factor)
+                    }
+                    _ => *product,
+                };
+                self.rest.finish(node, part, &whole);
             }
             at.descend::<A, W>(twos, prefixes, &mut suffix, &sum, &mut omega[..twos.len()]);
         }
@@ -207,15 +275,16 @@ struct AtNodes<E, const N: usize, const B: usize> {
 }
 
 impl<E: Ends, const N: usize, const B: usize> AtNodes<E, N, B> {
-    /// Stores the products before each two players. Returns the products of all players, and the
-    /// sum of their c.
+    /// Multiplies the prefixes by all players, two by two, and stores the products before each two.
+    /// Returns the products of all of them, and the sum of their c.
     #[inline(always)]
     fn ascend<A: Arithmetic, const W: usize>(
         &self,
         twos: &[[Lanes; 2]],
         prefixes: &mut [[[f64; W]; N]],
+        mut prefix: [[f64; W]; N],
     ) -> ([[f64; W]; N], [f64; W]) {
-        let (mut prefix, mut sum) = ([[1.0; W]; N], [0.0; W]);
+        let mut sum = [0.0; W];
         for (number, (c, stored)) in twos.iter().zip(prefixes).enumerate() {
             let [near, far] = self.polynomials::<A, W>(number, c);
             for n in 0..N {
@@ -238,16 +307,25 @@ impl<E: Ends, const N: usize, const B: usize> AtNodes<E, N, B> {
         suffix: &mut [[f64; W]; N],
         sum: &[f64; W],
     ) -> [f64; W] {
-        let Self { ends, nodes, part } = *self;
-        let [mut total, _] = ends.moments::<A, W>(sum);
+        let [mut total, _] = self.ends.moments::<A, W>(sum);
         for n in 0..N {
             total = multiply_add_lanes::<A, W>(&total, &prefix[n], &suffix[n]);
-            let end: [f64; W] =
-                if n < B { ends.near(player, part) } else { ends.far(player, part) };
-            let factor = each_lane(|i| A::mul_add(nodes[n].step, c[i], end[i]));
-            suffix[n] = multiply_lanes(&suffix[n], &factor);
+            suffix[n] = multiply_lanes(&suffix[n], &self.factor::<A, W>(n, player, c));
         }
         total
+    }
+
+    /// The factor of a player at node number n.
+    #[inline(always)]
+    fn factor<A: Arithmetic, const W: usize>(
+        &self,
+        n: usize,
+        player: usize,
+        c: &[f64; W],
+    ) -> [f64; W] {
+        let Self { ends, nodes, part } = *self;
+        let end: [f64; W] = if n < B { ends.near(player, part) } else { ends.far(player, part) };
+        each_lane(|i| A::mul_add(nodes[n].step, c[i], end[i]))
     }
 
     /// Adds to Ω of all twos, from the last to the first.

@@ -103,12 +103,13 @@ struct Rules {
 impl Rules {
     /// The Gauss–Legendre rules for games of at most `players` players (Λ ≤ 2·`players`, because
     /// |c| ≤ 2M), with limits for products of a number of factors.
-    /// |c| ≤ 2M), with limits for products of so many factors.
     fn gauss_legendre(players: usize, factors: usize) -> Vec<Entry> {
-        let exact = players.div_ceil(2).max(1);
-        let is_last = |entry: &Entry| {
-            entry.rule.count() == exact || entry.limits.mixed >= 2.0 * players as f64
-        };
+        Self::up_to(2.0 * players as f64, players.div_ceil(2).max(1), factors)
+    }
+
+    /// The Gauss–Legendre rules for games up to a Λ, which a number of nodes integrates exactly.
+    fn up_to(lambda: f64, exact: usize, factors: usize) -> Vec<Entry> {
+        let is_last = |entry: &Entry| entry.rule.count() == exact || entry.limits.mixed >= lambda;
         let mut entries: Vec<Entry> = Vec::new();
         let mut count = 1;
         while !entries.last().is_some_and(is_last) {
@@ -144,6 +145,16 @@ impl NodeTable {
     pub fn new(players: usize) -> Self {
         static TABLES: Made<Rules> = Made::new();
         Self(TABLES.get(players, || Rules::new(players)))
+    }
+
+    /// The rules for games of any number of players, up to a Λ.
+    pub(crate) fn up_to(lambda: usize) -> Self {
+        static TABLES: Made<Rules> = Made::new();
+        let rules = || {
+            let entries = Rules::up_to(lambda as f64, usize::MAX, usize::MAX);
+            Rules { entries, of_unit: Vec::new() }
+        };
+        Self(TABLES.get(lambda, rules))
     }
 
     /// The rules for the integral of games of at most `players` players over a density of degree g.

@@ -41,6 +41,15 @@ impl Lanes {
         products
     }
 
+    /// Subtracts other numbers, lane by lane.
+    #[inline(always)]
+    pub fn subtract<const W: usize>(&mut self, other: &Self) {
+        for part in 0..LANES / W {
+            let difference: &mut [f64; W] = self.part_mut(part);
+            *difference = zip_lanes(difference, other.part(part), |a, b| a - b);
+        }
+    }
+
     /// Adds the products of `a` and `b`, lane by lane.
     #[inline(always)]
     pub fn add_product<A: Arithmetic, const W: usize>(&mut self, a: &Self, b: &Self) {

@@ -45,6 +45,15 @@ impl Sum {
         }
     }
 
+    /// Adds a product and its rounding errors.
+    #[inline(always)]
+    pub(crate) fn add_product<A: Arithmetic>(&mut self, a: f64, b: f64) {
+        let (product, product_error) = A::two_product(a, b);
+        let (high, error) = two_sum(self.high, product);
+        self.high = high;
+        self.low += error + product_error;
+    }
+
     /// The number, rounded.
     #[must_use]
     pub fn value(self) -> f64 {
@@ -91,6 +100,15 @@ impl Accumulator {
     #[inline(always)]
     pub fn add_plainly<A: Arithmetic, const W: usize>(&mut self, weights: &Lanes, values: &Lanes) {
         self.high.add_product::<A, W>(weights, values);
+    }
+
+    /// The differences of the sums, each rounded once.
+    #[inline(always)]
+    pub(crate) fn less(&self, other: &Self) -> Lanes {
+        Lanes(each_lane(|i| {
+            let (high, error) = two_sum(self.high.0[i], -other.high.0[i]);
+            high + (error + (self.low.0[i] - other.low.0[i]))
+        }))
     }
 
     /// The sums, rounded.

@@ -19,4 +19,5 @@ mod reproducibility;
 mod sample;
 mod series;
 mod squares;
+mod sparse;
 mod variance;

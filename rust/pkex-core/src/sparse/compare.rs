@@ -1,0 +1,151 @@
+//! The factors of the points' entries in the columns of the explained row.
+
+use std::ops::Range;
+
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::level::Body;
+use crate::sparse::cell::{AbsentFactors, Cell, CellWorkspace, Compared, ItemColumn};
+use crate::sparse::profiles::{ContrastsOf, Factor, FactorsOf};
+
+/// Computes the factors of the entries in the item's columns.
+pub(crate) struct Compare<'a> {
+    pub cell: &'a Cell<'a>,
+    pub item: &'a [ItemColumn],
+    pub workspace: &'a mut CellWorkspace,
+}
+
+impl Body for Compare<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { cell, item, workspace } = self;
+        workspace.begin(cell);
+        for own in item {
+            let reference = cell.reference::<A, W>(own);
+            let entries = cell.tile.entries(own.column);
+            let first = workspace.extend(entries.len());
+            cell.compare::<A, W>(own, &entries, first, workspace);
+            cell.replace_shares(own.column, &reference, &entries, first, workspace);
+            let column = own.column;
+            let next = entries.start;
+            workspace.compared.push(Compared { column, reference, entries, first, next });
+        }
+    }
+}
+
+impl CellWorkspace {
+    /// Removes the columns and entries of the last item.
+    fn begin(&mut self, cell: &Cell<'_>) {
+        self.compared.clear();
+        for numbers in [
+            &mut self.present,
+            &mut self.absent,
+            &mut self.difference,
+            &mut self.less_one,
+            &mut self.lambda,
+        ] {
+            numbers.clear();
+        }
+        match cell.own() {
+            Some(own) => self.lambda.extend_from_slice(&own.lambda),
+            None => self.lambda.resize(cell.tile.count(), 0.0),
+        }
+    }
+
+    /// Adds room for a number of entries, and returns the place of the first of them.
+    fn extend(&mut self, count: usize) -> usize {
+        let first = self.present.len();
+        for numbers in
+            [&mut self.present, &mut self.absent, &mut self.difference, &mut self.less_one]
+        {
+            numbers.resize(first + count, 0.0);
+        }
+        first
+    }
+}
+
+impl Cell<'_> {
+    /// The factor of an empty point in a column of the item.
+    #[inline(always)]
+    fn reference<A: Arithmetic, const W: usize>(&self, own: &ItemColumn) -> Factor {
+        let profile = self.profiles.of(own.column);
+        let zero = [0.0; W];
+        let (a, c) = profile.factor::<A, W>(&[own.x; W], &zero);
+        let (present, present_less_one) = (a[0], c[0]);
+        let (absent, absent_less_one, difference) = match self.absent {
+            AbsentFactors::Neutral(_) => (1.0, 0.0, present_less_one),
+            AbsentFactors::Marginal(term, _) => {
+                let of_zero = term.columns.of_zero(own.column);
+                let less_one = of_zero.absent_less_one;
+                (of_zero.absent, less_one, present_less_one - less_one)
+            }
+            AbsentFactors::Interventional => {
+                let (b, b_less_one) = profile.factor::<A, W>(&[own.z; W], &zero);
+                let (x, z, mut contrast) = (own.x, own.z, [0.0]);
+                ContrastsOf { profile, x, z, values: &[0.0], contrasts: &mut contrast }
+                    .run::<A, W>();
+                (b[0], b_less_one[0], contrast[0])
+            }
+        };
+        Factor { present, absent, present_less_one, absent_less_one, difference }
+    }
+
+    /// Computes a, b and c of the entries in a column of the item.
+    #[inline(always)]
+    fn compare<A: Arithmetic, const W: usize>(
+        &self,
+        own: &ItemColumn,
+        entries: &Range<usize>,
+        first: usize,
+        workspace: &mut CellWorkspace,
+    ) {
+        let profile = self.profiles.of(own.column);
+        let (ItemColumn { x, z, .. }, at) = (*own, first..first + entries.len());
+        let values = &self.tile.values[entries.clone()];
+        let factors = &mut workspace.present[at.clone()];
+        let less_one = &mut workspace.less_one[at.clone()];
+        FactorsOf { profile, x, values, factors, less_one: &mut *less_one }.run::<A, W>();
+        let absent = &mut workspace.absent[at.clone()];
+        let difference = &mut workspace.difference[at];
+        match self.absent {
+            AbsentFactors::Neutral(_) => {
+                absent.fill(1.0);
+                difference.copy_from_slice(less_one);
+            }
+            AbsentFactors::Marginal(term, tile) => {
+                let means = &term.entries[tile];
+                absent.copy_from_slice(&means.factors[entries.clone()]);
+                let means = &means.less_one[entries.clone()];
+                for ((c, a), b) in difference.iter_mut().zip(&*less_one).zip(means) {
+                    *c = a - b;
+                }
+            }
+            AbsentFactors::Interventional => {
+                FactorsOf { profile, x: z, values, factors: absent, less_one }.run::<A, W>();
+                ContrastsOf { profile, x, z, values, contrasts: difference }.run::<A, W>();
+            }
+        }
+    }
+
+    /// Replaces the shares of |c| in Λ by those of the compared entries.
+    fn replace_shares(
+        &self,
+        column: usize,
+        reference: &Factor,
+        entries: &Range<usize>,
+        first: usize,
+        workspace: &mut CellWorkspace,
+    ) {
+        let CellWorkspace { present, absent, difference, lambda, .. } = workspace;
+        let own = self.own();
+        let replaced = reference.share() - self.zero_factor(column).share();
+        for (number, entry) in entries.clone().enumerate() {
+            let at = first + number;
+            let size = present[at].max(absent[at]);
+            let share = if size > 0.0 { difference[at].abs() / size } else { 0.0 };
+            let of_own = own.map_or(0.0, |own| own.shares[entry]);
+            lambda[self.tile.points[entry]] += share - of_own - replaced;
+        }
+    }
+}

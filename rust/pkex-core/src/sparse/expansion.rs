@@ -1,0 +1,413 @@
+//! Kernel expansions f(x) = Σᵢ αᵢ k(x, xᵢ) with sparse points, and their Shapley values at sparse
+//! rows.
+
+use std::sync::{Arc, Mutex, OnceLock};
+
+use crate::error::Error;
+use crate::kernel::term::Term;
+use crate::matrix::Matrix;
+use crate::memory::{Memory, RESULT, SUMS, saturating_product};
+use crate::settings::{Context, Settings};
+use crate::simd::sum::{Sum, Summation};
+use crate::sparse::cell::{AbsentFactors, Cell, CellWorkspace, ItemColumn};
+use crate::sparse::marginal::MarginalTerm;
+use crate::sparse::means::SparseBackground;
+use crate::sparse::own_factors::{OwnFactors, ZeroFactors};
+use crate::sparse::profiles::{Profiles, log};
+use crate::sparse::rows::{SparseMatrix, SparseRow};
+use crate::sparse::tiles::Tile;
+use crate::threads::{Monitor, Parallelism, Stop};
+use crate::walk::waves::{Units, Waves};
+
+/// The value function of sparse rows, with background rows and their weights of sum 1.
+#[derive(Clone, Copy, Debug)]
+pub enum SparseGame<'a> {
+    /// Absent features have factor 1.
+    Neutral,
+    /// Absent features are those of background rows.
+    Interventional(SparseMatrix<'a>, &'a [f64]),
+    /// Each absent feature is drawn from the background independently.
+    Marginal(SparseMatrix<'a>, &'a [f64]),
+    /// The same, from the points.
+    MarginalOfPoints,
+}
+
+/// A product kernel, packed.
+#[derive(Debug)]
+struct PackedTerm {
+    coefficient: f64,
+    profiles: Profiles,
+    zeros: Vec<ZeroFactors>,
+    neutral: Vec<OwnFactors>,
+}
+
+/// The absent factors of a marginal game, term by term.
+#[derive(Debug)]
+struct Marginal {
+    background: SparseBackground,
+    terms: Vec<MarginalTerm>,
+}
+
+/// A kernel expansion with sparse points.
+#[derive(Debug)]
+pub struct SparseExpansion {
+    columns: usize,
+    outputs: usize,
+    /// The points, as a matrix owns them.
+    points: (Vec<usize>, Vec<usize>, Vec<f64>),
+    tiles: Vec<Tile>,
+    /// The weights of the points of each tile, output by output.
+    weights: Vec<Vec<f64>>,
+    terms: Vec<PackedTerm>,
+    of_points: OnceLock<Arc<Marginal>>,
+    last: Mutex<Option<Arc<Marginal>>>,
+}
+
+impl SparseExpansion {
+    /// Packs `points` (n × columns), `coefficients` (n × outputs) and the kernel's terms, which are
+    /// products of positive stationary kernels of single columns.
+    ///
+    /// # Errors
+    /// If the numbers of points differ, or a term is not such a product.
+    pub fn new(
+        points: SparseMatrix<'_>,
+        coefficients: Matrix<'_>,
+        terms: &[Term],
+        settings: &Settings,
+    ) -> Result<Self, Error> {
+        if coefficients.rows() != points.rows() {
+            return Err(Error::Shape {
+                argument: "coefficients",
+                expected: format!("{} rows, one for each point", points.rows()),
+                got: format!("{} rows", coefficients.rows()),
+            });
+        }
+        let tiles = Tile::all(points);
+        let of_tile = |tile: &Tile| {
+            tile.rows.iter().flat_map(|&row| coefficients.row(row)).copied().collect()
+        };
+        let weights = tiles.iter().map(of_tile).collect();
+        let stop = Stop::new(false);
+        let context = Context { settings, stop: &stop };
+        let packed = |term: &Term| {
+            let profiles = Profiles::new(term, points.columns())?;
+            let zeros = tiles.iter().map(|tile| ZeroFactors::new(&profiles, tile, context));
+            let zeros: Vec<_> = zeros.collect();
+            let neutral = tiles.iter().zip(&zeros);
+            let neutral = neutral.map(|(tile, zero)| OwnFactors::neutral(tile, zero)).collect();
+            Ok(PackedTerm { coefficient: term.coefficient, profiles, zeros, neutral })
+        };
+        Ok(Self {
+            columns: points.columns(),
+            outputs: coefficients.columns(),
+            points: points.to_owned_parts(),
+            terms: terms.iter().map(packed).collect::<Result<_, Error>>()?,
+            tiles,
+            weights,
+            of_points: OnceLock::new(),
+            last: Mutex::default(),
+        })
+    }
+
+    /// Number of columns, which are the players.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Number of outputs.
+    #[must_use]
+    pub fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// Computes Shapley values: row by row of `x`, column by column, output by output.
+    ///
+    /// # Errors
+    /// If the number of columns of `x` or of the background is wrong, a value overflows, there is
+    /// too little memory, or the monitor stops the call.
+    pub fn explain(
+        &self,
+        x: SparseMatrix<'_>,
+        game: SparseGame<'_>,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Vec<f64>, Error> {
+        self.check_columns("X", x)?;
+        let prepared = self.prepared(game, settings)?;
+        let width = saturating_product([self.columns, self.outputs]);
+        let work = |workspace: &mut (CellWorkspace, Vec<Sum>),
+                    row,
+                    context: Context<'_>,
+                    values: &mut [f64]| {
+            let (cells, sums) = workspace;
+            sums.fill(Sum::default());
+            self.add_up(x.row(row), game, prepared.as_deref(), cells, context, sums);
+            write(values, sums);
+        };
+        let workspace = |memory: &Memory| {
+            Ok((CellWorkspace::default(), memory.filled(width, Sum::default(), SUMS)?))
+        };
+        self.for_each_row(x.rows(), width, settings, monitor, workspace, work)
+    }
+
+    /// Computes the expansion f(x): row by row of `x`, output by output.
+    ///
+    /// # Errors
+    /// As [`SparseExpansion::explain`].
+    pub fn predict(
+        &self,
+        x: SparseMatrix<'_>,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Vec<f64>, Error> {
+        self.check_columns("X", x)?;
+        let work =
+            |(logs, sums): &mut (Vec<f64>, Vec<Sum>), row, _: Context<'_>, values: &mut [f64]| {
+                sums.fill(Sum::default());
+                for term in &self.terms {
+                    for (tile, weights) in self.tiles.iter().zip(&self.weights).enumerate() {
+                        let weights = (term.coefficient, weights.1.as_slice());
+                        self.logs_of_kernel(term, tile, x.row(row), logs);
+                        self.add_weighted(logs, weights, sums);
+                    }
+                }
+                write(values, sums);
+            };
+        let workspace = |_: &Memory| Ok((Vec::new(), vec![Sum::default(); self.outputs]));
+        self.for_each_row(x.rows(), self.outputs, settings, monitor, workspace, work)
+    }
+
+    /// Computes the value of the empty coalition in a neutral or marginal game: output by output.
+    /// In the interventional game it is the mean of the predictions of the background.
+    ///
+    /// # Errors
+    /// As [`SparseExpansion::explain`].
+    pub fn base(&self, game: SparseGame<'_>, settings: &Settings) -> Result<Vec<f64>, Error> {
+        let prepared = self.prepared(game, settings)?;
+        let mut sums = vec![Sum::default(); self.outputs];
+        for (number, term) in self.terms.iter().enumerate() {
+            for (tile, weights) in self.weights.iter().enumerate() {
+                let logs = match &prepared {
+                    Some(marginal) => {
+                        marginal.terms[number].logs_of_absent(&self.tiles[tile], tile)
+                    }
+                    None => vec![0.0; self.tiles[tile].count()],
+                };
+                self.add_weighted(&logs, (term.coefficient, weights), &mut sums);
+            }
+        }
+        Ok(sums.into_iter().map(Sum::value).collect())
+    }
+
+    /// The absent factors of a marginal game.
+    fn prepared(
+        &self,
+        game: SparseGame<'_>,
+        settings: &Settings,
+    ) -> Result<Option<Arc<Marginal>>, Error> {
+        match game {
+            SparseGame::Neutral => Ok(None),
+            SparseGame::Interventional(rows, weights) => {
+                self.check_background(rows, weights)?;
+                Ok(None)
+            }
+            SparseGame::Marginal(rows, weights) => {
+                self.check_background(rows, weights)?;
+                // Without waiting: the thread that holds the lock may not exist in a forked child.
+                let kept = self.last.try_lock().ok().and_then(|kept| kept.clone());
+                if let Some(kept) = kept.filter(|kept| kept.background.is_of(rows, weights)) {
+                    return Ok(Some(kept));
+                }
+                let marginal =
+                    Arc::new(self.marginal(SparseBackground::new(rows, weights), settings));
+                if let Ok(mut kept) = self.last.try_lock() {
+                    *kept = Some(Arc::clone(&marginal));
+                }
+                Ok(Some(marginal))
+            }
+            SparseGame::MarginalOfPoints => {
+                let marginal = self.of_points.get_or_init(|| {
+                    let (starts, indices, values) = &self.points;
+                    let points = SparseMatrix::of_parts(self.columns, starts, indices, values);
+                    let count = points.rows();
+                    let weights = vec![1.0 / count as f64; count];
+                    Arc::new(self.marginal(SparseBackground::new(points, &weights), settings))
+                });
+                Ok(Some(Arc::clone(marginal)))
+            }
+        }
+    }
+
+    fn marginal(&self, background: SparseBackground, settings: &Settings) -> Marginal {
+        let stop = Stop::new(false);
+        let context = Context { settings, stop: &stop };
+        let of_term = |term: &PackedTerm| {
+            let points = (self.tiles.as_slice(), term.zeros.as_slice());
+            MarginalTerm::new(&term.profiles, points, &background, self.columns, context)
+        };
+        Marginal { terms: self.terms.iter().map(of_term).collect(), background }
+    }
+
+    /// Adds the values of a row to sums.
+    fn add_up(
+        &self,
+        x: SparseRow<'_>,
+        game: SparseGame<'_>,
+        marginal: Option<&Marginal>,
+        workspace: &mut CellWorkspace,
+        context: Context<'_>,
+        sums: &mut [Sum],
+    ) {
+        let alternatives = match game {
+            SparseGame::Interventional(rows, weights) => {
+                let of_row = |row| (columns_of(x, rows.row(row)), weights[row]);
+                (0..rows.rows()).map(of_row).collect()
+            }
+            _ => vec![(columns_of(x, SparseRow::EMPTY), 1.0)],
+        };
+        for (item, weight) in alternatives {
+            for (number, term) in self.terms.iter().enumerate() {
+                for (tile, weights) in self.weights.iter().enumerate() {
+                    if context.is_stopped() {
+                        return;
+                    }
+                    let absent = match (game, marginal) {
+                        (SparseGame::Interventional(..), _) => AbsentFactors::Interventional,
+                        (_, Some(marginal)) => {
+                            AbsentFactors::Marginal(&marginal.terms[number], tile)
+                        }
+                        (_, None) => AbsentFactors::Neutral(&term.neutral[tile]),
+                    };
+                    let cell = Cell {
+                        tile: &self.tiles[tile],
+                        tiles: &self.tiles,
+                        profiles: &term.profiles,
+                        zero: &term.zeros[tile],
+                        absent,
+                        weights,
+                        scale: term.coefficient * weight,
+                    };
+                    cell.add_values(&item, workspace, context, sums);
+                }
+            }
+        }
+    }
+
+    /// ln k(x, y) of the points y of a tile.
+    fn logs_of_kernel(
+        &self,
+        term: &PackedTerm,
+        tile: usize,
+        x: SparseRow<'_>,
+        logs: &mut Vec<f64>,
+    ) {
+        let (zero, tile) = (&term.zeros[tile], &self.tiles[tile]);
+        logs.clear();
+        logs.extend_from_slice(&zero.log_sums);
+        let mut total = 0.0;
+        for (&column, &x) in x.columns.iter().zip(x.values) {
+            let kernel = |y: f64| {
+                let (factor, less_one) = term.profiles.factor(column, x, y);
+                log(factor, less_one)
+            };
+            let of_zero = kernel(0.0);
+            total += of_zero;
+            for entry in tile.entries(column) {
+                let change = kernel(tile.values[entry]) - of_zero - zero.logs[entry];
+                logs[tile.points[entry]] += change;
+            }
+        }
+        for log in logs {
+            *log += total;
+        }
+    }
+
+    /// Adds weights times exponentials to the sums of outputs.
+    fn add_weighted(&self, logs: &[f64], (scale, weights): (f64, &[f64]), sums: &mut [Sum]) {
+        for (log, weights) in logs.iter().zip(weights.chunks(self.outputs.max(1))) {
+            let kernel = scale * libm::exp(log.min(0.0));
+            for (sum, weight) in sums.iter_mut().zip(weights) {
+                sum.add(Sum::from(kernel * weight), Summation::Compensated);
+            }
+        }
+    }
+
+    /// Computes the results of rows, several of them at a time.
+    fn for_each_row<W>(
+        &self,
+        rows: usize,
+        width: usize,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+        workspace: impl Fn(&Memory) -> Result<W, Error> + Sync,
+        work: impl Fn(&mut W, usize, Context<'_>, &mut [f64]) + Sync,
+    ) -> Result<Vec<f64>, Error> {
+        let memory = Memory::default();
+        let mut result = memory.filled(saturating_product([rows, width]), 0.0, RESULT)?;
+        if result.is_empty() {
+            return Ok(result);
+        }
+        let entries: usize = self.tiles.iter().map(|tile| tile.values.len()).sum();
+        let cost = saturating_product([rows, entries + width, 12 * self.terms.len()]);
+        Waves::new(rows, monitor).compute(
+            &memory,
+            Units { in_wave: rows, per_task: 1 },
+            Parallelism::of(cost, settings.threads),
+            result.chunks_mut(width).enumerate(),
+            || workspace(&memory),
+            |workspace, (row, values), stop| {
+                work(workspace, row, Context { settings, stop }, values);
+            },
+        )?;
+        match result.chunks(width).position(|row| row.iter().any(|value| !value.is_finite())) {
+            Some(row) => Err(Error::Overflow { row }),
+            None => Ok(result),
+        }
+    }
+
+    fn check_columns(&self, argument: &'static str, rows: SparseMatrix<'_>) -> Result<(), Error> {
+        if rows.columns() == self.columns {
+            return Ok(());
+        }
+        Err(Error::Shape {
+            argument,
+            expected: format!("{} columns", self.columns),
+            got: format!("{} columns", rows.columns()),
+        })
+    }
+
+    fn check_background(&self, rows: SparseMatrix<'_>, weights: &[f64]) -> Result<(), Error> {
+        self.check_columns("background", rows)?;
+        if rows.rows() > 0 && rows.rows() == weights.len() {
+            return Ok(());
+        }
+        Err(Error::Shape {
+            argument: "background",
+            expected: "at least one row, and a weight for each row".to_owned(),
+            got: format!("{} rows, {} weights", rows.rows(), weights.len()),
+        })
+    }
+}
+
+/// Writes the values of sums.
+fn write(values: &mut [f64], sums: &[Sum]) {
+    for (value, sum) in values.iter_mut().zip(sums) {
+        *value = sum.value();
+    }
+}
+
+/// The columns in which x or z has an entry, ascending.
+fn columns_of(x: SparseRow<'_>, z: SparseRow<'_>) -> Vec<ItemColumn> {
+    let mut of_z = z.columns.iter().copied().zip(z.values.iter().copied()).peekable();
+    let mut columns = Vec::with_capacity(x.columns.len() + z.columns.len());
+    for (&column, &x) in x.columns.iter().zip(x.values) {
+        while let Some((column, z)) = of_z.next_if(|(other, _)| *other < column) {
+            columns.push(ItemColumn { column, x: 0.0, z });
+        }
+        let z = of_z.next_if(|(other, _)| *other == column).map_or(0.0, |(_, z)| z);
+        columns.push(ItemColumn { column, x, z });
+    }
+    columns.extend(of_z.map(|(column, z)| ItemColumn { column, x: 0.0, z }));
+    columns
+}

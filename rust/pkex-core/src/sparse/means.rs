@@ -1,0 +1,117 @@
+//! Mean factors over sparse background rows: the absent factors of marginal games.
+//!
+//! b = Σ_l w_l k(z_l, y): the rows with an entry in the column one by one, all others at once.
+
+use crate::kernel::family::Profile;
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::level::Body;
+use crate::simd::sum::{Sum, Summation};
+use crate::sparse::profiles::{Factor, FactorsOf};
+use crate::sparse::rows::{ByColumn, SparseMatrix};
+
+/// Background rows by column, with the weight of each entry's row.
+#[derive(Debug)]
+pub(crate) struct SparseBackground {
+    by_column: ByColumn,
+    weights: Vec<f64>,
+    rows: usize,
+}
+
+impl SparseBackground {
+    /// The rows of a matrix, with their weights of sum 1.
+    pub fn new(rows: SparseMatrix<'_>, weights: &[f64]) -> Self {
+        Self {
+            by_column: ByColumn::new(rows, 0..rows.rows()),
+            weights: weights.to_vec(),
+            rows: rows.rows(),
+        }
+    }
+
+    /// Whether it is of these rows and weights.
+    pub fn is_of(&self, rows: SparseMatrix<'_>, weights: &[f64]) -> bool {
+        self.weights == weights && self.by_column == ByColumn::new(rows, 0..rows.rows())
+    }
+
+    /// The entries of a column with the weights of their rows, and the weight of all other rows.
+    pub fn of(&self, column: usize) -> (&[f64], Vec<f64>, f64) {
+        let entries = self.by_column.of(column);
+        let rows = &self.by_column.rows[entries.clone()];
+        let weights: Vec<f64> = rows.iter().map(|&row| self.weights[row]).collect();
+        let mut rest = Sum::from(1.0);
+        for weight in &weights {
+            rest.add(Sum::from(-weight), Summation::Compensated);
+        }
+        let rest = if rows.len() == self.rows { 0.0 } else { rest.value().max(0.0) };
+        (&self.by_column.values[entries], weights, rest)
+    }
+}
+
+/// The mean factors of zero entries, by column.
+#[derive(Debug)]
+pub(crate) struct ColumnMeans {
+    pub factors: Vec<f64>,
+    pub less_one: Vec<f64>,
+}
+
+impl ColumnMeans {
+    /// The factor of a column where x and the point are zero: a = 1.
+    pub fn of_zero(&self, column: usize) -> Factor {
+        Factor {
+            present: 1.0,
+            absent: self.factors[column],
+            present_less_one: 0.0,
+            absent_less_one: self.less_one[column],
+            difference: -self.less_one[column],
+        }
+    }
+}
+
+/// The mean factors of a tile's entries, entry by entry.
+#[derive(Debug)]
+pub(crate) struct EntryMeans {
+    pub factors: Vec<f64>,
+    pub less_one: Vec<f64>,
+}
+
+/// Computes the mean of k(z, y) and of k(z, y) − 1 over the rows z of a background for each y.
+pub(crate) struct Means<'a> {
+    pub profile: &'a Profile,
+    pub background: (&'a [f64], &'a [f64], f64),
+    pub values: &'a [f64],
+    pub factors: &'a mut [f64],
+    pub less_one: &'a mut [f64],
+}
+
+impl Body for Means<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { profile, background: (entries, weights, rest), values, factors, less_one } =
+            self;
+        let mut at_z = (vec![0.0; entries.len()], vec![0.0; entries.len()]);
+        for (number, &y) in values.iter().enumerate() {
+            FactorsOf {
+                profile,
+                x: y,
+                values: entries,
+                factors: &mut at_z.0,
+                less_one: &mut at_z.1,
+            }
+            .run::<A, W>();
+            let ([of_zero], [less_one_of_zero]) = profile.factor::<A, 1>(&[0.0], &[y]);
+            factors[number] = weighted::<A>(&at_z.0, weights, rest * of_zero);
+            less_one[number] = weighted::<A>(&at_z.1, weights, rest * less_one_of_zero);
+        }
+    }
+}
+
+/// A number plus the weighted sum of others.
+#[inline(always)]
+fn weighted<A: Arithmetic>(numbers: &[f64], weights: &[f64], start: f64) -> f64 {
+    let mut sum = Sum::from(start);
+    for (number, weight) in numbers.iter().zip(weights) {
+        sum.add_product::<A>(*weight, *number);
+    }
+    sum.value()
+}

@@ -1,0 +1,225 @@
+//! Sparse rows have the values that the same rows have as dense ones.
+
+use std::ops::ControlFlow;
+
+use pkex_core::{
+    Background, Expansion, Factor, Family, Matrix, Method, Players, Settings, SparseExpansion,
+    SparseGame, SparseMatrix, Summation, Term, ValueFunction,
+};
+
+use crate::random::Random;
+
+/// A sparse matrix, and the same dense.
+struct Rows {
+    dense: Vec<f64>,
+    count: usize,
+    columns: usize,
+    starts: Vec<usize>,
+    indices: Vec<usize>,
+    values: Vec<f64>,
+}
+
+impl Rows {
+    /// Rows of which a share of the entries is not zero: none in row 0, all in row 1.
+    fn new(random: &mut Random, [rows, columns]: [usize; 2], share: f64) -> Self {
+        let mut dense = vec![0.0; rows * columns];
+        for (place, entry) in dense.iter_mut().enumerate() {
+            let is_there = match place / columns {
+                0 => false,
+                1 => true,
+                _ => random.next() < share,
+            };
+            if is_there {
+                *entry = 3.0 * random.next() - 1.0;
+            }
+        }
+        let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
+        for row in dense.chunks(columns) {
+            for (column, &value) in row.iter().enumerate() {
+                if value != 0.0 {
+                    indices.push(column);
+                    values.push(value);
+                }
+            }
+            starts.push(values.len());
+        }
+        Self { dense, count: rows, columns, starts, indices, values }
+    }
+
+    fn matrix(&self) -> Matrix<'_> {
+        Matrix::of_shape(&self.dense, [self.count, self.columns])
+    }
+
+    fn sparse(&self) -> SparseMatrix<'_> {
+        SparseMatrix::new(self.columns, &self.starts, &self.indices, &self.values).unwrap()
+    }
+}
+
+/// A problem with two outputs and a kernel of two terms.
+struct Problem {
+    points: Rows,
+    x: Rows,
+    background: Rows,
+    weights: Vec<f64>,
+    coefficients: Vec<f64>,
+    terms: Vec<Term>,
+}
+
+impl Problem {
+    fn new([points, columns]: [usize; 2], share: f64, families: [Family; 2]) -> Self {
+        let mut random = Random::new(7 * points as u64 + columns as u64);
+        let mut rows = |count| Rows::new(&mut random, [count, columns], share);
+        let (points, x, background) = (rows(points), rows(6), rows(5));
+        let weights = vec![0.1, 0.3, 0.2, 0.15, 0.25];
+        let coefficients = random.numbers(points.count * 2, -1.0, 1.0);
+        let term = |coefficient, family, width: f64| {
+            let parameter = |column| width * (1.0 + 0.01 * column as f64);
+            let factor = |column| Factor { family, column, parameter: parameter(column) };
+            Term { coefficient, factors: (0..columns).map(factor).collect(), series: None }
+        };
+        let terms = vec![term(0.7, families[0], 1.5), term(1.3, families[1], 4.0)];
+        Self { points, x, background, weights, coefficients, terms }
+    }
+
+    fn coefficients(&self) -> Matrix<'_> {
+        Matrix::of_shape(&self.coefficients, [self.points.count, 2])
+    }
+
+    fn games(&self) -> [(SparseGame<'_>, ValueFunction<'_>); 4] {
+        let (rows, weights) = (self.background.sparse(), self.weights.as_slice());
+        let background = Background { rows: self.background.matrix(), weights };
+        [
+            (SparseGame::Neutral, ValueFunction::Neutral),
+            (SparseGame::Interventional(rows, weights), ValueFunction::Interventional(background)),
+            (SparseGame::Marginal(rows, weights), ValueFunction::Marginal(background)),
+            (SparseGame::MarginalOfPoints, ValueFunction::MarginalOfPoints),
+        ]
+    }
+
+    fn sparse(&self, settings: &Settings) -> SparseExpansion {
+        SparseExpansion::new(self.points.sparse(), self.coefficients(), &self.terms, settings)
+            .unwrap()
+    }
+
+    fn dense(&self) -> Expansion {
+        let players = Players::columns(self.points.columns);
+        Expansion::new(self.points.matrix(), self.coefficients(), &self.terms, players).unwrap()
+    }
+}
+
+fn go_on(_: usize, _: usize) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+/// The largest difference, relative to the largest number.
+fn distance(ours: &[f64], expected: &[f64]) -> f64 {
+    assert_eq!(ours.len(), expected.len());
+    let size = expected.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    let differences = ours.iter().zip(expected).map(|(a, b)| (a - b).abs());
+    differences.fold(0.0, f64::max) / size
+}
+
+const FAMILIES: [[Family; 2]; 3] = [
+    [Family::Rbf, Family::Laplacian],
+    [Family::Cauchy, Family::Matern32],
+    [Family::Matern52, Family::Periodic { period: 7.0 }],
+];
+
+#[test]
+fn values_predictions_and_bases_are_those_of_dense_rows() {
+    let settings = Settings::default();
+    for (families, shape, share) in [
+        (FAMILIES[0], [50, 30], 0.1),
+        (FAMILIES[1], [33, 60], 0.05),
+        (FAMILIES[2], [17, 12], 0.4),
+        (FAMILIES[0], [3, 5], 0.0),
+    ] {
+        let problem = Problem::new(shape, share, families);
+        let (sparse, dense) = (problem.sparse(&settings), problem.dense());
+        let (x, x_dense) = (problem.x.sparse(), problem.x.matrix());
+        let predicted = sparse.predict(x, &settings, &mut go_on).unwrap();
+        let expected = dense.predict(x_dense, &settings, &mut go_on).unwrap();
+        assert!(distance(&predicted, &expected) < 1e-13);
+        for (game, of_dense) in problem.games() {
+            let values = sparse.explain(x, game, &settings, &mut go_on).unwrap();
+            let method = Method::Quadrature;
+            let expected = dense.explain(x_dense, of_dense, method, &settings, &mut go_on).unwrap();
+            let error = distance(&values, &expected);
+            assert!(error < 1e-12, "{game:?}: {error:e}");
+            if !matches!(game, SparseGame::Interventional(..)) {
+                let base = sparse.base(game, &settings).unwrap();
+                let expected = dense.base(of_dense, &settings, &mut go_on).unwrap();
+                assert!(distance(&base, &expected) < 1e-13, "{game:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn values_do_not_depend_on_threads_or_on_the_other_rows() {
+    let problem = Problem::new([70, 40], 0.1, FAMILIES[0]);
+    let (one, two) = (Settings::default(), Settings { threads: 2, ..Settings::default() });
+    let expansion = problem.sparse(&one);
+    for (game, _) in problem.games() {
+        let values = expansion.explain(problem.x.sparse(), game, &one, &mut go_on).unwrap();
+        assert_eq!(values, expansion.explain(problem.x.sparse(), game, &two, &mut go_on).unwrap());
+        let Rows { starts, indices, values: entries, columns, .. } = &problem.x;
+        let last = starts[5]..starts[6];
+        let starts = [0, last.len()];
+        let row = SparseMatrix::new(*columns, &starts, &indices[last.clone()], &entries[last]);
+        let alone = expansion.explain(row.unwrap(), game, &one, &mut go_on).unwrap();
+        assert_eq!(alone, values[5 * columns * 2..]);
+    }
+}
+
+#[test]
+fn plain_sums_are_those_of_dense_rows_too() {
+    let settings = Settings { summation: Summation::Plain, ..Settings::default() };
+    let problem = Problem::new([50, 30], 0.1, FAMILIES[0]);
+    let (sparse, dense) = (problem.sparse(&settings), problem.dense());
+    for (game, of_dense) in problem.games() {
+        let values = sparse.explain(problem.x.sparse(), game, &settings, &mut go_on).unwrap();
+        let (x, method) = (problem.x.matrix(), Method::Quadrature);
+        let expected = dense.explain(x, of_dense, method, &settings, &mut go_on).unwrap();
+        assert!(distance(&values, &expected) < 1e-12, "{game:?}");
+    }
+}
+
+#[test]
+fn factors_below_the_range_do_not_lose_the_values_of_equal_entries() {
+    // k(60, 0) is exp(−1800), but the points with an entry 60 have k = 1.
+    let family = Family::Rbf;
+    let mut problem = Problem::new([20, 8], 0.2, [family, family]);
+    for rows in [&mut problem.points, &mut problem.x, &mut problem.background] {
+        for (entry, column) in rows.values.iter_mut().zip(&rows.indices) {
+            if column % 2 == 0 {
+                *entry = 60.0;
+            }
+        }
+        for row in 0..rows.count {
+            for at in rows.starts[row]..rows.starts[row + 1] {
+                rows.dense[row * rows.columns + rows.indices[at]] = rows.values[at];
+            }
+        }
+    }
+    for term in &mut problem.terms {
+        term.factors.iter_mut().for_each(|factor| factor.parameter = 1.0);
+    }
+    let settings = Settings::default();
+    let (sparse, dense) = (problem.sparse(&settings), problem.dense());
+    for (game, of_dense) in problem.games() {
+        let values = sparse.explain(problem.x.sparse(), game, &settings, &mut go_on).unwrap();
+        let (x, method) = (problem.x.matrix(), Method::Quadrature);
+        let expected = dense.explain(x, of_dense, method, &settings, &mut go_on).unwrap();
+        let error = distance(&values, &expected);
+        assert!(error < 1e-12, "{game:?}: {error:e}");
+    }
+}
+
+#[test]
+fn matrices_of_unordered_columns_are_refused() {
+    assert!(SparseMatrix::new(3, &[0, 2], &[1, 0], &[1.0, 2.0]).is_err());
+    assert!(SparseMatrix::new(3, &[0, 2], &[1, 3], &[1.0, 2.0]).is_err());
+    assert!(SparseMatrix::new(3, &[0, 1], &[1, 2], &[1.0, 2.0]).is_err());
+    assert!(SparseMatrix::new(3, &[0, 2], &[1, 2], &[1.0, 2.0]).is_ok());
+}
