@@ -241,6 +241,7 @@ def variance_games_twice(
     progress: _Progress | None = None,
 ) -> NDArray[np.float64]: ...
 def simd_level() -> str: ...
+
 @final
 class SparseExpansion:
     def __new__(
