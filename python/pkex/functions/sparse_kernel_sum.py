@@ -198,7 +198,8 @@ class SparseKernelSum(Function):
         if self._powers is not None and self._players is None and quantity == SHAPLEY:
             with np.errstate(over="ignore", invalid="ignore"):
                 return finite(self._powers.explain(X, game, self._background(game), how.progress))
-        if self._packed is not None and self._players is None and quantity == SHAPLEY:
+        has_players = self._players is None and quantity == SHAPLEY
+        if self._packed is not None and has_players and how.method == "quadrature":
             return finite(
                 self._packed.explain(
                     packed_rows(X),
