@@ -241,6 +241,9 @@ class SparseKernelSum(Function):
             outputs = self.evaluate(rows, n_threads=how.n_threads)
             means = added(weights.reshape(-1, *[1] * (outputs.ndim - 1)) * outputs)
             return means if self.has_output_axis else float(means)
+        if self._packed is not None and self._players is None:
+            sums = self._packed.base(game=self._packed_game(game), n_threads=how.n_threads)
+            return self._as_base(finite_base(sums + self.intercept))
         background = self._background(game)
         if self._powers is not None and self._players is None:
             with np.errstate(over="ignore", invalid="ignore"):
@@ -250,7 +253,7 @@ class SparseKernelSum(Function):
         if self._term.series is not None:
             part = self._of_points()
             return part.function.base(part.game(game), how)
-        products = np.exp(logarithms_of_means(self._term, self.points, *background, self._players))
+        products = np.exp(logarithms_of_means(self._term, self.points, *background, self.players))
         sums = neutral_sums([self._term], (self._columns_of_coefficients.T * products).T)
         return self._as_base(finite_base(sums + self.intercept))
 

@@ -63,7 +63,7 @@ def logarithms_of_means(
     points: SparseRows,
     rows: SparseRows,
     weights: Float,
-    players: NDArray[np.int64] | None,
+    players: NDArray[np.int64],
 ) -> Float:
     """Return Σ_p log b_ip of each point, shape (n,).
 
@@ -76,17 +76,17 @@ def logarithms_of_means(
         The background.
     weights : ndarray of shape (m,)
         Weights with sum 1.
-    players : ndarray of int64, shape (d,), or None
-        The number of each column's player; None if each column is a player.
+    players : ndarray of int64, shape (d,)
+        The number of each column's player.
     """
     step = max(1, _MOST_PAIRS // rows.shape[0])
     starts = range(0, points.shape[0], step)
-    of_block = _of_columns if players is None else _of_groups
     columns = _Columns(term, points.shape[1])
-    own = np.arange(points.shape[1]) if players is None else players
     background = _Table(term, rows)
     blocks = [
-        of_block(columns, _Table(term, points[start : start + step]), background, weights, own)
+        _of_players(
+            columns, _Table(term, points[start : start + step]), background, weights, players
+        )
         for start in starts
     ]
     return np.concatenate([np.zeros(0), *blocks])
@@ -112,30 +112,7 @@ class _Table:
         return np.asarray(np.diff(self._ends))
 
 
-def _of_columns(
-    columns: _Columns, points: _Table, rows: _Table, weights: Float, players: NDArray[np.int64]
-) -> Float:
-    """Return Σ_j log b_ij, where each column is a player."""
-    d = rows.shape[1]
-    of_values = np.repeat(weights, np.diff(rows.logarithms.indptr))
-    missing = of_values * -np.expm1(rows.logarithms.data)
-    # log b_j0, for points that are 0 in column j.
-    at_zero = np.log1p(-np.bincount(rows.logarithms.indices, missing, minlength=d))
-    at_zero = np.maximum(at_zero, _LEAST_LOGARITHM)
-    counts = rows.counts()
-    total = at_zero.sum() + points.logarithms @ (counts == 0).astype(np.float64)
-    for column in np.flatnonzero((counts > 0) & (points.counts() > 0)).tolist():
-        numbers, values, logarithms = points(column)
-        some, others, _ = rows(column)
-        of_zeros = 1.0 - weights[some].sum() if len(some) < len(weights) else 0.0
-        kernel = np.exp(columns.logarithms(np.array([column]), others[:, None], values))
-        means = of_zeros * np.exp(logarithms) + weights[some] @ kernel
-        with np.errstate(divide="ignore"):
-            total[numbers] += np.maximum(np.log(means), _LEAST_LOGARITHM) - at_zero[column]
-    return np.asarray(total)
-
-
-def _of_groups(
+def _of_players(
     columns: _Columns, points: _Table, rows: _Table, weights: Float, players: NDArray[np.int64]
 ) -> Float:
     """Return Σ_p log b_ip, where players are groups of columns."""
