@@ -167,7 +167,8 @@ class _ExponentialProducts(Products):
     def factors(self, column: int, entries: NDArray[Any]) -> Float:
         rows = np.repeat(self._row, len(entries), axis=0)
         rows[:, column] = entries
-        return _exponential(self._function.evaluate(rows, n_threads=1) - self._level)[None]
+        factors = _exponential(self._function.evaluate(rows, n_threads=1) - self._level)
+        return factors[None]
 
     def kinks(self, column: int) -> Float:
         return self._sum.kinks(column)
