@@ -74,7 +74,7 @@ class Exponential(Linked):
     ) -> Float:
         if not self.logarithm.is_additive:
             return super().explain(X, game=game, quantity=quantity, how=how)
-        values = np.zeros((len(X), comb(self.n_players, quantity.size), 1))
+        values = np.zeros((X.shape[0], comb(self.n_players, quantity.size), 1))
         alone = how.reporting(None)
         absent, weights = self._absent(game, alone)
         present = self.logarithm.explain(X, game=self._with_points(game), how=alone)[..., 0]
