@@ -65,10 +65,6 @@ class Exponential(Linked):
     def logarithm(self) -> Function:
         return self.parts[0]
 
-    @property
-    def draws_rows(self) -> bool:
-        return not self.logarithm.is_additive
-
     def explain(
         self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
     ) -> Float:
