@@ -9,6 +9,7 @@ import pytest
 import sklearn.linear_model
 from brute_force import Reference, coalitions, interventional, shapley_weights
 from linear_models import LINEAR_MODELS, TARGETS, THREE, TWO, D, X, Y, fit_quietly
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor, make_column_transformer
@@ -227,6 +228,14 @@ def test_other_models_have_no_log_mean(model):
     message = "target='log-mean' needs a model that predicts the exponential of a sum"
     with pytest.raises(pkex.UnsupportedModelError, match=message):
         pkex.Explainer(model.fit(X, Y), BACKGROUND, target="log-mean")
+
+
+def test_sparse_rows_behind_a_log_link_have_the_values_of_dense_ones():
+    rows = sparse.csr_array(np.where(np.abs(X) > 1.0, X, 0.0))
+    model = PoissonRegressor().fit(rows, np.exp(0.3 * Y))
+    found = pkex.Explainer(model, rows[:6])(rows[6:9]).values
+    expected = pkex.Explainer(model, rows[:6].toarray())(rows[6:9].toarray()).values
+    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-16)
 
 
 def test_many_features_behind_a_log_link_are_exact():

@@ -94,8 +94,12 @@ def test_they_are_explained_in_pipelines_and_searches_of_tables():
     np.testing.assert_allclose(total, search.predict(TABLE[:3]), rtol=1e-10)
 
 
-def test_survival_times_of_more_than_16_features_are_estimated():
+def test_survival_times_of_more_than_16_features_are_estimated_unless_they_are_products():
     wide = np.hstack([X, X**2, np.sin(X)])
+    linear = svm.FastSurvivalSVM(**TIMES).fit(wide, Y)
+    explanation = pkex.Explainer(linear, wide[:5])(wide)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, linear.predict(wide), rtol=1e-10)
     for machine in (svm.FastKernelSurvivalSVM, svm.FastSurvivalSVM):
         assert pkex.Explainer(machine().fit(wide, Y), wide)(wide).values.shape == (80, 18)
     times = svm.FastKernelSurvivalSVM(**TIMES).fit(wide, Y)

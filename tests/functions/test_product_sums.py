@@ -201,6 +201,27 @@ def test_exponentials_out_of_range_are_errors():
         explainer([[1.0, 1.0], [400.0, 400.0]])
 
 
+def test_transforms_by_the_exponential_are_products_if_the_model_is_a_sum():
+    coefficients = np.linspace(-0.5, 0.5, 20)
+    linear = pkex.KernelExpansion([coefficients], [1.0], pkex.kernels.Linear(), 0.3)
+    rows = np.random.default_rng(0).normal(size=(8, 20))
+    found = pkex.Explainer(linear, rows, transform=np.exp).shap_values(rows[:2])
+    product = of_function(Exponential(LinearFunction(coefficients, 0.3)))
+    expected = pkex.Explainer(product, rows).shap_values(rows[:2])
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_without_a_background_whole_rows_are_drawn_from_the_stored_points():
+    points = BACKGROUND[:, :3]
+    f = of_function(Exponential(LinearFunction([1.0, -0.5, 0.3], 0.2, points=points)))
+    by_default, drawn = pkex.Explainer(f), pkex.Explainer(f, points)
+    assert by_default.value_function == "interventional"
+    assert by_default.shap_values(X[:, :3]) == pytest.approx(drawn.shap_values(X[:, :3]))
+    marginal_values = pkex.Explainer(f, value_function="marginal").shap_values(X[:, :3])
+    expected = pkex.Explainer(f, points, value_function="marginal").shap_values(X[:, :3])
+    assert marginal_values == pytest.approx(expected)
+
+
 def test_small_changes_keep_their_digits():
     f = of_function(Exponential(LinearFunction([1e-9, 2e-9, -3e-9])))
     explainer = pkex.Explainer(f, np.zeros((1, 3)), value_function="marginal")

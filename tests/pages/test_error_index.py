@@ -132,6 +132,9 @@ CASES: dict[str, Callable[[], object]] = {
         np.ones((3, 2)), np.ones(4), pkex.kernels.RBF()
     ),
     "Infinite factor": lambda: pkex.ProductExpansion([{0: np.log}], [1.0]).predict([[0.0]]),
+    "Infinite variance": lambda: pkex.sensitivity(
+        pkex.ProductExpansion([{0: np.exp}], [1.0]), [stats.lognorm(0.3)]
+    ),
     "Length-scale of 0": lambda: pkex.kernels.RBF(0.0),
     "Number of length-scales": lambda: pkex.KernelExpansion(
         np.ones((3, 2)), np.ones(3), pkex.kernels.RBF([1.0, 2.0, 3.0])

@@ -1,6 +1,7 @@
 """Sensitivity indices against brute force: conditional means of the model's output on a grid."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -79,6 +80,28 @@ def test_products_meet_the_moments_of_distributions():
     )
     first = 9.0 * 0.75**2 * (of_exp[1] - of_exp[0] ** 2)
     np.testing.assert_allclose(result.first_order[0], first / result.variance, rtol=1e-12)
+
+
+@pytest.mark.parametrize("slope", [0.5, 1.8, 5.0])
+@pytest.mark.parametrize("unit", [1e-6, 1.0])
+def test_factors_that_grow_over_tails_are_integrated_there(slope, unit):
+    # E exp(s N)² = exp(2 s²), most of it 2 s standard deviations from the mean.
+    f = pkex.ProductExpansion([{0: partial(growing, slope, unit)}], [1.0])
+    variance = pkex.sensitivity(f, [stats.norm(0.0, 1.0)]).variance
+    expected = unit**2 * np.exp(slope**2) * np.expm1(slope**2)
+    np.testing.assert_allclose(variance, expected, rtol=1e-11)
+
+
+def growing(slope, unit, column):
+    with np.errstate(over="ignore"):
+        return unit * np.exp(slope * column)
+
+
+@pytest.mark.parametrize("distribution", [stats.lognorm(0.5), stats.expon(scale=0.6)])
+def test_variances_that_are_infinite_are_errors(distribution):
+    f = pkex.ProductExpansion([{0: partial(growing, 1.0, 1.0)}], [1.0])
+    with pytest.raises(ValueError, match="grows so fast that its variance is infinite, or out of"):
+        pkex.sensitivity(f, [distribution])
 
 
 def test_terms_of_several_columns_that_are_functions_are_refused():

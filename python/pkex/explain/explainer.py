@@ -123,7 +123,8 @@ class Explainer(SkopsGuard, AttributeHints):
     -----
     Probabilities, standard deviations, outputs behind a `link` or `transform`, and observational
     values are computed from all coalitions: exactly for up to 16 features (observational: 14), and
-    by `estimate` for more. Groups count as one feature. All other outputs have no such limit.
+    by `estimate` for more. Groups count as one feature. All other outputs have no such limit, nor
+    have exponentials of sums over features, such as models with a log link.
 
     Explainers are immutable and can be pickled and shared between threads. For Gaussian processes
     they hold the 8 n² bytes of the covariance factor, for ``uncertainty=True``.

@@ -10,6 +10,7 @@ import numpy as np
 
 from pkex.adapters import AdaptedModel
 from pkex.functions.base import Function
+from pkex.functions.exponential import Exponential
 from pkex.functions.linked import Link, Linked, LinkedOutputs, identity
 from pkex.typing import Float
 
@@ -45,10 +46,14 @@ def behind_link(adapted: AdaptedModel, link: Link, transform: Transform | None) 
         _check_rows_alone(of_rows, function)
     if link != "identity":
         title = f"{link} of {title}"
-    outputs = LinkedOutputs(of_rows, function.n_outputs, has_axis)
+    expansion: Function = Linked(
+        [function], LinkedOutputs(of_rows, function.n_outputs, has_axis), link
+    )
+    if transform is np.exp and link == "identity" and not has_axis:
+        expansion = Exponential(function)  # of a sum over features, a product
     return replace(
         adapted,
-        expansion=Linked([function], outputs, link),
+        expansion=expansion,
         method=None,
         title=title,
         variance=None,

@@ -65,16 +65,12 @@ class Exponential(Linked):
     def logarithm(self) -> Function:
         return self.parts[0]
 
-    @property
-    def draws_rows(self) -> bool:
-        return not self.logarithm.is_additive
-
     def explain(
         self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
     ) -> Float:
         if not self.logarithm.is_additive:
             return super().explain(X, game=game, quantity=quantity, how=how)
-        values = np.zeros((len(X), comb(self.n_players, quantity.size), 1))
+        values = np.zeros((X.shape[0], comb(self.n_players, quantity.size), 1))
         alone = how.reporting(None)
         absent, weights = self._absent(game, alone)
         present = self.logarithm.explain(X, game=self._with_points(game), how=alone)[..., 0]
@@ -167,7 +163,8 @@ class _ExponentialProducts(Products):
     def factors(self, column: int, entries: NDArray[Any]) -> Float:
         rows = np.repeat(self._row, len(entries), axis=0)
         rows[:, column] = entries
-        return _exponential(self._function.evaluate(rows, n_threads=1) - self._level)[None]
+        factors = _exponential(self._function.evaluate(rows, n_threads=1) - self._level)
+        return factors[None]
 
     def kinks(self, column: int) -> Float:
         return self._sum.kinks(column)

@@ -131,14 +131,17 @@ class ProductSum(Function):
         copied._probing_rows = rows
         return copied
 
-    def _neutral_values(self, row: Float, members: Members, how: Computation) -> Float:
-        (present,) = self._player_factors(row[None])
-        is_in = self._members(members)
+    def values_by_dividends(
+        self, row: Float, game: Game, members: Members, how: Computation
+    ) -> Float:
+        """Return the values of coalitions of a row, shape (count, outputs), as sums of products."""
+        (present,), is_in = self._player_factors(row[None]), self._members(members)
         values = np.zeros((len(is_in), self.n_outputs)) + self._constants
         with np.errstate(over="ignore", invalid="ignore"):
-            for weights, factors in zip(self._weights, present, strict=True):
-                products = product_of(np.where(is_in, factors, 1.0))
-                values += np.multiply.outer(products, weights)
+            for absent, weights in self._absent(game):
+                for factors in zip(present, absent, weights, strict=True):
+                    products = product_of(np.where(is_in, *factors[:2]))
+                    values += np.multiply.outer(products, factors[2])
         return finite(values)
 
     def _selected(self, outputs: list[int]) -> ProductSum:

@@ -9,6 +9,7 @@ most 1e-13 of the longest row.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -126,11 +127,54 @@ def _exact_rule(
 ) -> tuple[NDArray[np.float64], Float]:
     """Return an exact rule for a column, or one that agrees with a rule of twice the nodes.
 
-    The rules are compared by means and second moments of all factors, relative to
-    the largest second moment.
+    If factors grow so fast that the tails beyond the rule matter, these are added.
     """
     if marginal.is_exact:
         return marginal.rule()
+    if not _have_tails(products, column, marginal):
+        return _agreeing_rule(products, column, marginal, name)
+    extended = marginal.with_tails()
+    with np.errstate(over="ignore", invalid="ignore"):
+        try:
+            if not _have_tails(products, column, extended):
+                return _agreeing_rule(products, column, extended, name)
+        except (ValueError, OverflowError) as error:
+            raise _of_growth(name) from error
+    raise _of_growth(name)
+
+
+def _of_growth(name: str) -> InputError:
+    return InputError(
+        "inputs",
+        "has a distribution over which the model's output grows so fast that its variance is "
+        "infinite, or out of range",
+        ["give rows instead, such as a large sample of it", "cut its tails off"],
+        column=name,
+    )
+
+
+def _have_tails(products: Products, column: int, marginal: Marginal) -> bool:
+    """Whether second moments of factors beyond a rule matter, even if these do not grow there."""
+    ends, masses = marginal.tails()
+    beyond = (products.factors(column, ends) ** 2 * masses).max(initial=0.0)
+    entries, weights = marginal.rule()
+    likely = np.argmax(weights, keepdims=True)
+    # Mostly, the summand of one node is far above the tails already.
+    least = (products.factors(column, entries[likely]) ** 2 * weights[likely]).max(initial=0.0)
+    if beyond <= _ERROR * least:
+        return False
+    moments = _moments(products, column, entries, weights)
+    return not beyond <= _ERROR * moments[1].max()
+
+
+def _agreeing_rule(
+    products: Products, column: int, marginal: Marginal, name: str
+) -> tuple[NDArray[np.float64], Float]:
+    """Return a rule that agrees with one of twice the nodes.
+
+    The rules are compared by means and second moments of all factors, relative to the largest
+    second moment and its root.
+    """
     kinks, widths = products.kinks(column), products.widths(column)
     most = min(_MOST_NODES, _MOST_FACTORS // max(len(products.weights), 1))
     rule, found, level = marginal.rule(0, kinks, widths), None, 0
@@ -140,7 +184,9 @@ def _exact_rule(
         level += 1
         finer = marginal.rule(level, kinks, widths)
         moments = _moments(products, column, *finer)
-        error = float(np.abs(moments - found).max() / max(moments[1].max(), 1e-300))
+        largest = max(moments[1].max(), 1e-300)
+        errors = np.abs(moments - found).max(axis=1) / [math.sqrt(largest), largest]
+        error = float(errors.max())
         if error <= _ERROR:
             return rule
         rule, found = finer, moments
@@ -177,12 +223,13 @@ def _of_column(
     largest = sizes.max(axis=0, initial=0.0)
     sizes = (sizes / np.where(largest > 0.0, largest, 1.0)).max(axis=1, initial=0.0)
     # Relative to one factor, so that the mean of equal factors is exact.
-    first = products.factors(column, entries[:1])
+    likely = int(np.argmax(weights))
+    one = products.factors(column, entries[likely : likely + 1])
     lacks = np.zeros(n)
     for some in chunks:
         factors = products.factors(column, entries[some])
-        lacks += np.einsum("er,r->e", factors - first, weights[some])
-    means = first[:, 0] + lacks
+        lacks += np.einsum("er,r->e", factors - one, weights[some])
+    means = one[:, 0] + lacks
     vectors = np.empty((n, 0))
     for some in chunks:
         factors = products.factors(column, entries[some]) - means[:, None]

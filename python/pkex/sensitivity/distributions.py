@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from numbers import Real
@@ -28,6 +29,8 @@ _ROUNDING = 1e-15
 # tolerance.
 _TAILS = (1e-17, 1e-40, 1e-100, 1e-300)
 _ERROR_OF_VARIANCE = 1e-12
+# The number of panels of a tail that is integrated to the last of these probabilities.
+_OF_TAIL = 32
 # The largest numbers of halvings, of panels that are halved together, and of panels.
 _MOST_HALVINGS, _MOST_HALVED, _MOST_PANELS = 1200, 500, 1 << 13
 # The largest number of values of a discrete distribution.
@@ -55,6 +58,14 @@ class Marginal(ABC):
         widths : sequence of Width, optional
             Distances over which integrands change, and their ranges.
         """
+
+    @abstractmethod
+    def tails(self) -> tuple[NDArray[Any], Float]:
+        """Return the ends of the rule, and the probabilities beyond these."""
+
+    @abstractmethod
+    def with_tails(self) -> Marginal:
+        """Return the distribution with a rule up to tails of probabilities of 1e-300."""
 
 
 class Atoms(Marginal):
@@ -91,6 +102,13 @@ class Atoms(Marginal):
     ) -> tuple[NDArray[Any], Float]:
         return self._rule
 
+    def tails(self) -> tuple[NDArray[Any], Float]:
+        entries, _ = self._rule
+        return entries[[0, -1]], np.zeros(2)
+
+    def with_tails(self) -> Atoms:
+        return self
+
 
 class Continuous(Marginal):
     """A distribution with a density, such as ``scipy.stats.norm(0.0, 1.0)``.
@@ -118,16 +136,13 @@ class Continuous(Marginal):
         self._density: Callable[[Float], Float] = frozen.pdf
         self._below: Callable[[Float], Float] = frozen.cdf
         self._above: Callable[[Float], Float] = frozen.sf
+        self._frozen = frozen
         self._centre, self._scale = float(frozen.median()), float(frozen.std())
         # Values far from 0 are rounded.
         self._rounding = float(np.spacing(abs(self._centre)) / self._scale)
         before = np.nan
         for tail in _TAILS:
-            low, high = frozen.support()
-            ends = frozen.ppf(tail), frozen.isf(tail)
-            if ends[1] == np.inf:
-                ends = ends[0], self._beyond(tail)
-            ends = max(low, ends[0]), min(high, ends[1])
+            ends = self._ends(tail)
             if not np.isfinite(ends).all():
                 continue
             with np.errstate(all="ignore"):
@@ -148,6 +163,31 @@ class Continuous(Marginal):
             "give rows instead, such as a large sample of it",
             column=name,
         )
+
+    def tails(self) -> tuple[Float, Float]:
+        ends = self._panels[[0, -1]]
+        return ends, np.array([self._below(ends[0]), self._above(ends[1])])
+
+    def with_tails(self) -> Continuous:
+        low, high = self._ends(_TAILS[-1])
+        first, last = self._panels[[0, -1]]
+        tails = [
+            np.linspace(start, end, _OF_TAIL + 1)
+            for start, end in ((low, first), (last, high))
+            if np.isfinite([start, end]).all() and start < end
+        ]
+        extended = copy.copy(self)
+        extended._panels = np.unique(np.concatenate([self._panels, *tails]))
+        return extended
+
+    def _ends(self, tail: float) -> tuple[float, float]:
+        """Return the ends of the support, or quantiles of the probability of a tail."""
+        frozen = self._frozen
+        low, high = frozen.support()
+        ends = frozen.ppf(tail), frozen.isf(tail)
+        if ends[1] == np.inf:
+            ends = ends[0], self._beyond(tail)
+        return max(low, ends[0]), min(high, ends[1])
 
     def _beyond(self, tail: float) -> float:
         """Return an end with less mass above it; some versions of SciPy lack such quantiles."""
