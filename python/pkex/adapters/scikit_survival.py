@@ -19,20 +19,17 @@ from sksurv.svm import (
 )
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.kernels import EPSILON, square_rounding
+from pkex.adapters.kernels import square_rounding
 from pkex.adapters.registry import register, unsupported
 from pkex.adapters.sklearn.estimators import by_method, dense
 from pkex.adapters.sklearn.kernel_functions import Options, default_gamma, named_kernel
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
+from pkex.functions.exponential import Exponential
 from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.linear import LinearFunction
-from pkex.functions.linked import Linked, LinkedOutputs
 from pkex.kernels import Kernel
 from pkex.typing import Float
-
-# Rounding errors of the model's own sums, relative to the sum of the sizes of terms.
-_ROUNDINGS = 64.0
 
 
 @register(FastKernelSurvivalSVM)
@@ -103,11 +100,5 @@ def _intercept(model: Any) -> float:
 
 def _with_objective(model: Any, function: Function, rounding: float) -> AdaptedModel:
     """Describe a risk score by its sum, and a survival time by the exponential of its logarithm."""
-    if model.rank_ratio == 1:
-        return by_method(model, function, "predict", kernel_rounding=rounding)
-    times = Linked([function], LinkedOutputs(np.exp, 1, has_axis=False))
-    rows = function.probing_rows()
-    # Errors of a logarithm are relative errors of its exponential.
-    sizes = times.evaluate(rows, n_threads=1) * function.magnitude(rows, n_threads=1)
-    rounding = (_ROUNDINGS * EPSILON + rounding) * float(sizes.max())
-    return by_method(model, times, "predict", absolute_rounding=rounding)
+    predicted = function if model.rank_ratio == 1 else Exponential(function)
+    return by_method(model, predicted, "predict", kernel_rounding=rounding)
