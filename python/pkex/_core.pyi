@@ -10,6 +10,7 @@ __all__ = [
     "Expansion",
     "SparseExpansion",
     "available_threads",
+    "coupled_probabilities",
     "gauss_mean",
     "gauss_mean_at",
     "mean_factors",
@@ -149,6 +150,13 @@ def superset_sums(
     *,
     n_threads: int,
     progress: _Progress | None = None,
+) -> NDArray[np.float64]: ...
+def coupled_probabilities(
+    values: NDArray[np.float64],
+    slopes: NDArray[np.float64],
+    offsets: NDArray[np.float64],
+    *,
+    n_threads: int,
 ) -> NDArray[np.float64]: ...
 def product_game(
     present: NDArray[np.float64],

@@ -82,6 +82,20 @@ def test_probabilities_equal_brute_force_through_predict_proba(name, target):
         np.testing.assert_allclose(values, expected.values, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("name", ["GaussianNB", "MultinomialNB", "CategoricalNB"])
+def test_odds_equal_brute_force_through_predict_proba(name):
+    model, rows = MODELS[name]
+    model = clone(model).fit(rows, TWO)
+
+    def odds(some):
+        return np.exp(model.predict_log_proba(some) @ [-1.0, 1.0])
+
+    found = pkex.Explainer(model, rows[:6], target="odds").shap_values(rows[6:9])
+    for row, values in zip(rows[6:9], found, strict=True):
+        expected, _ = interventional(odds, row, rows[:6])
+        expected.assert_close(values)
+
+
 def test_the_log_odds_are_those_of_predict_proba_for_thousands_of_words():
     counts = RNG.poisson(0.2, size=(60, 3000)).astype(float)
     model = MultinomialNB().fit(counts, TWO[:60])

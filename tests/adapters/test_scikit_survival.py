@@ -94,21 +94,34 @@ def test_they_are_explained_in_pipelines_and_searches_of_tables():
     np.testing.assert_allclose(total, search.predict(TABLE[:3]), rtol=1e-10)
 
 
-def test_survival_times_of_more_than_16_features_are_estimated_unless_they_are_products():
+def test_more_than_16_features_are_exact_except_for_survival_times_of_kernels():
     wide = np.hstack([X, X**2, np.sin(X)])
-    linear = svm.FastSurvivalSVM(**TIMES).fit(wide, Y)
-    explanation = pkex.Explainer(linear, wide[:5])(wide)
-    total = explanation.values.sum(axis=1) + explanation.base_values
-    np.testing.assert_allclose(total, linear.predict(wide), rtol=1e-10)
-    for machine in (svm.FastKernelSurvivalSVM, svm.FastSurvivalSVM):
-        assert pkex.Explainer(machine().fit(wide, Y), wide)(wide).values.shape == (80, 18)
-    times = svm.FastKernelSurvivalSVM(**TIMES).fit(wide, Y)
-    explainer = pkex.Explainer(times, wide[:5])
+    linear, kernel = svm.FastSurvivalSVM(**TIMES), svm.FastKernelSurvivalSVM(**TIMES)
+    for model, options in (
+        (svm.FastKernelSurvivalSVM(), {}),
+        (linear, {}),
+        (linear, {"target": "log-mean"}),
+        (kernel, {"target": "log-mean"}),
+    ):
+        explanation = pkex.Explainer(model.fit(wide, Y), wide[:5], **options)(wide[:2])
+        own = model.predict(wide[:2])
+        expected = np.log(own) if options else own
+        total = explanation.values.sum(axis=1) + explanation.base_values
+        np.testing.assert_allclose(total, expected, rtol=1e-10)
+    explainer = pkex.Explainer(kernel, wide[:5])
     with pytest.raises(ValueError, match="all 2\\^18 coalitions"):
         explainer(wide)
     estimate = explainer.estimate(wide[:2], n_permutations=20, random_state=0)
     total = estimate.values.sum(axis=1) + estimate.base_values
-    np.testing.assert_allclose(total, times.predict(wide[:2]), rtol=1e-10)
+    np.testing.assert_allclose(total, kernel.predict(wide[:2]), rtol=1e-10)
+
+
+def test_the_logarithm_of_a_survival_time_equals_brute_force():
+    model = svm.FastKernelSurvivalSVM(**TIMES).fit(X, Y)
+    found = pkex.Explainer(model, BACKGROUND, target="log-mean").shap_values(ROWS)
+    for row, values in zip(ROWS, found, strict=True):
+        expected, _ = interventional(lambda rows: np.log(model.predict(rows)), row, BACKGROUND)
+        expected.assert_close(values)
 
 
 class Doubled(svm.FastSurvivalSVM):

@@ -100,6 +100,5 @@ def _intercept(model: Any) -> float:
 
 def _with_objective(model: Any, function: Function, rounding: float) -> AdaptedModel:
     """Describe a risk score by its sum, and a survival time by the exponential of its logarithm."""
-    if model.rank_ratio == 1:
-        return by_method(model, function, "predict", kernel_rounding=rounding)
-    return by_method(model, Exponential(function), "predict", kernel_rounding=rounding)
+    predicted = function if model.rank_ratio == 1 else Exponential(function)
+    return by_method(model, predicted, "predict", kernel_rounding=rounding)

@@ -47,7 +47,8 @@ class LinkedOutputs:
     ----------
     of_rows : callable
         Maps an array of shape (k, outputs of all parts) to one of shape (k, number). Explainers
-        can be pickled only if it can.
+        can be pickled only if it can. With `uses_threads`, its second argument is the number of
+        threads.
     number : int
     has_axis : bool, default True
         Whether predictions have an output axis.
@@ -55,13 +56,19 @@ class LinkedOutputs:
         Maps such arrays to whether rounding of the outputs determines the result, shape (k,).
     not_neutral : str or tuple, default ""
         The outputs that have no neutral game, for messages; "" if there is a neutral game.
+    uses_threads : bool, default False
     """
 
-    of_rows: Callable[[Float], Float]
+    of_rows: Callable[..., Float]
     number: int
     has_axis: bool = True
     steps: Steps | None = None
     not_neutral: Text = ""
+    uses_threads: bool = False
+
+    def __call__(self, values: Float, n_threads: int) -> Float:
+        """Return the function of rows of outputs, shape (k, number)."""
+        return self.of_rows(values, n_threads) if self.uses_threads else self.of_rows(values)
 
 
 class Linked(Coalitionwise):
@@ -121,9 +128,9 @@ class Linked(Coalitionwise):
         """Return g at rows, shape (n, outputs)."""
         values = [part.evaluate(X, n_threads=n_threads) for part in self.parts]
         sides = np.concatenate([np.reshape(v, (len(v), -1)) for v in values], axis=1)
-        return self._inner(sides, lambda place: f"row {place} of {rows}")
+        return self._inner(sides, lambda place: f"row {place} of {rows}", n_threads)
 
-    def _inner(self, values: Float, name: RowName) -> Float:
+    def _inner(self, values: Float, name: RowName, n_threads: int) -> Float:
         """Return g of outputs of the parts, shape (k, outputs).
 
         Parameters
@@ -131,6 +138,7 @@ class Linked(Coalitionwise):
         values : ndarray of shape (k, outputs of all parts)
         name : callable
             Maps a number from 0 to k − 1 to the source of the outputs, for messages.
+        n_threads : int
 
         Raises
         ------
@@ -139,7 +147,7 @@ class Linked(Coalitionwise):
         UnsupportedModelError
             If rounding of the outputs determines g.
         """
-        result, steps = self._outputs.of_rows(values), self._outputs.steps
+        result, steps = self._outputs(values, n_threads), self._outputs.steps
         if steps is not None and (wrong := steps(values)).any():
             row = int(np.argmax(wrong))
             raise UnsupportedModelError(
@@ -217,7 +225,8 @@ class Linked(Coalitionwise):
     ) -> Float:
         """Return g of the outputs of the parts at coalitions, shape (m, count, outputs)."""
         sides = np.concatenate(list(self._outputs_of_parts(row, game, members, how)), axis=-1)
-        values = self._inner(sides.reshape(-1, sides.shape[-1]), lambda _: f"a coalition of {name}")
+        rows = sides.reshape(-1, sides.shape[-1])
+        values = self._inner(rows, lambda _: f"a coalition of {name}", how.n_threads)
         shaped: Float = values.reshape(*sides.shape[:-1], self.n_outputs)
         return shaped
 
@@ -254,7 +263,7 @@ class Linked(Coalitionwise):
                     ],
                 )
             bases = np.concatenate([np.ravel(base) for base in self._bases(game, how)])
-            means = self._inner(bases[None], lambda _: "the empty coalition")
+            means = self._inner(bases[None], lambda _: "the empty coalition", how.n_threads)
         else:
             rows, weights = game.background
             inner = self._inside(rows, how.n_threads, "the background")

@@ -20,6 +20,7 @@
 //!   [`permuted_sums`] the sums after permutations.
 //! - [`VarianceGames`]: the division of the variance of a sum of products of independent inputs
 //!   among the inputs.
+//! - [`PairSigmoids`]: the probabilities of classes, coupled from those of pairs of classes.
 //! - A kernel is a sum of [`Term`]s, each a product of [`Factor`]s of a [`Family`] on one column,
 //!   and optionally of a truncated power [`Series`]; columns belong to [`Players`].
 //! - Data are borrowed as a [`Matrix`]. [`Settings`] contain the threads, the [`Summation`] and the
@@ -62,7 +63,8 @@
 //! up: `simd` (lanes and instruction sets), `quadrature` (nodes), `game` (computations on a block
 //! of sixteen evaluations), `kernel` (factors), `walk` (tiles, waves, sums), `product_games`,
 //! `variance` and `evaluations` (the evaluations), `absent` (absent factors), `expansion`,
-//! `coalitions` (values of single coalitions), `sample` (pairs of rows).
+//! `coalitions` (values of single coalitions), `coupling` (probabilities of classes), `sample` (pairs
+//! of rows).
 
 // Functions are inlined into one copy per instruction set (see `simd`), which requires this
 // attribute.
@@ -72,6 +74,7 @@
 
 mod absent;
 mod coalitions;
+mod coupling;
 mod error;
 mod evaluations;
 mod expansion;
@@ -90,6 +93,7 @@ mod variance;
 mod walk;
 
 pub use absent::background::{Background, ValueFunction};
+pub use coupling::PairSigmoids;
 pub use error::Error;
 pub use expansion::Expansion;
 pub use game::supersets::Supersets;

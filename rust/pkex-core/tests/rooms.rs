@@ -24,6 +24,7 @@ const ROOMS: &str = "
     sparse/      rows profiles tiles means own_factors marginal cell
     sparse/      compare fill add_up values expansion
     coalitions/  tables factors all listed values
+    coupling
     sample/      octets layout absent self_pairs weights problem packed workspace tiles totals sums
     sample/      gaussian_means mean_factors permuted
 ";

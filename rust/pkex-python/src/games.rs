@@ -1,7 +1,7 @@
 //! Product games of arrays of factors, games of variances, and sums over coalitions.
 
 use numpy::{PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
-use pkex_core::{Monitor, ProductGames, Supersets};
+use pkex_core::{Monitor, PairSigmoids, ProductGames, Supersets};
 use pyo3::prelude::*;
 
 use crate::arguments::{self, Array, MeasureArgument, Sums, settings};
@@ -30,6 +30,27 @@ pub fn superset_sums<'py>(
     })?;
     let coalitions = sums.len() / (shape.0 * shape.2).max(1);
     call::array(py, sums, [shape.0, coalitions, shape.2])
+}
+
+/// The probabilities of k classes, of shape (rows, k), coupled from the sigmoids of decision values
+/// of their pairs, of shape (rows, k (k − 1) / 2).
+#[pyfunction]
+#[pyo3(signature = (values, slopes, offsets, *, n_threads))]
+pub fn coupled_probabilities<'py>(
+    py: Python<'py>,
+    values: PyReadonlyArray2<'py, f64>,
+    slopes: PyReadonlyArray1<'py, f64>,
+    offsets: PyReadonlyArray1<'py, f64>,
+    n_threads: usize,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let values = Array::copied("values", &values)?;
+    let slopes = arguments::finite("slopes", &slopes)?;
+    let offsets = arguments::finite("offsets", &offsets)?;
+    let sigmoids = PairSigmoids { slopes: &slopes, offsets: &offsets };
+    let classes = sigmoids.classes().map_err(call::to_python)?;
+    let settings = settings("compensated", n_threads)?;
+    let couple = |monitor: Monitor<'_>| sigmoids.couple(values.matrix(), &settings, monitor);
+    call::array(py, call::run(py, None, couple)?, [values.rows(), classes])
 }
 
 /// An index of a weighted sum of product games, of shape (players, outputs).

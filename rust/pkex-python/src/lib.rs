@@ -25,7 +25,9 @@ mod _core {
     #[pymodule_export]
     use crate::expansion::Expansion;
     #[pymodule_export]
-    use crate::games::{product_game, superset_sums, variance_games, variance_games_twice};
+    use crate::games::{
+        coupled_probabilities, product_game, superset_sums, variance_games, variance_games_twice,
+    };
     #[pymodule_export]
     use crate::pair_sums::{pair_sums, sums_of_parts, tile_sums};
     #[pymodule_export]

@@ -66,12 +66,13 @@ _OF_DECISIONS = 1e-13
 def probabilities_by_link(
     adapted: AdaptedModel,
     parts: Sequence[Function],
-    link: Callable[[Float], Float],
+    link: Callable[..., Float],
     predict: _Predict,
     classes: Sequence[Any],
     *,
     affine: tuple[float, float] | None = None,
     steps: Steps | None = None,
+    uses_threads: bool = False,
     tolerance: float = _CALIBRATED,
 ) -> Probabilities:
     """Describe probabilities that a link computes from the outputs of functions.
@@ -82,7 +83,8 @@ def probabilities_by_link(
         The decision function.
     parts : sequence of Function
     link : callable
-        From an array (k, outputs of all parts) to probabilities (k, classes).
+        From an array (k, outputs of all parts) to probabilities (k, classes). With
+        `uses_threads`, its second argument is the number of threads.
     predict : callable
         The model's own ``predict_proba``.
     classes : sequence
@@ -90,12 +92,15 @@ def probabilities_by_link(
         Slope and offset of the log-odds in the decision value, used for two classes.
     steps : callable, optional
         Where the link has steps.
+    uses_threads : bool, default False
     tolerance : float
         Of the probability that follows from the log-odds.
     """
     described = replace(
         adapted,
-        expansion=Linked(parts, LinkedOutputs(link, len(classes), steps=steps)),
+        expansion=Linked(
+            parts, LinkedOutputs(link, len(classes), steps=steps, uses_threads=uses_threads)
+        ),
         method="predict_proba",
         title="",
         predict=predict,
@@ -166,6 +171,7 @@ def probabilities_of_machine(model: Any) -> Probabilities:
         without_names(model).predict_proba,
         model.classes_,
         affine=(-float(slopes[0]), float(offsets[0])),
+        uses_threads=True,
         tolerance=_COUPLING,
     )
 

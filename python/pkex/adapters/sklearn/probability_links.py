@@ -5,7 +5,7 @@ Each is a function from an array (k, decision values) to an array (k, classes).
 
 from __future__ import annotations
 
-import itertools
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import erf, expit, softmax
 from sklearn.utils.multiclass import _ovr_decision_function
 
+from pkex import _core
 from pkex.typing import Float
 
 
@@ -59,83 +60,28 @@ class Coupled:
     offsets: Float
     sign: float
 
-    def __call__(self, values: Float) -> Float:
-        """Return the probabilities of all classes."""
-        first = expit(-(self.slopes * (self.sign * values) + self.offsets))
-        return coupled(np.clip(first, _LEAST, 1.0 - _LEAST))
+    def __call__(self, values: Float, n_threads: int = 1) -> Float:
+        """Return the probabilities of all classes.
+
+        They minimize Σ_{i≠j} (r_ji p_i − r_ij p_j)² for the probabilities r of pairs (Wu, Lin, Weng
+        2004, algorithm 2). libsvm's `multiclass_probability` stops when a gradient is below
+        0.005 / k, so that the result is only near r for two classes.
+        """
+        n_classes = round((1.0 + math.sqrt(1.0 + 8.0 * len(self.slopes))) / 2.0)
+        probabilities = np.empty((len(values), n_classes))
+        for start in range(0, len(values), _ROWS):
+            some = slice(start, start + _ROWS)
+            probabilities[some] = _core.coupled_probabilities(
+                np.ascontiguousarray(values[some]),
+                self.sign * self.slopes,
+                self.offsets,
+                n_threads=n_threads,
+            )
+        return probabilities
 
 
-# libsvm's lower bound of the probabilities of pairs.
-_LEAST = 1e-7
-_MOST_STEPS = 100
-# Rows that are coupled at a time, to stay in the cache of a core.
-_BLOCK = 1 << 12
-
-
-def coupled(first: Float) -> Float:
-    """Return the probabilities of k classes, given those of pairs, (n, k (k − 1) / 2).
-
-    They minimize Σ_{i≠j} (r_ji p_i − r_ij p_j)² (Wu, Lin, Weng 2004, algorithm 2). libsvm's
-    `multiclass_probability` stops when a gradient is below 0.005 / k, so that the result is only
-    near r for two classes.
-    """
-    if first.shape[1] == 1:
-        return _coupled_pair(first[:, 0])
-    blocks = [first[start : start + _BLOCK].T for start in range(0, len(first), _BLOCK)]
-    return np.concatenate([_coupled(block) for block in blocks], axis=1).T
-
-
-def _coupled_pair(r: Float) -> Float:
-    """Return the probabilities of two classes, with the same steps for e = p − r of the first.
-
-    With s = 1 − r the gradients are s e − e² and −r e − e², and the steps for the first and the
-    second class take e to e² s / (s² − s e + e²) and to −e² r / (r² + r e + e²).
-    """
-    s, e = 1.0 - r, 0.5 - r
-    for _ in range(_MOST_STEPS):
-        is_rough = np.maximum(np.abs(s - e), np.abs(r + e)) * np.abs(e) >= 0.0025
-        if not is_rough.any():
-            break
-        after = e * e * s / (s * s - s * e + e * e)
-        after *= -after * r / (r * r + r * after + after * after)
-        e = np.where(is_rough, after, e)
-    return np.column_stack([r + e, s - e])
-
-
-def _coupled(first: Float) -> Float:
-    """Return the probabilities of a few rows, which are the last axis."""
-    k, n = round((1.0 + np.sqrt(1.0 + 8.0 * len(first))) / 2.0), first.shape[1]
-    r = np.zeros((k, k, n))
-    for (i, j), own in zip(itertools.combinations(range(k), 2), first, strict=True):
-        r[i, j], r[j, i] = own, 1.0 - own
-    q = -r * r.swapaxes(0, 1)
-    q[np.arange(k), np.arange(k)] = (r * r).sum(axis=0)
-    p, found, left = np.full((k, n), 1.0 / k), np.empty((k, n)), np.arange(n)
-    for _ in range(max(_MOST_STEPS, k)):
-        products = sum(q[:, j] * p[j] for j in range(k))
-        form = (p * products).sum(axis=0)
-        is_rough = np.abs(products - form).max(axis=0) >= 0.005 / k
-        if not is_rough.all():
-            found[:, left[~is_rough]] = p[:, ~is_rough]
-            left, form = left[is_rough], form[is_rough]
-            p, q, products = p[:, is_rough], q[:, :, is_rough], products[:, is_rough]
-        if not len(left):
-            break
-        p = _improved(p, q, products, form)
-    found[:, left] = p
-    return found
-
-
-def _improved(p: Float, q: Float, products: Float, form: Float) -> Float:
-    """Return p after a step for each class, given Q p and pᵀ Q p."""
-    for t in range(len(p)):
-        change = (form - products[t]) / q[t, t]
-        p[t] += change
-        sums = 1.0 + change
-        form = (form + change * (change * q[t, t] + 2.0 * products[t])) / (sums * sums)
-        products = (products + change * q[t]) / sums
-        p /= sums
-    return p
+# Rows that are coupled in one call, whose copies stay in a cache.
+_ROWS = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,16 +12,18 @@ use crate::error::Error;
 use crate::evaluations::packed::PackedExpansion;
 use crate::memory::{FACTORS, Memory, SUMS, saturating_product};
 use crate::settings::Context;
-use crate::simd::arithmetic::Arithmetic;
+use crate::simd::arithmetic::{Arithmetic, two_sum};
 use crate::simd::lanes::{LANES, Lanes, each_lane};
 use crate::simd::level::Body;
-use crate::simd::sum::{Sum, Summation};
+use crate::simd::sum::Summation;
 
 /// Blocks of evaluations whose tables are multiplied at a time.
 const BLOCKS: usize = 4;
 const EVALUATIONS: usize = BLOCKS * LANES;
 /// Rows of the product that are kept in registers, with two registers each.
 const ROWS: usize = 4;
+/// Columns of R that are next to each other in memory, evaluation by evaluation.
+const COLUMNS: usize = LANES;
 
 /// The split of the players in halves, and the sizes of the tables.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +52,7 @@ impl Halves {
 
     /// Numbers of an evaluation in the first table and in the second.
     fn widths(self) -> [usize; 2] {
-        [self.columns().next_multiple_of(LANES), self.rows().next_multiple_of(ROWS)]
+        [self.columns().next_multiple_of(COLUMNS), self.rows().next_multiple_of(ROWS)]
     }
 }
 
@@ -59,10 +61,13 @@ impl Halves {
 pub(crate) struct AllWorkspace {
     halves: Halves,
     factors: Factors,
-    /// Evaluation by evaluation: R and L.
+    /// R and L, a few columns after another, and for these evaluation by evaluation: they are read
+    /// in this order.
     tables: [Vec<f64>; 2],
-    /// Output by output, coalition by coalition.
-    totals: Vec<Sum>,
+    /// R or L of one evaluation.
+    of_evaluation: Vec<f64>,
+    /// Lᵀ R, row by row: sums, and their rounding errors.
+    totals: [Vec<f64>; 2],
 }
 
 impl AllWorkspace {
@@ -70,11 +75,16 @@ impl AllWorkspace {
         let (players, outputs) = (expansion.players(), expansion.outputs());
         let halves = Halves::new(players, outputs);
         let [columns, rows] = halves.widths();
-        let table = |width| memory.filled(saturating_product([width, EVALUATIONS]), 0.0, FACTORS);
-        let mut totals = Vec::new();
-        memory.reserve(&mut totals, saturating_product([outputs, 1 << players]), SUMS)?;
-        let factors = Factors::new(players, memory)?;
-        Ok(Self { halves, factors, tables: [table(columns)?, table(rows)?], totals })
+        let filled = |sizes, purpose| memory.filled(saturating_product(sizes), 0.0, purpose);
+        let table = |width| filled([width, EVALUATIONS], FACTORS);
+        let total = || filled([columns, rows], SUMS);
+        Ok(Self {
+            halves,
+            factors: Factors::new(players, memory)?,
+            tables: [table(columns)?, table(rows)?],
+            of_evaluation: filled([columns.max(rows), 1], FACTORS)?,
+            totals: [total()?, total()?],
+        })
     }
 
     /// Computes the values of all coalitions: output by output, by the number whose bits are the
@@ -86,8 +96,9 @@ impl AllWorkspace {
         context: Context<'_>,
         values: &mut [f64],
     ) {
-        self.totals.clear();
-        self.totals.resize(values.len(), Sum::default());
+        for totals in &mut self.totals {
+            totals.fill(0.0);
+        }
         let blocks = expansion.evaluation_blocks();
         for first in (0..blocks).step_by(BLOCKS) {
             if context.is_stopped() {
@@ -99,54 +110,68 @@ impl AllWorkspace {
                 self.factors.fill(expansion, index, rows, context);
                 self.fill_tables(expansion, place, index);
             }
-            let Self { halves, tables: [right, left], totals, .. } = self;
+            let Self { tables: [right, left], totals: [sums, errors], .. } = self;
             let summation = context.settings.summation;
-            let halves = *halves;
             context.run_in_registers(Multiply {
-                halves,
                 evaluations,
                 left,
                 right,
                 summation,
-                totals,
+                sums,
+                errors,
             });
         }
-        for (value, total) in values.iter_mut().zip(&self.totals) {
-            *value = total.value();
+        let Self { halves, totals: [sums, errors], .. } = self;
+        let (width, padded) = (halves.columns(), halves.widths()[0]);
+        let totals = sums.chunks(padded).zip(errors.chunks(padded));
+        for (values, (sums, errors)) in values.chunks_mut(width).zip(totals) {
+            for (value, (sum, error)) in values.iter_mut().zip(sums.iter().zip(errors)) {
+                *value = sum + error;
+            }
         }
     }
 
     /// Fills the tables of a block of evaluations.
     fn fill_tables(&mut self, expansion: &PackedExpansion, place: usize, index: usize) {
-        let Self { halves, factors, tables: [right, left], .. } = self;
+        let Self { halves, factors, tables: [right, left], of_evaluation, .. } = self;
         let [columns, rows] = halves.widths();
         let (first, second) = factors.of_players.split_at(halves.first);
         let of_output = halves.rows() / halves.outputs;
         for lane in 0..LANES {
             let evaluation = place * LANES + lane;
             let at = |(a, b): &(Lanes, Lanes)| (a.0[lane], b.0[lane]);
-            let table = &mut right[evaluation * columns..][..columns];
+            let table = &mut of_evaluation[..columns];
             table[0] = 1.0;
             multiply_out(table, first.iter().map(at), |x, y| x * y);
-            let table = &mut left[evaluation * rows..][..rows];
+            distribute::<COLUMNS>(table, evaluation, right);
+            let table = &mut of_evaluation[..rows];
             table.fill(0.0);
             for (output, weights) in expansion.block_weights(index) {
                 let table = &mut table[output * of_output..][..of_output];
                 table[0] = weights.0[lane];
                 multiply_out(table, second.iter().map(at), |x, y| x * y);
             }
+            distribute::<ROWS>(table, evaluation, left);
         }
+    }
+}
+
+/// Writes the numbers of an evaluation, `N` at a time, to their places in a table.
+fn distribute<const N: usize>(numbers: &[f64], evaluation: usize, table: &mut [f64]) {
+    let places = table.as_chunks_mut::<N>().0.iter_mut().skip(evaluation).step_by(EVALUATIONS);
+    for (place, numbers) in places.zip(numbers.as_chunks::<N>().0) {
+        *place = *numbers;
     }
 }
 
 /// Adds Lᵀ R of some evaluations to the totals.
 struct Multiply<'a> {
-    halves: Halves,
     evaluations: usize,
     left: &'a [f64],
     right: &'a [f64],
     summation: Summation,
-    totals: &'a mut [Sum],
+    sums: &'a mut [f64],
+    errors: &'a mut [f64],
 }
 
 impl Body for Multiply<'_> {
@@ -154,18 +179,18 @@ impl Body for Multiply<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { halves, evaluations, left, right, summation, totals } = self;
-        let ([columns, rows], width) = (halves.widths(), halves.columns());
-        for column in (0..columns).step_by(2 * W) {
-            for row in (0..rows).step_by(ROWS) {
-                let sums = products::<A, W>(
-                    left.chunks_exact(rows).map(|table| &table[row..]),
-                    right.chunks_exact(columns).map(|table| &table[column..]),
-                    evaluations,
-                );
-                for (row, sums) in (row..halves.rows()).zip(&sums) {
-                    for (column, sum) in (column..width).zip(sums.as_flattened()) {
-                        totals[row * width + column].add(Sum::from(*sum), summation);
+        let Self { evaluations, left, right, summation, sums, errors } = self;
+        let columns = right.len() / EVALUATIONS;
+        for (panel, right) in right.chunks_exact(EVALUATIONS * COLUMNS).enumerate() {
+            let right = &right.as_chunks().0[..evaluations];
+            for (quartet, left) in left.chunks_exact(EVALUATIONS * ROWS).enumerate() {
+                let left = &left.as_chunks().0[..evaluations];
+                for part in 0..COLUMNS / (2 * W) {
+                    let products = products::<A, W>(left, right, part);
+                    for (row, products) in products.iter().enumerate() {
+                        let start = (quartet * ROWS + row) * columns + panel * COLUMNS;
+                        let place = start + part * 2 * W;
+                        add::<W>(&mut sums[place..], &mut errors[place..], products, summation);
                     }
                 }
             }
@@ -173,21 +198,47 @@ impl Body for Multiply<'_> {
     }
 }
 
-/// The products of a few rows of Lᵀ and two registers of R, which stay in registers.
+/// Adds two registers to totals. (The places of arrays are counted, here and below: zipped iterators
+/// would be calls.)
 #[inline(always)]
-fn products<'a, A: Arithmetic, const W: usize>(
-    left: impl Iterator<Item = &'a [f64]>,
-    right: impl Iterator<Item = &'a [f64]>,
-    evaluations: usize,
+fn add<const W: usize>(
+    sums: &mut [f64],
+    errors: &mut [f64],
+    values: &[[f64; W]; 2],
+    summation: Summation,
+) {
+    let (sums, errors) = (sums.as_chunks_mut::<W>().0, errors.as_chunks_mut::<W>().0);
+    for half in 0..2 {
+        let (sums, errors, values) = (&mut sums[half], &mut errors[half], &values[half]);
+        for i in 0..W {
+            match summation {
+                Summation::Plain => sums[i] += values[i],
+                Summation::Compensated => {
+                    let (sum, error) = two_sum(sums[i], values[i]);
+                    sums[i] = sum;
+                    errors[i] += error;
+                }
+            }
+        }
+    }
+}
+
+/// The products of a few rows of Lᵀ and the `part`-th two registers of R, which stay in registers.
+#[inline(always)]
+fn products<A: Arithmetic, const W: usize>(
+    left: &[[f64; ROWS]],
+    right: &[[f64; COLUMNS]],
+    part: usize,
 ) -> [[[f64; W]; 2]; ROWS] {
     let mut sums = [[[0.0; W]; 2]; ROWS];
-    for (left, right) in left.zip(right).take(evaluations) {
-        let left = &left.as_chunks::<ROWS>().0[0];
-        let right = right.as_chunks::<W>().0;
-        let right = [right[0], right[1]];
-        for (sums, &weight) in sums.iter_mut().zip(left) {
-            for (sums, right) in sums.iter_mut().zip(&right) {
-                *sums = each_lane(|i| A::mul_add(weight, right[i], sums[i]));
+    let right = &right[..left.len()];
+    for evaluation in 0..left.len() {
+        let (left, right) = (&left[evaluation], right[evaluation].as_chunks::<W>().0);
+        for half in 0..2 {
+            let right = right[2 * part + half];
+            for row in 0..ROWS {
+                let sum = &mut sums[row][half];
+                *sum = each_lane(|i| A::mul_add(left[row], right[i], sum[i]));
             }
         }
     }

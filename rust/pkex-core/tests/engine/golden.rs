@@ -13,9 +13,9 @@ use std::ops::ControlFlow;
 
 use pkex_core::{
     Background, Classes, Density, Expansion, Factor, Family, Form, GaussMean, Index, Level, Matrix,
-    Measure, Method, PairProblem, PairSums, Players, ProductGames, Series, Settings, Summation,
-    TargetWeights, Term, ValueFunction, VarianceGames, Weighting, mean_factors, permuted_sums,
-    self_pairs,
+    Measure, Method, PairProblem, PairSigmoids, PairSums, Players, ProductGames, Series, Settings,
+    Summation, TargetWeights, Term, ValueFunction, VarianceGames, Weighting, mean_factors,
+    permuted_sums, self_pairs,
 };
 
 use crate::random::Random;
@@ -166,6 +166,11 @@ fn other_explanations(settings: &Settings) -> Results {
     let members: Vec<bool> = (0..5 * 9).map(|place| place % 4 < 2).collect();
     let listed = grouped.coalition_values(rows, None, Some(&members), settings, &mut go_on);
 
+    let decisions = data(8, 4 * ROWS);
+    let sigmoids = PairSigmoids { slopes: &[-1.0; 6], offsets: &[0.125; 6] };
+    let decisions = Matrix::of_shape(&decisions, [decisions.len() / 6, 6]);
+    let coupled = sigmoids.couple(decisions, settings, &mut go_on);
+
     // Each row of the data is a player: 300 of them.
     let many = data(4, 300);
     let factor =
@@ -195,6 +200,7 @@ fn other_explanations(settings: &Settings) -> Results {
         ("groups, plain sums", values.unwrap()),
         ("coalitions, all", all.unwrap()),
         ("coalitions, listed", listed.unwrap()),
+        ("coupled probabilities of four classes", coupled.unwrap()),
         ("300 features", of_many.unwrap()),
     ];
     others.map(|(name, values)| (name.to_owned(), values)).into_iter().chain(of_two).collect()

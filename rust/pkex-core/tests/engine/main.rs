@@ -7,6 +7,7 @@ mod background;
 mod cancellation;
 mod case;
 mod coalitions;
+mod coupling;
 mod exactness;
 mod games;
 mod golden;
