@@ -274,6 +274,14 @@ def test_more_than_sixteen_features_are_estimated():
         explainer.loss(wide[:2], y[:2])
     estimate = explainer.loss(wide[:2], y[:2], n_permutations=20, random_state=0)
     assert estimate.values.shape == estimate.standard_errors.shape == (2, 20)
+    # Absent features are drawn independently, and exact squared errors have no limit.
+    explainer = pkex.Explainer(SVR().fit(wide, y))
+    exact = explainer.loss(wide[:3], y[:3])
+    estimate = explainer.loss(wide[:3], y[:3], n_coalitions=2000, random_state=0)
+    errors = np.abs(estimate.values - exact.values)
+    assert (errors <= 3.0 * estimate.standard_errors).mean() > 0.95
+    estimate = explainer.loss(wide[:2], y[:2], loss="absolute_error", n_coalitions=80)
+    assert estimate.values.shape == (2, 20)
 
 
 def test_sums_over_pairs_that_cancel_are_not_used():

@@ -162,9 +162,21 @@ fn other_explanations(settings: &Settings) -> Results {
         })
     });
     let values = grouped.explain(rows, of_points, Method::Quadrature, &plain, &mut go_on);
-    let all = grouped.coalition_values(rows, Some(rows), None, settings, &mut go_on);
+    let all = grouped.coalition_values(
+        rows,
+        ValueFunction::Interventional(background),
+        None,
+        settings,
+        &mut go_on,
+    );
     let members: Vec<bool> = (0..5 * 9).map(|place| place % 4 < 2).collect();
-    let listed = grouped.coalition_values(rows, None, Some(&members), settings, &mut go_on);
+    let listed = grouped.coalition_values(
+        rows,
+        ValueFunction::Neutral,
+        Some(&members),
+        settings,
+        &mut go_on,
+    );
 
     // Each row of the data is a player: 300 of them.
     let many = data(4, 300);
