@@ -193,7 +193,7 @@ class Function(ABC):
             m is the number of background rows, 1 in the neutral and the marginal game.
         """
         if game.background is None or game.is_marginal:
-            return self._values_by_dividends(row, game, members, how)[None]
+            return self._values_of_coalitions(row, game, members, how)[None]
         columns = self._members(members)[:, self.players]
         others = game.background[0]
         step = max(1, _BLOCK // len(columns))
@@ -204,10 +204,13 @@ class Function(ABC):
             outputs.append(self.evaluate(mixed, n_threads=how.n_threads))
         return np.concatenate(outputs).reshape(len(others), len(columns), self.n_outputs)
 
-    def _values_by_dividends(
+    def _values_of_coalitions(
         self, row: Float, game: Game, members: Members, how: Computation
     ) -> Float:
-        """Return the values of coalitions as sums of dividends, shape (count, outputs)."""
+        """Return the values of coalitions in the neutral or marginal game, shape (count, outputs).
+
+        By default, they are sums of dividends.
+        """
         p = self.n_players
         if p > MOST_PLAYERS:
             raise InputError(
