@@ -6,6 +6,7 @@ import pickle
 import brute_force
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from scipy.special import expit
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -248,6 +249,17 @@ def test_pairs_of_points_have_no_limit_of_features(game):
     pairs = function.function.shifted_squares(wide[:3] + 0.1, -y, function.game, Computation())
     expected = CoalitionGames.explain(losses, rows, game=function.game, how=Computation())
     np.testing.assert_allclose(pairs, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
+
+
+def test_models_of_sparse_rows_have_the_losses_of_dense_ones():
+    dense = np.where(RNG.uniform(size=(40, 30)) < 0.7, 0.0, RNG.normal(size=(40, 30)))
+    sparse, y = csr_array(dense), dense.sum(axis=1)
+    models = [KernelRidge(kernel="rbf", gamma=0.1).fit(rows, y) for rows in (sparse, dense)]
+    for game, background in (("neutral", None), ("marginal", sparse[:5]), (None, sparse[:1])):
+        found = pkex.Explainer(models[0], background, value_function=game).loss(sparse[:3], y[:3])
+        rows = None if background is None else background.toarray()
+        expected = pkex.Explainer(models[1], rows, value_function=game).loss(dense[:3], y[:3])
+        np.testing.assert_allclose(found.values, expected.values, rtol=0, atol=1e-10)
 
 
 def test_estimates_of_losses_cover_exact_values():

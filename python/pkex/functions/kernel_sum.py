@@ -245,7 +245,7 @@ class KernelSum(Function):
     def shifted_squares(
         self, X: Float, shifts: Float, game: Game, how: Computation
     ) -> Float | None:
-        n_rows = 1 if game.background is None else len(game.background[0])
+        n_rows = 1 if game.background is None else len(game.background[1])
         if self.is_additive or (game.value_function == "interventional" and n_rows > 1):
             return super().shifted_squares(X, shifts, game, how)
         squares = self._pair_squares(game, how)
