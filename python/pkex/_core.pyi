@@ -126,7 +126,7 @@ class Expansion:
     def coalition_values(
         self,
         X: NDArray[np.float64],
-        background: NDArray[np.float64] | None,
+        game: _Game,
         members: NDArray[np.bool_] | None,
         *,
         summation: str,

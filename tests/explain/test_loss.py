@@ -6,6 +6,7 @@ import pickle
 import brute_force
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from scipy.special import expit
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -250,6 +251,17 @@ def test_pairs_of_points_have_no_limit_of_features(game):
     np.testing.assert_allclose(pairs, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
 
 
+def test_models_of_sparse_rows_have_the_losses_of_dense_ones():
+    dense = np.where(RNG.uniform(size=(40, 30)) < 0.7, 0.0, RNG.normal(size=(40, 30)))
+    sparse, y = csr_array(dense), dense.sum(axis=1)
+    models = [KernelRidge(kernel="rbf", gamma=0.1).fit(rows, y) for rows in (sparse, dense)]
+    for game, background in (("neutral", None), ("marginal", sparse[:5]), (None, sparse[:1])):
+        found = pkex.Explainer(models[0], background, value_function=game).loss(sparse[:3], y[:3])
+        rows = None if background is None else background.toarray()
+        expected = pkex.Explainer(models[1], rows, value_function=game).loss(dense[:3], y[:3])
+        np.testing.assert_allclose(found.values, expected.values, rtol=0, atol=1e-10)
+
+
 def test_estimates_of_losses_cover_exact_values():
     model = CalibratedClassifierCV(SVC(), ensemble=False).fit(X, LABELS)
     explainer = pkex.Explainer(model, Z, target="probability")
@@ -274,6 +286,14 @@ def test_more_than_sixteen_features_are_estimated():
         explainer.loss(wide[:2], y[:2])
     estimate = explainer.loss(wide[:2], y[:2], n_permutations=20, random_state=0)
     assert estimate.values.shape == estimate.standard_errors.shape == (2, 20)
+    # Absent features are drawn independently, and exact squared errors have no limit.
+    explainer = pkex.Explainer(SVR().fit(wide, y))
+    exact = explainer.loss(wide[:3], y[:3])
+    estimate = explainer.loss(wide[:3], y[:3], n_coalitions=2000, random_state=0)
+    errors = np.abs(estimate.values - exact.values)
+    assert (errors <= 3.0 * estimate.standard_errors).mean() > 0.95
+    estimate = explainer.loss(wide[:2], y[:2], loss="absolute_error", n_coalitions=80)
+    assert estimate.values.shape == (2, 20)
 
 
 def test_sums_over_pairs_that_cancel_are_not_used():

@@ -13,7 +13,6 @@ from pkex.explain.estimated_values import chosen_estimator
 from pkex.explain.exact_values import computed_values
 from pkex.explain.loss_targets import losses_of, schema_of_losses
 from pkex.explain.problem import Problem
-from pkex.explain.row_game import check_joint_draws
 from pkex.explain.schema import ExplainedRows
 from pkex.functions.losses import LOSSES, Loss
 from pkex.functions.row_losses import RowLosses
@@ -34,11 +33,6 @@ _SYNONYMS = {
     **dict.fromkeys(("cross entropy", "cross_entropy", "logloss", "log-loss"), "log_loss"),
     "hinge_loss": "hinge",
 }
-
-_INSTEAD_OF_DRAWS = (
-    "omit the number of draws for exact values, or pass a background for "
-    "value_function='interventional'"
-)
 
 
 def loss_values(
@@ -69,7 +63,6 @@ def loss_values(
             values = computed_values(problem, losses, rows, how)
     else:
         estimator = chosen_estimator(problem, n_permutations, n_coalitions, generator)
-        check_joint_draws(problem, _INSTEAD_OF_DRAWS)
         with problem.settings.computing(progress) as how:
             values, errors = estimator(losses, rows, how)
         if not losses.has_output_axis:

@@ -182,17 +182,18 @@ class Function(ABC):
         ----------
         row : ndarray of shape (d,)
         game : Game
-            Interventional or neutral; in the neutral game, a coalition has a single output.
+            Interventional, neutral or marginal; in the latter two, a coalition has a single output,
+            its value.
         members : ndarray of bool, shape (count, players), or None for all coalitions
         how : Computation
 
         Returns
         -------
         ndarray of shape (m, count, outputs)
-            m is the number of background rows, 1 in the neutral game.
+            m is the number of background rows, 1 in the neutral and the marginal game.
         """
-        if game.background is None:
-            return self.values_by_dividends(row, game, members, how)[None]
+        if game.background is None or game.is_marginal:
+            return self._values_of_coalitions(row, game, members, how)[None]
         columns = self._members(members)[:, self.players]
         others = game.background[0]
         step = max(1, _BLOCK // len(columns))
@@ -203,18 +204,12 @@ class Function(ABC):
             outputs.append(self.evaluate(mixed, n_threads=how.n_threads))
         return np.concatenate(outputs).reshape(len(others), len(columns), self.n_outputs)
 
-    def values_by_dividends(
+    def _values_of_coalitions(
         self, row: Float, game: Game, members: Members, how: Computation
     ) -> Float:
-        """Return the values of coalitions of a row, shape (count, outputs), as sums of dividends.
+        """Return the values of coalitions in the neutral or marginal game, shape (count, outputs).
 
-        Parameters
-        ----------
-        row : ndarray of shape (d,)
-        game : Game
-            Neutral, or marginal without drawing all combinations of rows.
-        members : ndarray of bool, shape (count, players), or None for all coalitions
-        how : Computation
+        By default, they are sums of dividends.
         """
         p = self.n_players
         if p > MOST_PLAYERS:

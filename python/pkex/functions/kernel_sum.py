@@ -245,7 +245,7 @@ class KernelSum(Function):
     def shifted_squares(
         self, X: Float, shifts: Float, game: Game, how: Computation
     ) -> Float | None:
-        n_rows = 1 if game.background is None else len(game.background[0])
+        n_rows = 1 if game.background is None else len(game.background[1])
         if self.is_additive or (game.value_function == "interventional" and n_rows > 1):
             return super().shifted_squares(X, shifts, game, how)
         squares = self._pair_squares(game, how)
@@ -294,13 +294,12 @@ class KernelSum(Function):
         if has_series(self.kernel.terms(self.n_features)):
             return super().coalition_outputs(row, game, members, how)
         self._allowed.check(row[None], "X")
-        game = self._packing.engine_game(game)
-        background = None if game.background is None else game.background[0]
+        engine_game = self._packing.engine_game(game).packed
         some = None if members is None else np.ascontiguousarray(members)
         options: dict[str, Any] = {"summation": how.summation, "n_threads": how.n_threads}
 
         def compute(packed: _core.Expansion, rows: Float, report: Report | None) -> Float:
-            return packed.coalition_values(rows, background, some, progress=report, **options)
+            return packed.coalition_values(rows, engine_game, some, progress=report, **options)
 
         sums: Float = self._packing.over(row[None], game, how.progress, compute)[0]
         outputs: Float = sums.swapaxes(1, 2) + np.ravel(self.intercept)

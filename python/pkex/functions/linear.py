@@ -157,7 +157,7 @@ class LinearFunction(Function):
     def coalition_outputs(
         self, row: Float, game: Game, members: Members, how: Computation
     ) -> Float:
-        if game.background is None:
+        if game.background is None or game.is_marginal:
             return super().coalition_outputs(row, game, members, how)
         # Each player adds its term at the row if it is present, otherwise at the background row.
         present = self._members(members).astype(np.float64)
@@ -167,6 +167,13 @@ class LinearFunction(Function):
         with np.errstate(over="ignore", invalid="ignore"):
             sums = (present @ inside)[None] + (1.0 - present) @ outside
             return finite(sums + self.intercept)
+
+    def _values_of_coalitions(
+        self, row: Float, game: Game, members: Members, how: Computation
+    ) -> Float:
+        contributions = self._contributions(row[None], game, how.reporting(None))[0]
+        base = np.ravel(self.base(game, how))
+        return finite(base + self._members(members).astype(np.float64) @ contributions)
 
     def products(self, rows: Float) -> Products:
         weights = self.coefficients.reshape(self.n_features, self.n_outputs)

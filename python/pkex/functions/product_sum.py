@@ -76,6 +76,11 @@ class ProductSum(Function):
     def keeps_points(self) -> bool:
         return False
 
+    @property
+    def is_additive(self) -> bool:
+        players = (self.players[list(product)] for product in self._factors)
+        return all(len(np.unique(of_product)) <= 1 for of_product in players)
+
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
         rows = labeled_matrix(X, self.n_features, self.feature_names, "the factors")
         total = np.zeros((len(rows), self.n_outputs)) + self._constants
@@ -131,17 +136,17 @@ class ProductSum(Function):
         copied._probing_rows = rows
         return copied
 
-    def values_by_dividends(
+    def _values_of_coalitions(
         self, row: Float, game: Game, members: Members, how: Computation
     ) -> Float:
-        """Return the values of coalitions of a row, shape (count, outputs), as sums of products."""
-        (present,), is_in = self._player_factors(row[None]), self._members(members)
+        (present,) = self._player_factors(row[None])
+        ((absent, weights),) = self._absent(game)
+        is_in = self._members(members)
         values = np.zeros((len(is_in), self.n_outputs)) + self._constants
         with np.errstate(over="ignore", invalid="ignore"):
-            for absent, weights in self._absent(game):
-                for factors in zip(present, absent, weights, strict=True):
-                    products = product_of(np.where(is_in, *factors[:2]))
-                    values += np.multiply.outer(products, factors[2])
+            for of_term, factors, others in zip(weights, present, absent, strict=True):
+                products = product_of(np.where(is_in, factors, others))
+                values += np.multiply.outer(products, of_term)
         return finite(values)
 
     def _selected(self, outputs: list[int]) -> ProductSum:

@@ -86,10 +86,7 @@ class RowLosses(CoalitionGames):
                 f"the loss is not a sum over features, so exact values require all 2^{p} "
                 f"coalitions of its {p} features; pkex supports up to {most} features",
                 [
-                    (
-                        "estimate values, with standard errors, by ",
-                        Option("n_coalitions", 1000),
-                    ),
+                    ("estimate values, with standard errors, by ", Option("n_coalitions", 1000)),
                     GROUP_COLUMNS,
                 ],
             )
@@ -97,7 +94,7 @@ class RowLosses(CoalitionGames):
         return game if games is None else games._exact_game(self._split(X)[0], game, quantity)
 
     def _coalitionwise(self, game: Game) -> CoalitionGames | None:
-        """Return the function evaluated coalition by coalition; None if by its dividends."""
+        """Return the function evaluated at whole rows; None if features are drawn independently."""
         is_sum = game.is_marginal and not self.function.draws_rows
         return None if is_sum else as_coalitionwise(self.function)
 
@@ -113,10 +110,10 @@ class RowLosses(CoalitionGames):
             values = games.coalition_values(rows, game, members, how, row_name)
         else:
             by_row = [
-                self.function.values_by_dividends(row, game, members, how.part(number, len(rows)))
+                self.function.coalition_outputs(row, game, members, how.part(number, len(rows)))
                 for number, row in enumerate(rows)
             ]
-            values = np.stack(by_row)
+            values = np.concatenate(by_row)
         losses = self.loss(values, targets)
         if not np.isfinite(losses).all():
             row = int(np.argwhere(~np.isfinite(losses))[0, 0])

@@ -286,6 +286,20 @@ class SparseKernelSum(Function):
         ]
         return np.concatenate(outputs)
 
+    def shifted_squares(
+        self, X: Float, shifts: Float, game: Game, how: Computation
+    ) -> Float | None:
+        n_rows = 1 if game.background is None else len(game.background[1])
+        if game.value_function == "interventional" and n_rows > 1:
+            return super().shifted_squares(X, shifts, game, how)
+        part = self._of_points()
+        squares = part.function.shifted_squares(part.rows(X), shifts, part.game(game), how)
+        if squares is None:
+            return None
+        values = np.zeros((len(X), self.n_players, self.n_outputs))
+        values[:, part.players] = squares
+        return values
+
     def conditional_means(
         self, X: Float, rows: Float, landmarks: NDArray[np.intp] | None
     ) -> ConditionalMeans | None:

@@ -31,9 +31,8 @@ _LARGEST_ROUNDING = 1e-8
 _EPSILON = float(np.finfo(np.float64).eps)
 # The largest number of pairs, which take some seconds for each row, and of products in a kernel.
 _MOST_PAIRS, _MOST_TERMS = 500_000_000, 500
-# Nanoseconds for a pair and player, for a coalition, and for a coalition and evaluation in the
-# neutral and the marginal game.
-_OF_PAIR, _OF_COALITION, _OF_VALUE = 0.7, 50.0, {"neutral": 0.05, "marginal": 1.1}
+# Nanoseconds for a pair and player, for a coalition, and for a coalition and evaluation.
+_OF_PAIR, _OF_COALITION, _OF_VALUE = 0.7, 50.0, 0.05
 
 
 class PairSquares:
@@ -77,8 +76,8 @@ class PairSquares:
         """Whether pairs take less time than the values of all coalitions."""
         if self._n_players > MOST_PLAYERS:
             return True
-        of_value = _OF_VALUE[self._game.value_function] * self._n_evaluations
-        by_coalitions = 2**self._n_players * (_OF_COALITION + of_value)
+        of_coalition = _OF_COALITION + _OF_VALUE * self._n_evaluations
+        by_coalitions = 2**self._n_players * of_coalition
         return bool(_OF_PAIR * self._n_players * self._n_pairs < by_coalitions)
 
     def obstacle(self, size: Float, spread: Float) -> str:
@@ -120,7 +119,7 @@ def unsupported_squares(obstacle: str) -> UnsupportedModelError:
         joined(
             f"the squared error is a sum over pairs of the model's points, and {obstacle}. Either ",
             GROUP_COLUMNS,
-            f" (up to {MOST_PLAYERS} features need no pairs), or estimate values by "
-            "explainer.loss(X, y, n_coalitions=1000)",
+            f" (up to {MOST_PLAYERS} features need no pairs), or estimate values, with standard "
+            "errors, by n_coalitions=1000",
         )
     )

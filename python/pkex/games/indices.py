@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import combinations
 from typing import Literal, TypeAlias, get_args
 
@@ -20,6 +21,7 @@ import numpy as np
 from pkex import _core
 from pkex.execution.progress import parts_of
 from pkex.games.coalitions import all_coalitions, coalitions
+from pkex.inputs.arrays import read_only
 from pkex.typing import Float
 
 __all__ = [
@@ -168,9 +170,7 @@ def quantity_from_values(values: Float, quantity: Quantity) -> Float:
         return np.stack(of_outputs, axis=-1)
     n_games = len(values)
     n_players = values.shape[1].bit_length() - 1
-    n_others = n_players - quantity.size
-    sizes = np.array([number.bit_count() for number in range(2**n_others)])
-    weights = np.array([_moment(quantity, s, n_others - s) for s in range(n_others + 1)])[sizes]
+    weights = _weights(quantity, n_players - quantity.size)
     # One axis per player; the last axis has the lowest bit.
     table = values.reshape(n_games, *[2] * n_players)
     coefficients = []
@@ -182,6 +182,14 @@ def quantity_from_values(values: Float, quantity: Quantity) -> Float:
             change = np.take(change, 1, axis) - np.take(change, 0, axis)
         coefficients.append(np.einsum("ns,s->n", change.reshape(n_games, -1), weights))
     return np.stack(coefficients, axis=1)
+
+
+@lru_cache(maxsize=64)
+def _weights(quantity: Quantity, n_others: int) -> Float:
+    """Return the weights w_|S| of all coalitions S of other players, by number."""
+    sizes = np.array([number.bit_count() for number in range(2**n_others)])
+    moments = np.array([_moment(quantity, s, n_others - s) for s in range(n_others + 1)])
+    return read_only(moments[sizes])
 
 
 def shapley_matrix(n_players: int) -> Float:

@@ -303,36 +303,46 @@ impl Expansion {
         settings: &Settings,
         mut computation: impl Computation,
     ) -> Result<Vec<f64>, Error> {
-        let expansion = &self.packed;
-        let means = match value_function {
-            ValueFunction::Interventional(_) => {
-                let message = "squares of means over whole background rows are not supported";
-                return Err(Error::Unsupported(message.to_owned()));
+        if let ValueFunction::Interventional(_) = value_function {
+            let message = "squares of means over whole background rows are not supported";
+            return Err(Error::Unsupported(message.to_owned()));
+        }
+        // Nothing of the computation itself is done yet.
+        let preparation = &mut |_, total| computation.monitor()(0, total);
+        match self.marginal_means(value_function, settings, preparation)? {
+            None => computation.of(&Games { evaluations, rows, absent: Neutral }, settings),
+            Some(means) => {
+                let absent = MarginalSquares::new(&means);
+                computation.of(&Games { evaluations, rows, absent }, settings)
             }
-            ValueFunction::Marginal(background) => {
-                let kept = self.means.of(expansion, background, settings, computation.monitor())?;
-                if let Some(means) = kept {
-                    means
-                } else {
-                    let monitor = computation.monitor();
-                    Arc::new(BackgroundMeans::new(expansion, background, settings, monitor)?)
-                }
-            }
-            ValueFunction::MarginalOfPoints if expansion.count > 0 => {
-                // Nothing of the computation itself is done yet.
-                let preparation = &mut |_, total| computation.monitor()(0, total);
-                self.means_of_points.of(expansion, settings, preparation)?
-            }
-            // Without points there are no evaluations, and no means.
-            ValueFunction::Neutral | ValueFunction::MarginalOfPoints => {
-                return computation.of(&Games { evaluations, rows, absent: Neutral }, settings);
-            }
-        };
-        let absent = MarginalSquares::new(&means);
-        computation.of(&Games { evaluations, rows, absent }, settings)
+        }
     }
 
-    fn check_background(&self, background: Background<'_>) -> Result<(), Error> {
+    /// The mean factors of the marginal game; `None` in other games, and without points.
+    pub(crate) fn marginal_means(
+        &self,
+        value_function: ValueFunction<'_>,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Option<Arc<BackgroundMeans>>, Error> {
+        let expansion = &self.packed;
+        match value_function {
+            ValueFunction::Marginal(background) => {
+                let kept = self.means.of(expansion, background, settings, &mut *monitor)?;
+                if kept.is_some() {
+                    return Ok(kept);
+                }
+                let means = BackgroundMeans::new(expansion, background, settings, monitor)?;
+                Ok(Some(Arc::new(means)))
+            }
+            ValueFunction::MarginalOfPoints if expansion.count > 0 => {
+                self.means_of_points.of(expansion, settings, monitor).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    pub(crate) fn check_background(&self, background: Background<'_>) -> Result<(), Error> {
         self.packed.check_columns("background", background.rows)?;
         let (rows, weights) = (background.rows.rows(), background.weights.len());
         if rows > 0 && rows == weights {

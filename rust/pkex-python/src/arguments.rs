@@ -121,6 +121,14 @@ impl Game {
         }
     }
 
+    /// The number of games of each row: background rows that are drawn as they are.
+    pub fn alternatives(&self) -> usize {
+        match self {
+            Self::Interventional(rows, _) => rows.rows(),
+            _ => 1,
+        }
+    }
+
     pub fn value_function(&self) -> ValueFunction<'_> {
         match self {
             Self::Neutral => ValueFunction::Neutral,

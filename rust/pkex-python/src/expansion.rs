@@ -147,29 +147,28 @@ impl Expansion {
 
     /// The values of coalitions, of shape (rows, background rows or 1, outputs, coalitions): those
     /// that are rows of `members`, or all of them, by the number whose bits are players.
-    #[pyo3(signature = (X, background, members, *, summation, n_threads, progress = None))]
+    #[pyo3(signature = (X, game, members, *, summation, n_threads, progress = None))]
     #[expect(non_snake_case, reason = "X is what Python's users call it")]
     #[expect(clippy::too_many_arguments, reason = "the game and how it is computed")]
     fn coalition_values<'py>(
         &self,
         py: Python<'py>,
         X: PyReadonlyArray2<'py, f64>,
-        background: Option<PyReadonlyArray2<'py, f64>>,
+        game: GameArgument<'py>,
         members: Option<PyReadonlyArray2<'py, bool>>,
         summation: &str,
         n_threads: usize,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray4<f64>>> {
         let x = Array::copied("X", &X)?;
-        let background =
-            background.as_ref().map(|rows| Array::copied("background", rows)).transpose()?;
+        let game = Game::copied(game)?;
         let members = members.map(|members| members.as_array().iter().copied().collect::<Vec<_>>());
         let settings = settings(summation, n_threads)?;
         let worths = call::run(py, progress, |monitor: Monitor<'_>| {
-            let rows = background.as_ref().map(Array::matrix);
-            self.0.coalition_values(x.matrix(), rows, members.as_deref(), &settings, monitor)
+            let game = game.value_function();
+            self.0.coalition_values(x.matrix(), game, members.as_deref(), &settings, monitor)
         })?;
-        let alternatives = background.as_ref().map_or(1, Array::rows);
+        let alternatives = game.alternatives();
         let [rows, outputs] = [x.rows(), self.0.outputs()];
         let coalitions = worths.len() / (rows * alternatives * outputs).max(1);
         call::array(py, worths, [rows, alternatives, outputs, coalitions])

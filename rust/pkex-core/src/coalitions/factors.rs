@@ -1,5 +1,6 @@
 //! Present and absent factors of all players in blocks of evaluations.
 
+use crate::absent::background_means::BackgroundMeans;
 use crate::error::Error;
 use crate::evaluations::packed::PackedExpansion;
 use crate::game::block::Block;
@@ -8,11 +9,22 @@ use crate::memory::{FACTORS, Memory};
 use crate::settings::Context;
 use crate::simd::lanes::Lanes;
 
-/// An explained row, and a background row. Without a background row, absent factors are 1.
+/// An explained row, and the values of absent players.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows<'a> {
     pub x: &'a [f64],
-    pub z: Option<&'a [f64]>,
+    pub absent: AbsentValues<'a>,
+}
+
+/// The values of absent players.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum AbsentValues<'a> {
+    /// Absent factors are 1.
+    One,
+    /// Those of a background row.
+    Row(&'a [f64]),
+    /// Absent factors are means over background rows.
+    Means(&'a BackgroundMeans),
 }
 
 /// The factors (a, b) of each player in a block; 1 for players that the term does not compare.
@@ -48,11 +60,16 @@ impl Factors {
         for (&player, factor) in term.players.iter().zip(&block.present) {
             of_players[player].0 = *factor;
         }
-        if let Some(row) = rows.z {
-            context.run(FillTerm { term, row, points, block: &mut *block });
-            for (&player, factor) in term.players.iter().zip(&block.present) {
-                of_players[player].1 = *factor;
+        let absent = match rows.absent {
+            AbsentValues::One => return,
+            AbsentValues::Row(row) => {
+                context.run(FillTerm { term, row, points, block: &mut *block });
+                &block.present
             }
+            AbsentValues::Means(means) => &means.of_block(index).factor,
+        };
+        for (&player, factor) in term.players.iter().zip(absent) {
+            of_players[player].1 = *factor;
         }
     }
 }

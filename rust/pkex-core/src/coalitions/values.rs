@@ -1,7 +1,9 @@
-//! The values of coalitions in the games of rows, for each background row separately.
+//! The values of coalitions in the games of rows: for each background row separately, or for
+//! features that are drawn independently.
 
+use crate::absent::background::ValueFunction;
 use crate::coalitions::all::AllWorkspace;
-use crate::coalitions::factors::Rows;
+use crate::coalitions::factors::{AbsentValues, Rows};
 use crate::coalitions::listed::{Listed, ListedWorkspace};
 use crate::error::Error;
 use crate::evaluations::packed::PackedExpansion;
@@ -16,12 +18,12 @@ use crate::threads::{self, Monitor, Parallelism};
 const MOST_PLAYERS: usize = 30;
 
 impl Expansion {
-    /// Computes the values of coalitions: f at rows with the entries of a row of `x` for present
-    /// players and of a row of `background` for absent ones; without a background, absent factors
-    /// are 1.
+    /// Computes the values of coalitions. In the interventional game, these are f at rows with the
+    /// entries of a row of `x` for present players and of a background row for absent ones, before
+    /// they are averaged.
     ///
-    /// The order is row by row of `x`, background row by background row (one without a background),
-    /// output by output, coalition by coalition: those in `members`, which has a boolean for each
+    /// The order is row by row of `x`, background row by background row (one in other games), output
+    /// by output, coalition by coalition: those in `members`, which has a boolean for each
     /// coalition and player; without `members` all 2^p of p players, by the number whose bit j is
     /// player j.
     ///
@@ -32,13 +34,19 @@ impl Expansion {
     pub fn coalition_values(
         &self,
         x: Matrix<'_>,
-        background: Option<Matrix<'_>>,
+        value_function: ValueFunction<'_>,
         members: Option<&[bool]>,
         settings: &Settings,
         monitor: Monitor<'_>,
     ) -> Result<Vec<f64>, Error> {
         let expansion = &self.packed;
-        self.check_coalitions(x, background, members)?;
+        self.check_coalitions(x, value_function, members)?;
+        let means =
+            self.marginal_means(value_function, settings, &mut |_, total| monitor(0, total))?;
+        let background = match value_function {
+            ValueFunction::Interventional(background) => Some(background.rows),
+            _ => None,
+        };
         let players = expansion.players();
         let listed = members.map(|members| Listed::new(members, players)).transpose()?;
         let count = members.map_or(1 << players, |members| members.len() / players.max(1));
@@ -52,7 +60,11 @@ impl Expansion {
         let memory = Memory::default();
         let rows_of = |cell: usize| Rows {
             x: x.row(cell / alternatives),
-            z: background.map(|rows| rows.row(cell % alternatives)),
+            absent: match (background, &means) {
+                (Some(rows), _) => AbsentValues::Row(rows.row(cell % alternatives)),
+                (None, Some(means)) => AbsentValues::Means(means),
+                (None, None) => AbsentValues::One,
+            },
         };
         let cells = values.chunks_mut(width).enumerate();
         let cost = saturating_product([length, expansion.evaluation_blocks(), LANES]);
@@ -75,13 +87,13 @@ impl Expansion {
     fn check_coalitions(
         &self,
         x: Matrix<'_>,
-        background: Option<Matrix<'_>>,
+        value_function: ValueFunction<'_>,
         members: Option<&[bool]>,
     ) -> Result<(), Error> {
         let expansion = &self.packed;
         expansion.check_columns("X", x)?;
-        if let Some(rows) = background {
-            expansion.check_columns("background", rows)?;
+        if let Some(background) = value_function.background() {
+            self.check_background(background)?;
         }
         let players = expansion.players();
         if self.is_quadratic() || expansion.kernel.has_series() {

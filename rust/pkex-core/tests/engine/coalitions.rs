@@ -2,23 +2,23 @@
 
 use std::ops::ControlFlow;
 
-use pkex_core::{Error, Level, Matrix, Settings, Summation};
+use pkex_core::{Error, Level, Settings, Summation};
 
 use crate::case::{COLUMNS, Case, Kind, PLAYERS};
 
 const COALITIONS: usize = 1 << PLAYERS;
+const KINDS: [Kind; 3] = [Kind::Neutral, Kind::Interventional, Kind::Marginal];
 
-/// The values of the coalitions of a case against its background rows, or in the neutral game.
+/// The values of the coalitions of a case in a game: against each background row if these are drawn as they are.
 fn coalition_values(
     case: &Case,
     kind: Kind,
     members: Option<&[bool]>,
     settings: &Settings,
 ) -> Vec<f64> {
-    let background = Matrix::of_shape(&case.background, [case.shares.len(), COLUMNS]);
-    let background = (kind == Kind::Interventional).then_some(background);
+    let (expansion, game) = (case.expansion(), case.game(kind));
     let go_on = &mut |_, _| ControlFlow::Continue(());
-    case.expansion().coalition_values(case.rows(), background, members, settings, go_on).unwrap()
+    expansion.coalition_values(case.rows(), game, members, settings, go_on).unwrap()
 }
 
 /// Whether each player is in each coalition.
@@ -33,7 +33,7 @@ fn worths_are_those_of_the_definition() {
     // More points than are multiplied at a time, and not a multiple of the lanes.
     let case = Case::new(150, 3, 2, 0.8);
     let settings = Settings::default();
-    for kind in [Kind::Neutral, Kind::Interventional] {
+    for kind in KINDS {
         let found = coalition_values(&case, kind, None, &settings);
         let per_row = found.len() / 2;
         for (row, found) in case.rows.chunks(COLUMNS).zip(found.chunks(per_row)) {
@@ -53,7 +53,7 @@ fn given_coalitions_have_the_worths_that_they_have_among_all() {
     let case = Case::new(40, 3, 2, 0.8);
     let given = [5, 0, 15, 5, 8];
     let settings = Settings::default();
-    for kind in [Kind::Neutral, Kind::Interventional] {
+    for kind in KINDS {
         let all = coalition_values(&case, kind, None, &settings);
         let some = coalition_values(&case, kind, Some(&members(given.into_iter())), &settings);
         for (all, some) in all.chunks(COALITIONS).zip(some.chunks(given.len())) {
@@ -87,15 +87,9 @@ fn worths_have_equal_bits_for_any_threads_and_levels() {
 #[test]
 fn worths_stop_when_the_monitor_says_so() {
     let case = Case::new(20_000, 400, 1, 0.8);
-    let background = Matrix::of_shape(&case.background, [400, COLUMNS]);
+    let game = case.game(Kind::Interventional);
     let settings = Settings { threads: 2, ..Settings::default() };
     let mut stop = |_, _| ControlFlow::Break(());
-    let found = case.expansion().coalition_values(
-        case.rows(),
-        Some(background),
-        None,
-        &settings,
-        &mut stop,
-    );
+    let found = case.expansion().coalition_values(case.rows(), game, None, &settings, &mut stop);
     assert_eq!(found, Err(Error::Interrupted));
 }

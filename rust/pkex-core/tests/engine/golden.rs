@@ -162,9 +162,21 @@ fn other_explanations(settings: &Settings) -> Results {
         })
     });
     let values = grouped.explain(rows, of_points, Method::Quadrature, &plain, &mut go_on);
-    let all = grouped.coalition_values(rows, Some(rows), None, settings, &mut go_on);
+    let all = grouped.coalition_values(
+        rows,
+        ValueFunction::Interventional(background),
+        None,
+        settings,
+        &mut go_on,
+    );
     let members: Vec<bool> = (0..5 * 9).map(|place| place % 4 < 2).collect();
-    let listed = grouped.coalition_values(rows, None, Some(&members), settings, &mut go_on);
+    let listed = grouped.coalition_values(
+        rows,
+        ValueFunction::Neutral,
+        Some(&members),
+        settings,
+        &mut go_on,
+    );
 
     let decisions = data(8, 4 * ROWS);
     let sigmoids = PairSigmoids { slopes: &[-1.0; 6], offsets: &[0.125; 6] };
