@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from pages import Page, check_page
 from sklearn.feature_extraction import DictVectorizer
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, SVR, LinearSVC
 
@@ -62,6 +62,10 @@ def test_lines_of_several_outputs_and_other_documents():
     assert lines[1].split() == ["value", "of", "0", "1", "2", "data"]
     assert lines[-1].startswith("absent terms (")
     assert lines[-2].startswith("other present terms (")
+    hashing = make_pipeline(HashingVectorizer(n_features=2**16), SVC()).fit(TEXTS, GOOD)
+    table = repr(pkex.Explainer(hashing)(TEXTS)[1])
+    assert re.search(r"^hashed word .*^x\d+ \(bad\) ", table, re.MULTILINE | re.DOTALL)
+    assert "absent hashed words (65,532)" in table
     dicts = [{"a": 1.0, "b": "x"}, {"a": 2.0}, {"b": "y"}]
     model = make_pipeline(DictVectorizer(sparse=False), SVR()).fit(dicts, [1.0, 2.0, 3.0])
     assert "absent columns (2)" in repr(pkex.Explainer(model)(dicts[1]))

@@ -102,7 +102,7 @@ def report_attribution(
     shown = dict(list(outputs.items())[:_MOST_OUTPUTS])
     first = next(iter(outputs.values()))
     documents = _documents(shown)
-    left_out = len(attribution) * len(shown) - len(documents) if documents else 0
+    left_out = len(shown) * _n_texts(attribution) - len(documents)
     return PageContent(
         f"Explanation of {what}",
         conclusion(attribution),
@@ -297,6 +297,11 @@ def _documents(outputs: Mapping[str, RowValues]) -> tuple[Figure, ...]:
             title = f"Document{label}" if n_rows > 1 or labels is not None else "Document"
             figures.append(colored_document(own, f"{title}, output {name}" if name else title))
     return tuple(figures)
+
+
+def _n_texts(attribution: RowValues) -> int:
+    documents = attribution.documents
+    return 0 if documents is None else sum(text is not None for text in documents.texts)
 
 
 def _of_texts_left_out(number: int) -> list[str]:

@@ -57,8 +57,11 @@ def document_lines(rows: RowValues, most: int) -> DocumentLines:
         if len(part)
     ]
     without_error = np.full((len(sums), *values.shape[1:]), np.nan)
+    # Hashed columns have no names of their own.
+    words = documents.words(0) if documents.noun == "hashed word" else {}
+    names = [_named(rows.axes.features[j], words.get(j, set())) for j in shown.tolist()]
     return DocumentLines(
-        [visible(rows.axes.features[feature]) for feature in shown] + [name for name, _, _ in sums],
+        names + [name for name, _, _ in sums],
         np.concatenate([values[shown], *(part[None] for _, part, _ in sums)]),
         [number(entry) for entry in data[shown]] + [text for _, _, text in sums],
         {
@@ -66,3 +69,8 @@ def document_lines(rows: RowValues, most: int) -> DocumentLines:
             for name, spread in rows.spreads.items()
         },
     )
+
+
+def _named(name: str, words: set[str]) -> str:
+    """Return the name of a column, with its words in a text."""
+    return f"{name} ({', '.join(sorted(words))})" if words else visible(name)

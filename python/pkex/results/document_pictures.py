@@ -130,11 +130,13 @@ def _caption(row: RowValues) -> str:
         f"Output {number(base + of_present + of_absent)} = base value {number(base)} "
         f"{_term(of_present)} (present {noun}s) {_term(of_absent)} (absent {noun}s)."
     ]
-    located = np.unique(row.documents.occurrences(0)[:, 2])
+    occurrences = row.documents.occurrences(0)
+    located = np.unique(occurrences[:, 2])
     missing = len(np.setdiff1d(present, located))
     if missing:
         texts.append(f"{counted(missing, f'present {noun}')} not found in the text: see the table.")
-    if noun != "word":
+    parts = segments(row.documents.texts[0] or "", occurrences)
+    if any(len(features) > 1 for _, _, features in parts):
         texts.append("A word in several terms has the color of their sum.")
     return " ".join(texts)
 

@@ -30,7 +30,7 @@ class DocumentEncoder(ABC):
     source : str
         The columns in words, such as "columns of TfidfVectorizer".
     noun : str
-        The word for one column: "word", "term" or "column".
+        The word for one column: "word", "term", "hashed word", "hashed term" or "column".
     expected : str
         The documents in words, such as "a list of strings".
     """
@@ -145,7 +145,7 @@ class Documents:
         The explained function and its columns, such as "decision_function of SVC, by columns of
         TfidfVectorizer".
     noun : str
-        The word for one column: "word", "term" or "column".
+        The word for one feature, as in `DocumentEncoder`; "feature" for groups.
     texts : tuple of str or None
         The text of each document; None for a document that is not a text.
     present : tuple of ndarray
@@ -189,6 +189,14 @@ class Documents:
             return found
         found = np.column_stack([found[:, :2], self.features[found[:, 2]]])
         return found[found[:, 2] >= 0]
+
+    def words(self, place: int) -> dict[int, set[str]]:
+        """Return the words of a text by the features that they belong to."""
+        text = self.texts[place] or ""
+        found: dict[int, set[str]] = {}
+        for start, end, feature in self.occurrences(place).tolist():
+            found.setdefault(feature, set()).add(text[start:end])
+        return found
 
     def by_feature(self, features: NDArray[np.int64]) -> Documents:
         """Return the documents by features, given the feature of each column, -1 for none."""

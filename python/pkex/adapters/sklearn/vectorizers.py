@@ -124,8 +124,9 @@ class Vectorization(DocumentEncoder):
         starts: list[int] = ends[: len(own)].tolist()
         self._located = [(start, LocatedTerms(one)) for start, one in zip(starts, own, strict=True)]
         self.noun = "column"
-        if self._are_texts and not are_hashed:
-            self.noun = "word" if all(map(_has_words, parts)) else "term"
+        if self._are_texts:
+            noun = "word" if all(map(_has_words, parts)) else "term"
+            self.noun = f"hashed {noun}" if are_hashed else noun
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields without the model, which only adapters use."""
