@@ -242,7 +242,9 @@ class SparseKernelSum(Function):
             means = added(weights.reshape(-1, *[1] * (outputs.ndim - 1)) * outputs)
             return means if self.has_output_axis else float(means)
         if self._packed is not None and self._players is None:
-            sums = self._packed.base(game=self._packed_game(game), n_threads=how.n_threads)
+            sums = self._packed.base(
+                game=self._packed_game(game), n_threads=how.n_threads, progress=how.progress
+            )
             return self._as_base(finite_base(sums + self.intercept))
         background = self._background(game)
         if self._powers is not None and self._players is None:

@@ -147,7 +147,7 @@ impl SparseExpansion {
         let game = Game::copied(&game)?;
         let settings = settings("compensated", n_threads)?;
         let game = game.game()?;
-        let base = |_: Monitor<'_>| self.0.base(game, &settings);
+        let base = |monitor: Monitor<'_>| self.0.base(game, &settings, monitor);
         call::array(py, call::run(py, progress, base)?, [self.0.outputs()])
     }
 

@@ -134,7 +134,8 @@ impl SparseExpansion {
         monitor: Monitor<'_>,
     ) -> Result<Vec<f64>, Error> {
         self.check_columns("X", x)?;
-        let prepared = self.prepared(game, settings)?;
+        // Nothing of the values themselves is done yet.
+        let prepared = self.prepared(game, settings, &mut |_, total| monitor(0, total))?;
         let width = saturating_product([self.columns, self.outputs]);
         let work = |workspace: &mut (CellWorkspace, Vec<Sum>),
                     row,
@@ -183,8 +184,13 @@ impl SparseExpansion {
     ///
     /// # Errors
     /// As [`SparseExpansion::explain`].
-    pub fn base(&self, game: SparseGame<'_>, settings: &Settings) -> Result<Vec<f64>, Error> {
-        let prepared = self.prepared(game, settings)?;
+    pub fn base(
+        &self,
+        game: SparseGame<'_>,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Vec<f64>, Error> {
+        let prepared = self.prepared(game, settings, monitor)?;
         let mut sums = vec![Sum::default(); self.outputs];
         for (number, term) in self.terms.iter().enumerate() {
             for (tile, weights) in self.weights.iter().enumerate() {
@@ -200,11 +206,13 @@ impl SparseExpansion {
         Ok(sums.into_iter().map(Sum::value).collect())
     }
 
-    /// The absent factors of a marginal game.
+    /// The absent factors of a marginal game. The monitor is called with the progress of the means
+    /// that must be computed for them.
     fn prepared(
         &self,
         game: SparseGame<'_>,
         settings: &Settings,
+        monitor: Monitor<'_>,
     ) -> Result<Option<Arc<Marginal>>, Error> {
         match game {
             SparseGame::Neutral => Ok(None),
@@ -219,34 +227,43 @@ impl SparseExpansion {
                 if let Some(kept) = kept.filter(|kept| kept.background.is_of(rows, weights)) {
                     return Ok(Some(kept));
                 }
-                let marginal =
-                    Arc::new(self.marginal(SparseBackground::new(rows, weights), settings));
+                let background = SparseBackground::new(rows, weights);
+                let marginal = self.marginal(background, settings, monitor)?;
                 if let Ok(mut kept) = self.last.try_lock() {
                     *kept = Some(Arc::clone(&marginal));
                 }
                 Ok(Some(marginal))
             }
             SparseGame::MarginalOfPoints => {
-                let marginal = self.of_points.get_or_init(|| {
-                    let (starts, indices, values) = &self.points;
-                    let points = SparseMatrix::of_parts(self.columns, starts, indices, values);
-                    let count = points.rows();
-                    let weights = vec![1.0 / count as f64; count];
-                    Arc::new(self.marginal(SparseBackground::new(points, &weights), settings))
-                });
-                Ok(Some(Arc::clone(marginal)))
+                if let Some(marginal) = self.of_points.get() {
+                    return Ok(Some(Arc::clone(marginal)));
+                }
+                let (starts, indices, values) = &self.points;
+                let points = SparseMatrix::of_parts(self.columns, starts, indices, values);
+                let weights = vec![1.0 / points.rows() as f64; points.rows()];
+                let background = SparseBackground::new(points, &weights);
+                let marginal = self.marginal(background, settings, monitor)?;
+                Ok(Some(Arc::clone(self.of_points.get_or_init(|| marginal))))
             }
         }
     }
 
-    fn marginal(&self, background: SparseBackground, settings: &Settings) -> Marginal {
-        let stop = Stop::new(false);
-        let context = Context { settings, stop: &stop };
-        let of_term = |term: &PackedTerm| {
+    fn marginal(
+        &self,
+        background: SparseBackground,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Arc<Marginal>, Error> {
+        let count = self.terms.len();
+        let of_term = |(number, term): (usize, &PackedTerm)| {
             let points = (self.tiles.as_slice(), term.zeros.as_slice());
-            MarginalTerm::new(&term.profiles, points, &background, self.columns, context)
+            let (profiles, columns) = (&term.profiles, self.columns);
+            let monitor: Monitor<'_> =
+                &mut |done, total| monitor(number * total + done, count * total);
+            MarginalTerm::new(profiles, points, &background, columns, settings, monitor)
         };
-        Marginal { terms: self.terms.iter().map(of_term).collect(), background }
+        let terms = self.terms.iter().enumerate().map(of_term).collect::<Result<_, _>>()?;
+        Ok(Arc::new(Marginal { background, terms }))
     }
 
     /// Adds the values of a row to sums.

@@ -4,14 +4,18 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
+use crate::error::Error;
+use crate::kernel::family::Profile;
+use crate::memory::{INPUT, Memory, saturating_product};
 use crate::quadrature::rule::Rule;
-use crate::settings::Context;
+use crate::settings::{Context, Settings};
 use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::sum::{Sum, Summation};
 use crate::sparse::means::{ColumnMeans, EntryMeans, Means, SparseBackground};
 use crate::sparse::own_factors::{OwnFactors, ZeroFactors};
 use crate::sparse::profiles::{Profiles, log};
 use crate::sparse::tiles::Tile;
+use crate::threads::{self, Monitor, Parallelism};
 
 /// The logarithms of the factors of zero entries at the nodes of a rule.
 #[derive(Debug)]
@@ -40,62 +44,47 @@ pub(crate) struct MarginalTerm {
 }
 
 impl MarginalTerm {
-    /// The means of a term over a background.
+    /// The means of a term over a background of rows with these columns.
     pub fn new(
         profiles: &Profiles,
         (tiles, zeros): (&[Tile], &[ZeroFactors]),
         background: &SparseBackground,
         n_columns: usize,
-        context: Context<'_>,
-    ) -> Self {
-        let mut columns =
-            ColumnMeans { factors: vec![1.0; n_columns], less_one: vec![0.0; n_columns] };
-        let empty = |tile: &Tile| EntryMeans {
-            factors: vec![1.0; tile.values.len()],
-            less_one: vec![0.0; tile.values.len()],
-        };
-        let mut entries: Vec<EntryMeans> = tiles.iter().map(empty).collect();
-        let mut reference_entries = vec![Vec::new(); tiles.len()];
-        let mut references = Vec::new();
-        for column in 0..n_columns {
-            let (values, weights, rest) = background.of(column);
-            let profile = profiles.of(column);
-            let mean = |values_of: &[f64], factors: &mut [f64], less_one: &mut [f64]| {
-                let background = (values, &*weights, rest);
-                let values = values_of;
-                context.run(Means { profile, background, values, factors, less_one });
-            };
-            if !values.is_empty() {
-                let (factor, less_one) =
-                    (&mut columns.factors[column..=column], &mut columns.less_one[column..=column]);
-                mean(&[0.0], factor, less_one);
-            }
-            let is_reference = columns.less_one[column] != 0.0;
-            if is_reference {
-                references.push(column);
-            }
-            for ((tile, means), of_references) in
-                tiles.iter().zip(&mut entries).zip(&mut reference_entries)
-            {
-                let own = tile.entries(column);
-                let EntryMeans { factors, less_one } = means;
-                mean(
-                    &tile.values[own.clone()],
-                    &mut factors[own.clone()],
-                    &mut less_one[own.clone()],
-                );
-                if is_reference {
-                    of_references.push(own);
-                }
-            }
-        }
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Self, Error> {
+        let mut found = Memory::default().filled(n_columns, Vec::new(), INPUT)?;
+        let counts = (0..n_columns).map(|column| {
+            let entries = tiles.iter().map(|tile| tile.entries(column).len()).sum::<usize>();
+            saturating_product([background.count(column), entries + 1])
+        });
+        let cost = saturating_product([STEPS, counts.sum()]);
+        threads::for_each(
+            found.iter_mut().enumerate(),
+            Parallelism::of(cost, settings.threads),
+            || Ok(()),
+            |(), (column, means), stop| {
+                let context = Context { settings, stop };
+                *means = means_of_column(profiles.of(column), tiles, background, column, context);
+            },
+            monitor,
+        )?;
+        let (columns, entries) = arranged(&found, tiles);
+        let is_reference = |column: &usize| columns.less_one[*column] != 0.0;
+        let references: Vec<usize> = (0..n_columns).filter(is_reference).collect();
+        let of_tile = |tile: &Tile| references.iter().map(|column| tile.entries(*column)).collect();
         let own = tiles.iter().zip(zeros).zip(&entries);
         let own =
             own.map(|((tile, zero), means)| OwnFactors::marginal(tile, zero, means, &columns));
-        let own = own.collect();
-        let lambda = references.iter().map(|&column| columns.of_zero(column).share()).sum();
-        let rests = Mutex::default();
-        Self { columns, entries, own, references, reference_entries, lambda, rests }
+        Ok(Self {
+            own: own.collect(),
+            reference_entries: tiles.iter().map(of_tile).collect(),
+            lambda: references.iter().map(|&column| columns.of_zero(column).share()).sum(),
+            rests: Mutex::default(),
+            columns,
+            entries,
+            references,
+        })
     }
 
     /// ln of the product of all absent factors of the points of a tile.
@@ -157,4 +146,58 @@ impl MarginalTerm {
         let register = |nodes: &[f64]| Lanes(std::array::from_fn(|n| lane(nodes, n)));
         RestAtNodes { total: total.chunks(LANES).map(register).collect(), of_points }
     }
+}
+
+/// The cost of a mean, for each background entry.
+const STEPS: usize = 8;
+
+/// Entries whose means are computed before the call may stop.
+const AT_ONCE: usize = 64;
+
+/// The means of k(z, y) and k(z, y) − 1 over a background: of y = 0, and of the entries in a column,
+/// tile by tile.
+fn means_of_column(
+    profile: &Profile,
+    tiles: &[Tile],
+    background: &SparseBackground,
+    column: usize,
+    context: Context<'_>,
+) -> Vec<[f64; 2]> {
+    let (values, weights, rest) = background.of(column);
+    let entries = tiles.iter().flat_map(|tile| &tile.values[tile.entries(column)]);
+    let at: Vec<f64> = std::iter::once(0.0).chain(entries.copied()).collect();
+    let mut means = vec![[1.0, 0.0]; at.len()];
+    // Without rows, the mean of k(0, 0) is exactly 1.
+    let first = usize::from(values.is_empty());
+    for (at, means) in at[first..].chunks(AT_ONCE).zip(means[first..].chunks_mut(AT_ONCE)) {
+        if context.is_stopped() {
+            break;
+        }
+        let background = (values, weights.as_slice(), rest);
+        context.run(Means { profile, background, values: at, results: means });
+    }
+    means
+}
+
+/// The means of all columns, by column and by entry.
+fn arranged(found: &[Vec<[f64; 2]>], tiles: &[Tile]) -> (ColumnMeans, Vec<EntryMeans>) {
+    let columns = ColumnMeans {
+        factors: found.iter().map(|means| means[0][0]).collect(),
+        less_one: found.iter().map(|means| means[0][1]).collect(),
+    };
+    let mut next = vec![1; found.len()];
+    let of_tile = |tile: &Tile| {
+        let mut entries = EntryMeans { factors: Vec::new(), less_one: Vec::new() };
+        for (index, &column) in tile.columns.iter().enumerate() {
+            let count = tile.entries_at(index).len();
+            for [factor, less_one] in &found[column][next[column]..][..count] {
+                entries.factors.push(*factor);
+                entries.less_one.push(*less_one);
+            }
+            next[column] += count;
+        }
+        entries
+    };
+    let entries = tiles.iter().map(of_tile).collect();
+    (columns, entries)
 }

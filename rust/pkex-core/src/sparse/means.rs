@@ -32,6 +32,11 @@ impl SparseBackground {
         self.weights == weights && self.by_column == ByColumn::new(rows, 0..rows.rows())
     }
 
+    /// The number of a column's entries.
+    pub fn count(&self, column: usize) -> usize {
+        self.by_column.of(column).len()
+    }
+
     /// The entries of a column with the weights of their rows, and the weight of all other rows.
     pub fn of(&self, column: usize) -> (&[f64], Vec<f64>, f64) {
         let entries = self.by_column.of(column);
@@ -78,8 +83,7 @@ pub(crate) struct Means<'a> {
     pub profile: &'a Profile,
     pub background: (&'a [f64], &'a [f64], f64),
     pub values: &'a [f64],
-    pub factors: &'a mut [f64],
-    pub less_one: &'a mut [f64],
+    pub results: &'a mut [[f64; 2]],
 }
 
 impl Body for Means<'_> {
@@ -87,10 +91,9 @@ impl Body for Means<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { profile, background: (entries, weights, rest), values, factors, less_one } =
-            self;
+        let Self { profile, background: (entries, weights, rest), values, results } = self;
         let mut at_z = (vec![0.0; entries.len()], vec![0.0; entries.len()]);
-        for (number, &y) in values.iter().enumerate() {
+        for (mean, &y) in results.iter_mut().zip(values) {
             FactorsOf {
                 profile,
                 x: y,
@@ -100,8 +103,8 @@ impl Body for Means<'_> {
             }
             .run::<A, W>();
             let ([of_zero], [less_one_of_zero]) = profile.factor::<A, 1>(&[0.0], &[y]);
-            factors[number] = weighted::<A>(&at_z.0, weights, rest * of_zero);
-            less_one[number] = weighted::<A>(&at_z.1, weights, rest * less_one_of_zero);
+            let factor = weighted::<A>(&at_z.0, weights, rest * of_zero);
+            *mean = [factor, weighted::<A>(&at_z.1, weights, rest * less_one_of_zero)];
         }
     }
 }

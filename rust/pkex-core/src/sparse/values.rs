@@ -65,6 +65,9 @@ impl Cell<'_> {
         });
         self.at_nodes(rule, rest.as_ref(), workspace);
         self.sweep(rule, rest.as_ref(), workspace, context);
+        if context.is_stopped() {
+            return;
+        }
         let nodes = NodeLanes::new(rule);
         let output = Output { number: 0, of: self.weights.len() / self.tile.count().max(1) };
         for number in 0..output.of {

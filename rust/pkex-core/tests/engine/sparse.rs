@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use pkex_core::{
-    Background, Expansion, Factor, Family, Matrix, Method, Players, Settings, SparseExpansion,
-    SparseGame, SparseMatrix, Summation, Term, ValueFunction,
+    Background, Error, Expansion, Factor, Family, Level, Matrix, Method, Players, Settings,
+    SparseExpansion, SparseGame, SparseMatrix, Summation, Term, ValueFunction,
 };
 
 use crate::random::Random;
@@ -147,7 +147,7 @@ fn values_predictions_and_bases_are_those_of_dense_rows() {
             let error = distance(&values, &expected);
             assert!(error < 1e-12, "{game:?}: {error:e}");
             if !matches!(game, SparseGame::Interventional(..)) {
-                let base = sparse.base(game, &settings).unwrap();
+                let base = sparse.base(game, &settings, &mut go_on).unwrap();
                 let expected = dense.base(of_dense, &settings, &mut go_on).unwrap();
                 assert!(distance(&base, &expected) < 1e-13, "{game:?}");
             }
@@ -170,6 +170,41 @@ fn values_do_not_depend_on_threads_or_on_the_other_rows() {
         let alone = expansion.explain(row.unwrap(), game, &one, &mut go_on).unwrap();
         assert_eq!(alone, values[5 * columns * 2..]);
     }
+}
+
+#[test]
+fn values_do_not_depend_on_the_width_of_fused_levels() {
+    let problem = Problem::new([70, 40], 0.1, FAMILIES[0]);
+    let is_fused = |level: &Level| level.is_available() && *level != Level::Portable;
+    let fused: Vec<Level> = Level::ALL.iter().copied().filter(is_fused).collect();
+    for (game, _) in problem.games() {
+        let on = |level| {
+            let settings = Settings { level, ..Settings::default() };
+            let expansion = problem.sparse(&settings);
+            expansion.explain(problem.x.sparse(), game, &settings, &mut go_on).unwrap()
+        };
+        for pair in fused.windows(2) {
+            assert_eq!(on(pair[0]), on(pair[1]), "{game:?}, {pair:?}");
+        }
+    }
+}
+
+#[test]
+fn long_preparations_and_calls_stop_when_they_are_asked_to() {
+    let problem = Problem::new([20, 10], 0.1, FAMILIES[0]);
+    let settings = Settings { threads: 2, ..Settings::default() };
+    let mut terms = problem.terms.clone();
+    let dense = Rows::new(&mut Random::new(1), [6000, 10], 1.0);
+    let coefficients = vec![1.0; 6000];
+    terms.truncate(1);
+    let coefficients = Matrix::of_shape(&coefficients, [6000, 1]);
+    let expansion = SparseExpansion::new(dense.sparse(), coefficients, &terms, &settings).unwrap();
+    let mut stop = |_: usize, _: usize| ControlFlow::Break(());
+    let game = SparseGame::MarginalOfPoints;
+    let outcome = expansion.base(game, &settings, &mut stop);
+    assert_eq!(outcome, Err(Error::Interrupted));
+    let outcome = expansion.explain(dense.sparse(), SparseGame::Neutral, &settings, &mut stop);
+    assert_eq!(outcome, Err(Error::Interrupted));
 }
 
 #[test]
