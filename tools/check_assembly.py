@@ -29,6 +29,8 @@ BODIES = {
     "sample::workspace::Accumulate": 0,
     "absent::point_means::AddPairsOfPoints": 0,
     "simd::sum::AddWeighted": 0,
+    "coalitions::all::Multiply": 0,
+    "coupling::Couple": 51,
 }
 
 FUNCTION = re.compile(r"^[0-9a-f]+ <<(.*?)(?:<.*>)? as .*::Copies>::on_avx512::<\d+(?:usize)?>>:$")

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use pkex_core::{
     Background, Classes, Density, Error, Expansion, Factor, Family, Matrix, Measure, Method,
-    PairProblem, Players, Settings, TargetWeights, Term, ValueFunction, Weighting,
+    PairProblem, PairSigmoids, Players, Settings, TargetWeights, Term, ValueFunction, Weighting,
 };
 
 /// A computation of any size; it returns the number of factors (players × evaluations) it has.
@@ -33,7 +33,7 @@ const ROWS: [usize; 2] = [2, 6];
 const SAMPLE: [usize; 2] = [128, 256];
 
 /// All computations.
-pub const CASES: [Case; 14] = [
+pub const CASES: [Case; 16] = [
     Case { name: "neutral, 20 features", sizes: ROWS, run: |n, s| neutral(20, 1, n, s) },
     Case { name: "neutral, 100 features", sizes: ROWS, run: |n, s| neutral(100, 1, n, s) },
     Case { name: "neutral, 500 features", sizes: ROWS, run: |n, s| neutral(500, 1, n, s) },
@@ -49,6 +49,8 @@ pub const CASES: [Case; 14] = [
     Case { name: "interventional, entries that are shared", sizes: ROWS, run: indicators },
     Case { name: "Matérn 5/2, neutral, 20 features", sizes: ROWS, run: matern },
     Case { name: "coalitions of two, marginal, 40 features", sizes: ROWS, run: of_two },
+    Case { name: "all coalitions of 12 features", sizes: ROWS, run: all_coalitions },
+    Case { name: "coupling of three classes", sizes: SAMPLE, run: coupling },
     Case { name: "MMD, marginal, 20 features", sizes: SAMPLE, run: |n, s| mmd(true, n, s) },
     Case { name: "MMD, neutral, 20 features", sizes: SAMPLE, run: |n, s| mmd(false, n, s) },
     Case { name: "HSIC, marginal, 20 features", sizes: SAMPLE, run: hsic },
@@ -92,6 +94,25 @@ fn against_background(model: &Model, rows: usize, settings: &Settings) -> f64 {
     let model = Model { points: 64, ..*model };
     let games = explain(&model, rows, ValueFunction::Interventional(background), settings);
     games * BACKGROUND as f64
+}
+
+/// The factors are the products of coalitions and points.
+fn all_coalitions(rows: usize, settings: &Settings) -> f64 {
+    let model = Model { features: 12, ..MODEL };
+    let (expansion, x) = (model.expansion(), model.numbers(4, rows * model.features));
+    let x = Matrix::of_shape(&x, [rows, model.features]);
+    let values =
+        expect(expansion.coalition_values(x, ValueFunction::Neutral, None, settings, &mut go_on));
+    (black_box(values).len() * model.points) as f64
+}
+
+/// The factors are the probabilities of pairs of classes.
+fn coupling(rows: usize, settings: &Settings) -> f64 {
+    let values = numbers(5, rows * 3);
+    let sigmoids = PairSigmoids { slopes: &[-2.0; 3], offsets: &[0.25; 3] };
+    let values = Matrix::of_shape(&values, [rows, 3]);
+    black_box(expect(sigmoids.couple(values, settings, &mut go_on)));
+    (rows * 3) as f64
 }
 
 struct Model {
