@@ -242,9 +242,7 @@ def test_pairs_of_points_have_no_limit_of_features(game):
     # Fifteen pairs of columns are few enough for all coalitions.
     groups = {f"g{j}": [j, 15 + j] for j in range(15)}
     function = pkex.Explainer(expansion, value_function=game, groups=groups)._problem
-    losses = RowLosses(
-        function.function, squared_errors, n_outputs, n_outputs, has_output_axis=True
-    )
+    losses = RowLosses(function.function, squared_errors, n_outputs, has_output_axis=True)
     rows = np.column_stack([wide[:3] + 0.1, y])
     pairs = function.function.shifted_squares(wide[:3] + 0.1, -y, function.game, Computation())
     expected = CoalitionGames.explain(losses, rows, game=function.game, how=Computation())

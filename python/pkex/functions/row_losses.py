@@ -32,8 +32,6 @@ class RowLosses(CoalitionGames):
     function : Function
     loss : callable
         Maps outputs and targets to losses.
-    n_targets : int
-        The number of targets of a row.
     n_outputs : int
         The number of losses of a row.
     has_output_axis : bool
@@ -41,7 +39,6 @@ class RowLosses(CoalitionGames):
 
     function: Function
     loss: OutputLoss
-    n_targets: int
     n_outputs: int
     has_output_axis: bool
 
@@ -119,8 +116,9 @@ class RowLosses(CoalitionGames):
             row = int(np.argwhere(~np.isfinite(losses))[0, 0])
             raise InputError(
                 None,
-                f"the loss of {row_name(row)} is infinite for a coalition whose probability of "
-                "the true class is 0; Shapley values are defined for finite losses only",
-                "pass loss='squared_error' (the Brier score)",
+                f"the loss of {row_name(row)} is not finite for a coalition: its prediction is too "
+                "large, or its probability of the true class is 0. Shapley values are defined for "
+                "finite losses only",
+                ("pass ", Option("loss", "squared_error"), " for the Brier score of probabilities"),
             )
         return losses
