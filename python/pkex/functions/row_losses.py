@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pkex.errors import InputError, Option
+from pkex.errors import InputError, Option, Text
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function, Members
 from pkex.functions.coalitionwise import CoalitionGames, RowName
@@ -19,6 +19,12 @@ from pkex.games.value_functions import NEUTRAL, Game
 from pkex.typing import Float
 
 __all__ = ["RowLosses"]
+
+_MARGINAL = (
+    "pass ",
+    Option("value_function", "marginal"),
+    ", for which squared errors of kernel models have no limit",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,14 +84,17 @@ class RowLosses(CoalitionGames):
         if isinstance(self.function, Conditional):
             most = MOST_CONDITIONED
         if p > most:
+            fixes: list[Text] = [
+                ("estimate values, with standard errors, by ", Option("n_coalitions", 1000)),
+                GROUP_COLUMNS,
+            ]
+            if self.loss is squared_errors and game.value_function == "interventional":
+                fixes.append(_MARGINAL)
             raise InputError(
                 None,
                 f"the loss is not a sum over features, so exact values require all 2^{p} "
                 f"coalitions of its {p} features; pkex supports up to {most} features",
-                [
-                    ("estimate values, with standard errors, by ", Option("n_coalitions", 1000)),
-                    GROUP_COLUMNS,
-                ],
+                fixes,
             )
         games = self._coalitionwise(game)
         return game if games is None else games._exact_game(self._split(X)[0], game, quantity)
