@@ -140,7 +140,7 @@ def test_squared_errors_equal_those_of_all_coalitions(case, value_function, monk
         + np.sin(np.arange(1.0, 1 + len(rows)))[:, None]
     )
     n = targets.shape[1]
-    losses = RowLosses(function, squared_errors, n, n, function.has_output_axis)
+    losses = RowLosses(function, squared_errors, n, function.has_output_axis)
     rows = np.column_stack([rows, targets])
     found = losses.explain(rows, game=problem.game, how=Computation())
     expected = CoalitionGames.explain(losses, rows, game=problem.game, how=Computation())

@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.special import expit
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, Matern
 from sklearn.kernel_ridge import KernelRidge
@@ -242,9 +243,7 @@ def test_pairs_of_points_have_no_limit_of_features(game):
     # Fifteen pairs of columns are few enough for all coalitions.
     groups = {f"g{j}": [j, 15 + j] for j in range(15)}
     function = pkex.Explainer(expansion, value_function=game, groups=groups)._problem
-    losses = RowLosses(
-        function.function, squared_errors, n_outputs, n_outputs, has_output_axis=True
-    )
+    losses = RowLosses(function.function, squared_errors, n_outputs, has_output_axis=True)
     rows = np.column_stack([wide[:3] + 0.1, y])
     pairs = function.function.shifted_squares(wide[:3] + 0.1, -y, function.game, Computation())
     expected = CoalitionGames.explain(losses, rows, game=function.game, how=Computation())
@@ -260,6 +259,16 @@ def test_models_of_sparse_rows_have_the_losses_of_dense_ones():
         rows = None if background is None else background.toarray()
         expected = pkex.Explainer(models[1], rows, value_function=game).loss(dense[:3], y[:3])
         np.testing.assert_allclose(found.values, expected.values, rtol=0, atol=1e-10)
+
+
+def test_losses_of_documents_have_values_of_words():
+    texts, y = ["good wine", "bad wine", "not good", "a bad day"], np.array([1.0, -1.0, 0.0, -2.0])
+    model = make_pipeline(TfidfVectorizer(), KernelRidge(kernel="rbf")).fit(texts, y)
+    explanation = pkex.Explainer(model).loss(texts, y)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, np.square(model.predict(texts) - y), rtol=0, atol=1e-12)
+    assert "absent words" in repr(explanation[0])
+    assert "absent" not in repr(explanation.sage())
 
 
 def test_estimates_of_losses_cover_exact_values():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.errors import InputError, Option, Text
+from pkex.errors import InputError, Option
 from pkex.explain.outputs import Outputs
 from pkex.explain.problem import Problem
 from pkex.explain.schema import Schema
@@ -69,7 +69,7 @@ def losses_of(problem: Problem, y: Any, n_rows: int, loss: Loss) -> tuple[RowLos
     function = problem.function
     has_axis = function.has_output_axis and loss in _BY_OUTPUT
     n_losses = function.n_outputs if loss in _BY_OUTPUT else 1
-    return RowLosses(function, of_outputs, targets.shape[1], n_losses, has_axis), targets
+    return RowLosses(function, of_outputs, n_losses, has_axis), targets
 
 
 def schema_of_losses(schema: Schema, losses: RowLosses) -> Schema:
@@ -92,13 +92,14 @@ def _numbers(problem: Problem, y: Any, n_rows: int) -> Float:
 
 def _indicators(problem: Problem, y: Any, n_rows: int, loss: Loss) -> Float:
     """Return 1 for the true class and 0 for others, shape (n, outputs)."""
-    if problem.scale.kind != "probability":
+    kind = problem.scale.kind
+    if kind != "probability":
         raise InputError(
             Option("loss", loss),
-            f"compares outputs with numbers in their units, which class labels are not for a "
-            f"{problem.scale.kind}",
+            "compares outputs with numbers in their units, which class labels are not for a "
+            f"{kind}",
             [
-                ("pass ", Option("loss", "log_loss" if _is_odds(problem) else "hinge")),
+                ("pass ", Option("loss", "log_loss" if kind == "log-odds" else "hinge")),
                 (*_PROBABILITY, " for the Brier score"),
             ],
         )
@@ -137,21 +138,13 @@ def _of_log_loss(problem: Problem, y: Any, n_rows: int) -> tuple[OutputLoss, Flo
 def _of_hinge(problem: Problem, y: Any, n_rows: int) -> tuple[OutputLoss, Float]:
     kind, classes = problem.scale.kind, problem.scale.classes
     if kind != "decision value" or len(classes) != 2:
-        what = f"{len(classes)} classes" if kind == "decision value" else f"a {kind}"
-        fixes: list[Text] = [("pass ", Option("loss", "log_loss"))]
-        if kind == "decision value":
-            fixes = [(*_PROBABILITY, " with ", Option("loss", "log_loss"))]
         raise InputError(
             Option("loss", "hinge"),
-            f"requires the decision value of a classifier of two classes; {problem.title} is "
-            + (f"of {what}" if kind == "decision value" else what),
-            fixes,
+            f"requires the decision value of a classifier of two classes; {problem.title} is a "
+            f"{kind} of {len(classes)} classes",
+            (*_PROBABILITY, " and pass ", Option("loss", "log_loss")),
         )
     return hinge_losses, _signs(problem, y, n_rows, 1)
-
-
-def _is_odds(problem: Problem) -> bool:
-    return problem.scale.kind == "log-odds"
 
 
 def _check_link(problem: Problem, loss: Loss) -> None:

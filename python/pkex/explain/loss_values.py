@@ -68,8 +68,8 @@ def loss_values(
         if not losses.has_output_axis:
             values, errors = values[..., 0], errors[..., 0]
         spread = Uncertainty(errors)
-    result = _result(problem, losses, explained, rows, values, spread)
-    result = replace(result, loss=loss, sample_weight=weights)
+    result = _result(problem, losses, explained, rows, values, spread, loss)
+    result = replace(result, sample_weight=weights)
     return Explanation._of(result) if is_exact else Estimate._of(result)
 
 
@@ -80,11 +80,14 @@ def _result(
     rows: Float,
     values: Float,
     spread: Uncertainty | None,
+    loss: Loss,
 ) -> RowValues:
     """Return values as results hold them, with the losses of the base value as base values."""
     schema = schema_of_losses(problem.schema, losses)
     bases = losses.losses_at(rows, np.ravel(problem.base))
-    bases = bases if losses.has_output_axis else bases[:, 0]
-    game = problem.game.value_function
-    result = RowValues(values, bases, explained.data, schema.axes(explained), spread, game)
-    return result.picked((..., 0)) if schema.outputs.drops_axis else result
+    if not losses.has_output_axis or schema.outputs.drops_axis:
+        bases = bases[:, 0]
+    # The base value differs between rows, and is set below.
+    shared = np.zeros(losses.n_outputs) if losses.has_output_axis else 0.0
+    of_losses = replace(problem, schema=schema, base=shared)
+    return replace(of_losses.result(explained, values, spread), base_values=bases, loss=loss)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pkex.errors import InputError, Option
+from pkex.errors import InputError, Option, Text
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function, Members
 from pkex.functions.coalitionwise import CoalitionGames, RowName
@@ -20,6 +20,12 @@ from pkex.typing import Float
 
 __all__ = ["RowLosses"]
 
+_MARGINAL = (
+    "pass ",
+    Option("value_function", "marginal"),
+    ", for which squared errors of kernel models have no limit",
+)
+
 
 @dataclass(frozen=True, eq=False)
 class RowLosses(CoalitionGames):
@@ -32,8 +38,6 @@ class RowLosses(CoalitionGames):
     function : Function
     loss : callable
         Maps outputs and targets to losses.
-    n_targets : int
-        The number of targets of a row.
     n_outputs : int
         The number of losses of a row.
     has_output_axis : bool
@@ -41,7 +45,6 @@ class RowLosses(CoalitionGames):
 
     function: Function
     loss: OutputLoss
-    n_targets: int
     n_outputs: int
     has_output_axis: bool
 
@@ -81,14 +84,17 @@ class RowLosses(CoalitionGames):
         if isinstance(self.function, Conditional):
             most = MOST_CONDITIONED
         if p > most:
+            fixes: list[Text] = [
+                ("estimate values, with standard errors, by ", Option("n_coalitions", 1000)),
+                GROUP_COLUMNS,
+            ]
+            if self.loss is squared_errors and game.value_function == "interventional":
+                fixes.append(_MARGINAL)
             raise InputError(
                 None,
                 f"the loss is not a sum over features, so exact values require all 2^{p} "
                 f"coalitions of its {p} features; pkex supports up to {most} features",
-                [
-                    ("estimate values, with standard errors, by ", Option("n_coalitions", 1000)),
-                    GROUP_COLUMNS,
-                ],
+                fixes,
             )
         games = self._coalitionwise(game)
         return game if games is None else games._exact_game(self._split(X)[0], game, quantity)
@@ -119,8 +125,9 @@ class RowLosses(CoalitionGames):
             row = int(np.argwhere(~np.isfinite(losses))[0, 0])
             raise InputError(
                 None,
-                f"the loss of {row_name(row)} is infinite for a coalition whose probability of "
-                "the true class is 0; Shapley values are defined for finite losses only",
-                "pass loss='squared_error' (the Brier score)",
+                f"the loss of {row_name(row)} is not finite for a coalition: its prediction is too "
+                "large, or its probability of the true class is 0. Shapley values are defined for "
+                "finite losses only",
+                ("pass ", Option("loss", "squared_error"), " for the Brier score of probabilities"),
             )
         return losses

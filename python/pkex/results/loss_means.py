@@ -65,6 +65,7 @@ def reductions(rows: RowValues, kind: Reduction) -> RowValues:
         axes=axes,
         uncertainty=Uncertainty((errors / scale)[()]),
         sample_weight=None,
+        documents=None,
         reduction=kind,
     )
 
