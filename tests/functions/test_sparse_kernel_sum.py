@@ -136,7 +136,7 @@ def test_probing_rows_show_that_the_kernel_and_coefficients_matter():
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
-@pytest.mark.parametrize("name", ["RBF of columns", "product", "Polynomial"])
+@pytest.mark.parametrize("name", KERNELS)
 def test_values_of_groups_and_outputs_equal_those_of_dense_points(name, game):
     players = np.arange(D) % 7
     players[[4, 9]] = 6
@@ -225,15 +225,6 @@ def test_a_computation_that_requires_dense_points_tells_their_size():
     function = SparseKernelSum(points, np.ones(n), RBF())
     with pytest.raises(InputError, match=r"points .* 1\.6 GB"):
         function.explain(points[:1], game=NEUTRAL, quantity=Quantity(2, 0.5), how=HOW)
-
-
-def test_base_values_do_not_depend_on_the_points_that_are_computed_together(monkeypatch):
-    game, players = sparse_game(GAMES["marginal"]), np.arange(D) % 7
-    for function in (both(RBF(SCALES))[0], both(RBF(SCALES))[0].grouped(players)):
-        expected = function.base(game, HOW)
-        with monkeypatch.context() as patched:
-            patched.setattr("pkex.functions.sparse_means._MOST_PAIRS", 3 * len(BACKGROUND))
-            np.testing.assert_allclose(function.base(game, HOW), expected, rtol=1e-14)
 
 
 @pytest.mark.parametrize("kernel", [RBF(), Linear(), Polynomial(9)], ids=repr)

@@ -29,7 +29,7 @@ from pkex.functions.kernel_sum import (
 )
 from pkex.functions.linear import LinearFunction
 from pkex.functions.products import Products
-from pkex.functions.sparse_means import logarithms_at_zero, logarithms_of_means
+from pkex.functions.sparse_groups import FAMILIES, GroupFactors, logarithms_at_zero
 from pkex.functions.sparse_powers import MOST_DEGREES, PowersAtPoints, moments_of
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.means import added
@@ -52,9 +52,7 @@ from pkex.typing import Float, Rows, SparseRows
 __all__ = ["SparseKernelSum", "TermKernel", "collapsed", "kernel_sum", "reads_sparse"]
 
 # Attributes that are computed again when a function is unpickled.
-_NOT_SAVED = ("_last", "_logarithms", "_packed", "_powers", "_term")
-# Families of factors that are positive, with k(0, 0) = 1 and no limits of values.
-_FAMILIES = ("rbf", "laplacian", "cauchy", "matern32", "matern52", "periodic")
+_NOT_SAVED = ("_groups", "_last", "_logarithms", "_packed", "_powers", "_term")
 
 
 class SparseKernelSum(Function):
@@ -69,6 +67,7 @@ class SparseKernelSum(Function):
     """
 
     __slots__ = (
+        "_groups",
         "_last",
         "_logarithms",
         "_packed",
@@ -106,6 +105,7 @@ class SparseKernelSum(Function):
     def _prepare(self) -> None:
         """Prepare the computation of values near rows."""
         self._last: _Part | None = None
+        self._groups: GroupFactors | None = None
         (self._term,) = self.kernel.terms(self.n_features)
         self._logarithms = self._packed = self._powers = None
         if self._term.series is None:
@@ -209,6 +209,10 @@ class SparseKernelSum(Function):
                     progress=how.progress,
                 )
             )
+        has_groups = self._players is not None and quantity == SHAPLEY
+        if self._packed is not None and has_groups and not self._is_local(game):
+            groups, weights = self._groups_of_columns()
+            return finite(groups.explain(X, weights, game, self._background(game), how))
         if not self._is_local(game):
             part = self._of_points()
             found = part.function.explain(
@@ -253,9 +257,15 @@ class SparseKernelSum(Function):
         if self._term.series is not None:
             part = self._of_points()
             return part.function.base(part.game(game), how)
-        products = np.exp(logarithms_of_means(self._term, self.points, *background, self.players))
-        sums = neutral_sums([self._term], (self._columns_of_coefficients.T * products).T)
-        return self._as_base(finite_base(sums + self.intercept))
+        groups, weights = self._groups_of_columns()
+        changes = groups.changes_of_means(game, background)
+        return self._as_base(finite_base(groups.base(weights, changes) + self.intercept))
+
+    def _groups_of_columns(self) -> tuple[GroupFactors, Float]:
+        """Return the factors of groups, and the coefficients of their products."""
+        if self._groups is None:
+            self._groups = GroupFactors(self._term, self.points, self.players)
+        return self._groups, self._term.coefficient * self._columns_of_coefficients
 
     def _packed_game(self, game: Game) -> Any:
         """Return the game in the form of the engine, with sparse background rows."""
@@ -375,7 +385,7 @@ class SparseKernelSum(Function):
 
     def grouped(self, players: NDArray[np.int64]) -> SparseKernelSum:
         merged = super().grouped(players)
-        merged._last = None
+        merged._last = merged._groups = None
         return merged
 
     def _selected(self, outputs: list[int]) -> SparseKernelSum:
@@ -453,7 +463,7 @@ def reads_sparse(kernel: Kernel, n_features: int) -> bool:
         return False
     (term,) = terms
     if term.series is None:
-        return all(factor.family in _FAMILIES for factor in term.factors)
+        return all(factor.family in FAMILIES for factor in term.factors)
     is_of_dot_product = term.series.form == "exponential" and not term.series.factors
     return is_of_dot_product and not term.factors
 
