@@ -51,6 +51,8 @@ from pkex.typing import Float, Rows, SparseRows
 
 __all__ = ["SparseKernelSum", "TermKernel", "collapsed", "kernel_sum", "reads_sparse"]
 
+# The largest number of values of dense points that take less time than a choice of columns.
+_MOST_DENSE = 1 << 19
 # Attributes that are computed again when a function is unpickled.
 _NOT_SAVED = ("_groups", "_last", "_logarithms", "_packed", "_powers", "_term")
 
@@ -210,7 +212,7 @@ class SparseKernelSum(Function):
                 )
             )
         has_groups = self._players is not None and quantity == SHAPLEY
-        if self._packed is not None and has_groups and not self._is_local(game):
+        if self._packed is not None and has_groups and game.value_function != "interventional":
             groups, weights = self._groups_of_columns()
             return finite(groups.explain(X, weights, game, self._background(game), how))
         if not self._is_local(game):
@@ -321,7 +323,12 @@ class SparseKernelSum(Function):
     # --- the function on some columns ---
 
     def _is_local(self, game: Game) -> bool:
-        """Whether only columns that are not 0 in a row, or a background row, have values."""
+        """Whether to compute in the columns that are not 0 in a row, or a background row.
+
+        No other columns have values. For few points and columns, dense points are faster.
+        """
+        if self.points.shape[0] * self.n_features <= _MOST_DENSE:
+            return False
         if game.background is not None:
             return game.value_function == "interventional"
         return game.value_function == "neutral" and self._term.series is not None
