@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex import _core
+from pkex.errors import Text
 from pkex.execution.computation import Computation
 from pkex.games.value_functions import Game
 from pkex.kernels.factors import Term
@@ -22,6 +23,8 @@ from pkex.typing import Float, SparseRows
 
 __all__ = ["FAMILIES", "GroupFactors", "logarithms_at_zero"]
 
+# The groups are the columns of a table of factors.
+_FIXES: list[Text] = ["join more columns in groups", "fit the model to fewer rows"]
 # Smaller logarithms are those of 0.
 _LEAST_LOGARITHM = -2000.0
 # Below this, series of logarithms have errors below 1e-15, relative.
@@ -109,7 +112,7 @@ class GroupFactors:
         self._players = players
         self._columns = _Columns(term, points.shape[1])
         self._n_groups = int(players.max()) + 1
-        check_dense_size((points.shape[0], self._n_groups), "points")
+        check_dense_size((points.shape[0], self._n_groups), "points", _FIXES)
         logarithms = logarithms_at_zero(term, points)
         self._at_zero = self._by_group(logarithms)
         by_column = points.tocsc()
