@@ -8,7 +8,8 @@ and its values are those of a product game for each point.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,10 @@ from pkex.typing import Float, SparseRows
 
 __all__ = ["FAMILIES", "GroupFactors", "logarithms_at_zero"]
 
+# Groups of a row, and the logarithms of their factors at all points.
+_RowLogarithms: TypeAlias = tuple[NDArray[np.int64], Float]
+# Logarithms of a background that are kept for other rows.
+_MOST_KEPT = 1 << 24
 # The groups are the columns of a table of factors.
 _FIXES: list[Text] = ["join more columns in groups", "fit the model to fewer rows"]
 # Smaller logarithms are those of 0.
@@ -119,6 +124,7 @@ class GroupFactors:
         self._ends, self._rows, self._values = by_column.indptr, by_column.indices, by_column.data
         self._logarithms = logarithms.tocsc().data
         self._means: tuple[Game, Float] | None = None
+        self._joint: tuple[Game, list[_RowLogarithms]] | None = None
 
     def _by_group(self, logarithms: SparseRows) -> Float:
         """Return the sums over the columns of each group, shape (rows, groups)."""
@@ -129,7 +135,7 @@ class GroupFactors:
         np.add.at(sums, cells, logarithms.data)
         return sums.reshape(n_rows, self._n_groups)
 
-    def _logarithms_of(self, row: SparseRows) -> tuple[NDArray[np.int64], Float]:
+    def _logarithms_of(self, row: SparseRows) -> _RowLogarithms:
         """Return the groups with a column that is not 0 in a row, and their factors' logarithms.
 
         The factors of other groups are those at 0.
@@ -193,35 +199,104 @@ class GroupFactors:
         X : csr_array of shape (rows, d)
         coefficients : ndarray of shape (n, outputs)
         game : Game
-            Neutral or marginal.
         background : tuple of csr_array of shape (m, d) and ndarray of shape (m,)
             The background of the game, or the points of the function.
         how : Computation
         """
         values = np.zeros((X.shape[0], self._n_groups, coefficients.shape[1]))
-        changes = np.zeros_like(self._at_zero)
-        if game.is_marginal:
-            changes = self.changes_of_means(game, background)
-        with np.errstate(divide="ignore"):
-            absent = np.maximum(np.log1p(changes), _LEAST_LOGARITHM)
         for number in range(X.shape[0]):
-            present = self._at_zero.copy()
-            groups, present[:, groups] = self._logarithms_of(X[number : number + 1])
-            # Products of the larger factors are weights, so that the others are in [0, 1].
-            larger = np.maximum(present, absent)
-            a, b = np.exp(present - larger), np.exp(absent - larger)
-            # Near 1, the differences from 1 have more digits than the factors.
-            near = (np.expm1(present) - changes) * np.exp(-np.maximum(larger, -1.0))
-            values[number] = _core.product_game(
-                a,
-                b,
-                np.where(larger > -1.0, near, a - b),
-                np.ascontiguousarray(np.exp(larger.sum(axis=1))[:, None] * coefficients),
-                index="SV",
-                method=how.method,
-                summation=how.summation,
-                n_threads=how.n_threads,
-            )
+            row = self._logarithms_of(X[number : number + 1])
+            if game.is_marginal:
+                changes = self.changes_of_means(game, background)
+                values[number] = self._of_changes(row, changes, coefficients, how)
+            elif game.background is None:
+                changes = np.zeros_like(self._at_zero)
+                values[number] = self._of_changes(row, changes, coefficients, how)
+            else:
+                self._add_joint(row, game, background, coefficients, how, values[number])
             if how.progress is not None:
                 how.progress(number + 1, X.shape[0])
         return values
+
+    def _of_changes(
+        self, row: _RowLogarithms, changes: Float, coefficients: Float, how: Computation
+    ) -> Float:
+        """Return the values of a row whose absent groups have factors 1 + changes."""
+        groups, own = row
+        present = self._at_zero.copy()
+        present[:, groups] = own
+        with np.errstate(divide="ignore"):
+            absent = np.maximum(np.log1p(changes), _LEAST_LOGARITHM)
+        larger = np.maximum(present, absent)
+        # Near 1, the differences from 1 have more digits than the factors.
+        near = (np.expm1(present) - changes) * np.exp(-np.maximum(larger, -1.0))
+        far = np.exp(present - larger) - np.exp(absent - larger)
+        difference = np.where(larger > -1.0, near, far)
+        return _of_products(present, absent, difference, coefficients, how)
+
+    def _add_joint(
+        self,
+        row: _RowLogarithms,
+        game: Game,
+        background: tuple[SparseRows, Float],
+        coefficients: Float,
+        how: Computation,
+        values: Float,
+    ) -> None:
+        """Add the values of a row against each background row, times its weight."""
+        others = self._of_background(game, background[0])
+        for other, weight in zip(others, background[1].tolist(), strict=True):
+            # Other groups have the factors at 0 in both rows.
+            groups = np.union1d(row[0], other[0])
+            if not len(groups):
+                continue
+            present = np.take(self._at_zero, groups, axis=1)
+            absent = present.copy()
+            for table, (own, logarithms) in ((present, row), (absent, other)):
+                table[:, np.searchsorted(groups, own)] = logarithms
+            is_other = np.ones(self._n_groups)
+            is_other[groups] = 0.0
+            rest = np.exp(np.einsum("ip,p->i", self._at_zero, is_other))
+            change = np.expm1(-np.abs(present - absent))
+            difference = np.where(present < absent, change, -change)
+            weights = weight * rest[:, None] * coefficients
+            values[groups] += _of_products(present, absent, difference, weights, how)
+
+    def _of_background(self, game: Game, rows: SparseRows) -> Iterable[_RowLogarithms]:
+        """Return the logarithms of background rows, which are kept if they are small."""
+        if self._joint is not None and self._joint[0] is game:
+            return self._joint[1]
+        each = (self._logarithms_of(rows[place : place + 1]) for place in range(rows.shape[0]))
+        if rows.shape[0] * self._at_zero.size > _MOST_KEPT:
+            return each
+        self._joint = game, list(each)
+        return self._joint[1]
+
+
+def _of_products(
+    present: Float, absent: Float, difference: Float, coefficients: Float, how: Computation
+) -> Float:
+    """Return the values of products, shape (players, outputs).
+
+    Parameters
+    ----------
+    present, absent : ndarray of shape (n, players)
+        The logarithms of factors.
+    difference : ndarray of shape (n, players)
+        The present less the absent factors, relative to the larger one.
+    coefficients : ndarray of shape (n, outputs)
+    how : Computation
+    """
+    # Products of the larger factors are weights, so that the others are in [0, 1].
+    larger = np.maximum(present, absent)
+    values: Float = _core.product_game(
+        np.exp(present - larger),
+        np.exp(absent - larger),
+        np.ascontiguousarray(difference),
+        np.ascontiguousarray(np.exp(larger.sum(axis=1))[:, None] * coefficients),
+        index="SV",
+        method=how.method,
+        summation=how.summation,
+        n_threads=how.n_threads,
+    )
+    return values

@@ -212,7 +212,8 @@ class SparseKernelSum(Function):
                 )
             )
         has_groups = self._players is not None and quantity == SHAPLEY
-        if self._packed is not None and has_groups and game.value_function != "interventional":
+        is_interventional = game.value_function == "interventional"
+        if self._packed is not None and has_groups and self._is_local(game) >= is_interventional:
             groups, weights = self._groups_of_columns()
             return finite(groups.explain(X, weights, game, self._background(game), how))
         if not self._is_local(game):
