@@ -368,3 +368,16 @@ def test_large_sparse_rows_of_other_models_tell_their_dense_size():
     found = pkex.Explainer(expansion, value_function="neutral")
     with pytest.raises(InputError, match=r"X is a sparse matrix .* 1\.6 GB .*TruncatedSVD"):
         found.shap_values(sparse.csr_array((1_000, 200_000)))
+
+
+def test_large_sparse_rows_have_sparse_values():
+    points = sparse.csr_array(([1.0, 0.5], ([0, 1], [7, 9])), shape=(2, 200_000))
+    expansion = pkex.KernelExpansion(points, [1.0, 2.0], pkex.kernels.RBF())
+    found = pkex.Explainer(expansion, points)
+    rows = sparse.csr_array(([1.0, 1.0], ([3, 500], [7, 9])), shape=(1_000, 200_000))
+    with pytest.raises(InputError, match=r"takes 1\.6 GB .* fewer rows .*sparse=True"):
+        found(rows)
+    values = found.shap_values(rows[[3, 500]], sparse=True)
+    expected = pkex.KernelExpansion(points[:, [7, 9]].toarray(), [1.0, 2.0], pkex.kernels.RBF())
+    few = pkex.Explainer(expected, points[:, [7, 9]].toarray())
+    assert_same(values[:, [7, 9]].toarray(), few.shap_values(np.eye(2)))

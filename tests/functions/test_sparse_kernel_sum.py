@@ -84,6 +84,14 @@ QUANTITIES = {
 }
 
 
+@pytest.fixture(params=[True, False], ids=["local", "dense"])
+def is_local(request, monkeypatch):
+    """Whether functions compute in few columns, as with many points, where that is possible."""
+    if request.param:
+        monkeypatch.setattr("pkex.functions.sparse_kernel_sum._MOST_DENSE", 0)
+    return request.param
+
+
 def both(kernel, alphas=ALPHAS, intercept=0.25):
     return (
         SparseKernelSum(sparse.csc_matrix(POINTS), alphas, kernel, intercept),
@@ -101,6 +109,7 @@ def assert_same(found, expected):
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-12 * max(scale, 1e-300))
 
 
+@pytest.mark.usefixtures("is_local")
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def test_values_and_base_values_equal_those_of_dense_points(kernel, game):
@@ -136,7 +145,8 @@ def test_probing_rows_show_that_the_kernel_and_coefficients_matter():
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
-@pytest.mark.parametrize("name", ["RBF of columns", "product", "Polynomial"])
+@pytest.mark.usefixtures("is_local")
+@pytest.mark.parametrize("name", KERNELS)
 def test_values_of_groups_and_outputs_equal_those_of_dense_points(name, game):
     players = np.arange(D) % 7
     players[[4, 9]] = 6
@@ -152,7 +162,8 @@ def test_values_of_groups_and_outputs_equal_those_of_dense_points(name, game):
     assert_same(*(function.base(game, HOW) for function in functions))
 
 
-@pytest.mark.parametrize("value_function", ["neutral", "interventional"])
+@pytest.mark.usefixtures("is_local")
+@pytest.mark.parametrize("value_function", GAMES)
 @pytest.mark.parametrize("name", ["RBF of columns", "Polynomial"])
 def test_outputs_at_coalitions_equal_those_of_dense_points(name, value_function):
     game = GAMES[value_function]
@@ -225,15 +236,6 @@ def test_a_computation_that_requires_dense_points_tells_their_size():
     function = SparseKernelSum(points, np.ones(n), RBF())
     with pytest.raises(InputError, match=r"points .* 1\.6 GB"):
         function.explain(points[:1], game=NEUTRAL, quantity=Quantity(2, 0.5), how=HOW)
-
-
-def test_base_values_do_not_depend_on_the_points_that_are_computed_together(monkeypatch):
-    game, players = sparse_game(GAMES["marginal"]), np.arange(D) % 7
-    for function in (both(RBF(SCALES))[0], both(RBF(SCALES))[0].grouped(players)):
-        expected = function.base(game, HOW)
-        with monkeypatch.context() as patched:
-            patched.setattr("pkex.functions.sparse_means._MOST_PAIRS", 3 * len(BACKGROUND))
-            np.testing.assert_allclose(function.base(game, HOW), expected, rtol=1e-14)
 
 
 @pytest.mark.parametrize("kernel", [RBF(), Linear(), Polynomial(9)], ids=repr)

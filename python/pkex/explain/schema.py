@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from pkex.errors import Text
 from pkex.explain.model_columns import ModelColumns
 from pkex.explain.outputs import Outputs
 from pkex.games.players import Players
 from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes
 from pkex.tables.documents import Documents
+from pkex.tables.kinds import check_dense_size
 from pkex.tables.sparse import dense_rows, is_sparse
 from pkex.typing import Rows
 
@@ -20,6 +22,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["ExplainedRows", "Schema"]
+
+# Results hold dense values and rows.
+_FIXES: list[Text] = [
+    "explain fewer rows at a time",
+    "take sparse values, which have no such limit: explainer.shap_values(X, sparse=True)",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +84,8 @@ class Schema:
             Whether sparse rows to compute with remain sparse, if the function supports it.
         """
         table = self.columns.read(X)
+        if is_sparse(table.rows):
+            check_dense_size(table.rows.shape, "X", _FIXES)
         data, rows = dense_rows(table.rows), table.rows
         if not is_sparse(rows) or not keeps_sparse:
             is_shared = data is X or not data.flags.owndata

@@ -29,7 +29,7 @@ from pkex.functions.kernel_sum import (
 )
 from pkex.functions.linear import LinearFunction
 from pkex.functions.products import Products
-from pkex.functions.sparse_means import logarithms_at_zero, logarithms_of_means
+from pkex.functions.sparse_groups import FAMILIES, GroupFactors, logarithms_at_zero
 from pkex.functions.sparse_powers import MOST_DEGREES, PowersAtPoints, moments_of
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.means import added
@@ -51,10 +51,10 @@ from pkex.typing import Float, Rows, SparseRows
 
 __all__ = ["SparseKernelSum", "TermKernel", "collapsed", "kernel_sum", "reads_sparse"]
 
+# The largest number of values of dense points that take less time than a choice of columns.
+_MOST_DENSE = 1 << 19
 # Attributes that are computed again when a function is unpickled.
-_NOT_SAVED = ("_last", "_logarithms", "_packed", "_powers", "_term")
-# Families of factors that are positive, with k(0, 0) = 1 and no limits of values.
-_FAMILIES = ("rbf", "laplacian", "cauchy", "matern32", "matern52", "periodic")
+_NOT_SAVED = ("_groups", "_last", "_logarithms", "_packed", "_powers", "_term")
 
 
 class SparseKernelSum(Function):
@@ -69,6 +69,7 @@ class SparseKernelSum(Function):
     """
 
     __slots__ = (
+        "_groups",
         "_last",
         "_logarithms",
         "_packed",
@@ -106,6 +107,7 @@ class SparseKernelSum(Function):
     def _prepare(self) -> None:
         """Prepare the computation of values near rows."""
         self._last: _Part | None = None
+        self._groups: GroupFactors | None = None
         (self._term,) = self.kernel.terms(self.n_features)
         self._logarithms = self._packed = self._powers = None
         if self._term.series is None:
@@ -209,6 +211,11 @@ class SparseKernelSum(Function):
                     progress=how.progress,
                 )
             )
+        has_groups = self._players is not None and quantity == SHAPLEY
+        is_interventional = game.value_function == "interventional"
+        if self._packed is not None and has_groups and self._is_local(game) >= is_interventional:
+            groups, weights = self._groups_of_columns()
+            return finite(groups.explain(X, weights, game, self._background(game), how))
         if not self._is_local(game):
             part = self._of_points()
             found = part.function.explain(
@@ -255,9 +262,15 @@ class SparseKernelSum(Function):
         if self._term.series is not None:
             part = self._of_points()
             return part.function.base(part.game(game), how)
-        products = np.exp(logarithms_of_means(self._term, self.points, *background, self.players))
-        sums = neutral_sums([self._term], (self._columns_of_coefficients.T * products).T)
-        return self._as_base(finite_base(sums + self.intercept))
+        groups, weights = self._groups_of_columns()
+        changes = groups.changes_of_means(game, background)
+        return self._as_base(finite_base(groups.base(weights, changes) + self.intercept))
+
+    def _groups_of_columns(self) -> tuple[GroupFactors, Float]:
+        """Return the factors of groups, and the coefficients of their products."""
+        if self._groups is None:
+            self._groups = GroupFactors(self._term, self.points, self.players)
+        return self._groups, self._term.coefficient * self._columns_of_coefficients
 
     def _packed_game(self, game: Game) -> Any:
         """Return the game in the form of the engine, with sparse background rows."""
@@ -313,7 +326,12 @@ class SparseKernelSum(Function):
     # --- the function on some columns ---
 
     def _is_local(self, game: Game) -> bool:
-        """Whether only columns that are not 0 in a row, or a background row, have values."""
+        """Whether to compute in the columns that are not 0 in a row, or a background row.
+
+        No other columns have values. For few points and columns, dense points are faster.
+        """
+        if self.points.shape[0] * self.n_features <= _MOST_DENSE:
+            return False
         if game.background is not None:
             return game.value_function == "interventional"
         return game.value_function == "neutral" and self._term.series is not None
@@ -377,7 +395,7 @@ class SparseKernelSum(Function):
 
     def grouped(self, players: NDArray[np.int64]) -> SparseKernelSum:
         merged = super().grouped(players)
-        merged._last = None
+        merged._last = merged._groups = None
         return merged
 
     def _selected(self, outputs: list[int]) -> SparseKernelSum:
@@ -455,7 +473,7 @@ def reads_sparse(kernel: Kernel, n_features: int) -> bool:
         return False
     (term,) = terms
     if term.series is None:
-        return all(factor.family in _FAMILIES for factor in term.factors)
+        return all(factor.family in FAMILIES for factor in term.factors)
     is_of_dot_product = term.series.form == "exponential" and not term.series.factors
     return is_of_dot_product and not term.factors
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pkex.errors import InputError
+from pkex.errors import InputError, Text
 
 __all__ = [
     "Kind",
@@ -110,7 +110,13 @@ def dense(data: Any, name: str) -> Any:
     return data.toarray()
 
 
-def check_dense_size(shape: tuple[int, ...], name: str) -> None:
+_REDUCE: list[Text] = [
+    "reduce the number of columns, for instance with sklearn.decomposition.TruncatedSVD(100)",
+    "pass fewer rows",
+]
+
+
+def check_dense_size(shape: tuple[int, ...], name: str, fix: list[Text] = _REDUCE) -> None:
     """Raise InputError if a dense array of a shape takes more than a gigabyte."""
     size = 8 * prod(shape)
     if size > _MOST_BYTES:
@@ -118,11 +124,7 @@ def check_dense_size(shape: tuple[int, ...], name: str) -> None:
             name,
             f"is a sparse matrix of shape {shape}, which takes {size / 1e9:,.1f} GB as a dense "
             f"array. This computation requires one, of at most {_MOST_BYTES / 1e9:.0f} GB",
-            [
-                "reduce the number of columns, for instance with "
-                "sklearn.decomposition.TruncatedSVD(100)",
-                "pass fewer rows",
-            ],
+            fix,
             kind="size",
         )
 

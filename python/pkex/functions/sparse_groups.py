@@ -1,0 +1,302 @@
+"""Product kernels at sparse points, with groups of columns as players.
+
+The factor of a group p at a row x and a point x_i is ∏_{j∈p} k_j(x_j, x_ij). Its logarithm is a sum
+over the columns that are not 0 in x or in x_i: those of x_i alone are known in advance, and those
+of x alone are the same for all points. So the factors of a row are a table of points and groups,
+and its values are those of a product game for each point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex import _core
+from pkex.errors import Text
+from pkex.execution.computation import Computation
+from pkex.games.value_functions import Game
+from pkex.kernels.factors import Term
+from pkex.tables.kinds import check_dense_size
+from pkex.typing import Float, SparseRows
+
+__all__ = ["FAMILIES", "GroupFactors", "logarithms_at_zero"]
+
+# Groups of a row, and the logarithms of their factors at all points.
+_RowLogarithms: TypeAlias = tuple[NDArray[np.int64], Float]
+# Logarithms of a background that are kept for other rows.
+_MOST_KEPT = 1 << 24
+# The groups are the columns of a table of factors.
+_FIXES: list[Text] = ["join more columns in groups", "fit the model to fewer rows"]
+# Smaller logarithms are those of 0.
+_LEAST_LOGARITHM = -2000.0
+# Below this, series of logarithms have errors below 1e-15, relative.
+_SMALL = 2e-4
+
+
+def _matern32(r: Float, scale: Float) -> Float:
+    z = np.sqrt(3.0) * np.abs(r / scale)
+    # log(1 + z) − z = −z²/2 + z³/3 − …
+    series = z * z * (-1.0 / 2.0 + z * (1.0 / 3.0 - z * (1.0 / 4.0 - z / 5.0)))
+    return np.asarray(np.where(z < _SMALL, series, np.log1p(z) - z))
+
+
+def _matern52(r: Float, scale: Float) -> Float:
+    z = np.sqrt(5.0) * np.abs(r / scale)
+    # log(1 + z + z²/3) − z = −z²/6 + z⁴/36 − z⁵/45 + …
+    series = z * z * (-1.0 / 6.0 + z * z * (1.0 / 36.0 - z / 45.0))
+    return np.asarray(np.where(z < _SMALL, series, np.log1p(z + z * z / 3.0) - z))
+
+
+def _periodic(r: Float, scale: Float, period: Float) -> Float:
+    sine = np.sin(np.pi * (np.fmod(r, period) / period))
+    return np.asarray(-2.0 * (sine / scale) ** 2)
+
+
+# The logarithms of factors that are positive, with k(0, 0) = 1, as functions of the difference. The
+# logarithm of a rounded factor near 1 would have few digits.
+FAMILIES: dict[str, Callable[..., Float]] = {
+    "rbf": lambda r, scale: -0.5 * (r / scale) ** 2,
+    "laplacian": lambda r, scale: -np.abs(r / scale),
+    "cauchy": lambda r, scale: -np.log1p((r / scale) ** 2),
+    "matern32": _matern32,
+    "matern52": _matern52,
+    "periodic": _periodic,
+}
+
+
+class _Columns:
+    """The factors of single columns of a term, a product without mixtures and a series."""
+
+    def __init__(self, term: Term, d: int) -> None:
+        self._factors = []
+        for factor in term.factors:
+            places = np.full(d, -1)
+            places[factor.columns] = np.arange(len(factor.columns))
+            self._factors.append((FAMILIES[factor.family], places, factor.parameters))
+
+    def logarithms(self, columns: NDArray[np.intp], left: Float, right: Float) -> Float:
+        """Return log k_j(x, y) of values in columns, element by element."""
+        total = np.zeros(np.broadcast_shapes(left.shape, right.shape))
+        with np.errstate(over="ignore"):
+            for logarithm, places, parameters in self._factors:
+                place = places[columns]
+                values = logarithm(left - right, *parameters[place].T)
+                total += np.where(place < 0, 0.0, values)
+        return np.maximum(total, _LEAST_LOGARITHM)
+
+
+def logarithms_at_zero(term: Term, rows: SparseRows) -> SparseRows:
+    """Return log k_j(0, x_ij) in place of each value of rows that is not 0."""
+    logarithms = rows.copy()
+    columns = _Columns(term, rows.shape[1])
+    logarithms.data = columns.logarithms(rows.indices, np.zeros(1), rows.data)
+    return logarithms
+
+
+class GroupFactors:
+    """The factors of groups of columns at sparse points.
+
+    Parameters
+    ----------
+    term : Term
+        A product of factors of `FAMILIES`.
+    points : csr_array of shape (n, d)
+    players : ndarray of int64, shape (d,)
+        The number of each column's group.
+
+    Raises
+    ------
+    InputError
+        If a table of points and groups takes more than a gigabyte.
+    """
+
+    def __init__(self, term: Term, points: SparseRows, players: NDArray[np.int64]) -> None:
+        self._players = players
+        self._columns = _Columns(term, points.shape[1])
+        self._n_groups = int(players.max()) + 1
+        check_dense_size((points.shape[0], self._n_groups), "points", _FIXES)
+        logarithms = logarithms_at_zero(term, points)
+        self._at_zero = self._by_group(logarithms)
+        by_column = points.tocsc()
+        self._ends, self._rows, self._values = by_column.indptr, by_column.indices, by_column.data
+        self._logarithms = logarithms.tocsc().data
+        self._means: tuple[Game, Float] | None = None
+        self._joint: tuple[Game, list[_RowLogarithms]] | None = None
+
+    def _by_group(self, logarithms: SparseRows) -> Float:
+        """Return the sums over the columns of each group, shape (rows, groups)."""
+        n_rows = logarithms.shape[0]
+        numbers = np.repeat(np.arange(n_rows), np.diff(logarithms.indptr))
+        cells = numbers * self._n_groups + self._players[logarithms.indices]
+        sums = np.zeros(n_rows * self._n_groups)
+        np.add.at(sums, cells, logarithms.data)
+        return sums.reshape(n_rows, self._n_groups)
+
+    def _logarithms_of(self, row: SparseRows) -> _RowLogarithms:
+        """Return the groups with a column that is not 0 in a row, and their factors' logarithms.
+
+        The factors of other groups are those at 0.
+
+        Parameters
+        ----------
+        row : csr_array of shape (1, d)
+
+        Returns
+        -------
+        groups : ndarray of int64, shape (k,)
+        logarithms : ndarray of shape (n, k)
+        """
+        groups, places = np.unique(self._players[row.indices], return_inverse=True)
+        of_row = self._columns.logarithms(row.indices, np.zeros(1), row.data)
+        total = self._at_zero[:, groups] + np.bincount(places, of_row, minlength=len(groups))
+        for column, value, own, place in zip(row.indices, row.data, of_row, places, strict=True):
+            some = slice(self._ends[column], self._ends[column + 1])
+            joint = self._columns.logarithms(
+                np.array([column]), np.array([value]), self._values[some]
+            )
+            # Where neither is 0, instead of the factors at 0.
+            total[self._rows[some], place] += joint - own - self._logarithms[some]
+        return groups, np.minimum(total, 0.0)
+
+    def changes_of_means(self, game: Game, background: tuple[SparseRows, Float]) -> Float:
+        """Return b_ip − 1 of the mean factors over a background, shape (n, groups)."""
+        if self._means is None or self._means[0] is not game:
+            rows, weights = background
+            changes, shares = np.zeros_like(self._at_zero), np.zeros(self._n_groups)
+            counts = np.zeros(self._n_groups, dtype=np.intp)
+            for number, weight in enumerate(weights.tolist()):
+                groups, logarithms = self._logarithms_of(rows[number : number + 1])
+                changes[:, groups] += weight * np.expm1(logarithms)
+                shares[groups] += weight
+                counts[groups] += 1
+            of_zeros = np.where(counts == len(weights), 0.0, 1.0 - shares)
+            changes += of_zeros * np.expm1(self._at_zero)
+            self._means = game, np.maximum(changes, -1.0)
+        return self._means[1]
+
+    def base(self, coefficients: Float, changes: Float) -> Float:
+        """Return Σ_i α_i ∏_p b_ip, shape (outputs,), given b_ip − 1."""
+        with np.errstate(divide="ignore"):
+            products = np.exp(np.log1p(changes).sum(axis=1))
+        sums: Float = np.einsum("i,ik->k", products, coefficients)
+        return sums
+
+    def explain(
+        self,
+        X: SparseRows,
+        coefficients: Float,
+        game: Game,
+        background: tuple[SparseRows, Float],
+        how: Computation,
+    ) -> Float:
+        """Return the Shapley values of groups, shape (rows, groups, outputs).
+
+        Parameters
+        ----------
+        X : csr_array of shape (rows, d)
+        coefficients : ndarray of shape (n, outputs)
+        game : Game
+        background : tuple of csr_array of shape (m, d) and ndarray of shape (m,)
+            The background of the game, or the points of the function.
+        how : Computation
+        """
+        values = np.zeros((X.shape[0], self._n_groups, coefficients.shape[1]))
+        for number in range(X.shape[0]):
+            row = self._logarithms_of(X[number : number + 1])
+            if game.is_marginal:
+                changes = self.changes_of_means(game, background)
+                values[number] = self._of_changes(row, changes, coefficients, how)
+            elif game.background is None:
+                changes = np.zeros_like(self._at_zero)
+                values[number] = self._of_changes(row, changes, coefficients, how)
+            else:
+                self._add_joint(row, game, background, coefficients, how, values[number])
+            if how.progress is not None:
+                how.progress(number + 1, X.shape[0])
+        return values
+
+    def _of_changes(
+        self, row: _RowLogarithms, changes: Float, coefficients: Float, how: Computation
+    ) -> Float:
+        """Return the values of a row whose absent groups have factors 1 + changes."""
+        groups, own = row
+        present = self._at_zero.copy()
+        present[:, groups] = own
+        with np.errstate(divide="ignore"):
+            absent = np.maximum(np.log1p(changes), _LEAST_LOGARITHM)
+        larger = np.maximum(present, absent)
+        # Near 1, the differences from 1 have more digits than the factors.
+        near = (np.expm1(present) - changes) * np.exp(-np.maximum(larger, -1.0))
+        far = np.exp(present - larger) - np.exp(absent - larger)
+        difference = np.where(larger > -1.0, near, far)
+        return _of_products(present, absent, difference, coefficients, how)
+
+    def _add_joint(
+        self,
+        row: _RowLogarithms,
+        game: Game,
+        background: tuple[SparseRows, Float],
+        coefficients: Float,
+        how: Computation,
+        values: Float,
+    ) -> None:
+        """Add the values of a row against each background row, times its weight."""
+        others = self._of_background(game, background[0])
+        for other, weight in zip(others, background[1].tolist(), strict=True):
+            # Other groups have the factors at 0 in both rows.
+            groups = np.union1d(row[0], other[0])
+            if not len(groups):
+                continue
+            present = np.take(self._at_zero, groups, axis=1)
+            absent = present.copy()
+            for table, (own, logarithms) in ((present, row), (absent, other)):
+                table[:, np.searchsorted(groups, own)] = logarithms
+            is_other = np.ones(self._n_groups)
+            is_other[groups] = 0.0
+            rest = np.exp(np.einsum("ip,p->i", self._at_zero, is_other))
+            change = np.expm1(-np.abs(present - absent))
+            difference = np.where(present < absent, change, -change)
+            weights = weight * rest[:, None] * coefficients
+            values[groups] += _of_products(present, absent, difference, weights, how)
+
+    def _of_background(self, game: Game, rows: SparseRows) -> Iterable[_RowLogarithms]:
+        """Return the logarithms of background rows, which are kept if they are small."""
+        if self._joint is not None and self._joint[0] is game:
+            return self._joint[1]
+        each = (self._logarithms_of(rows[place : place + 1]) for place in range(rows.shape[0]))
+        if rows.shape[0] * self._at_zero.size > _MOST_KEPT:
+            return each
+        self._joint = game, list(each)
+        return self._joint[1]
+
+
+def _of_products(
+    present: Float, absent: Float, difference: Float, coefficients: Float, how: Computation
+) -> Float:
+    """Return the values of products, shape (players, outputs).
+
+    Parameters
+    ----------
+    present, absent : ndarray of shape (n, players)
+        The logarithms of factors.
+    difference : ndarray of shape (n, players)
+        The present less the absent factors, relative to the larger one.
+    coefficients : ndarray of shape (n, outputs)
+    how : Computation
+    """
+    # Products of the larger factors are weights, so that the others are in [0, 1].
+    larger = np.maximum(present, absent)
+    values: Float = _core.product_game(
+        np.exp(present - larger),
+        np.exp(absent - larger),
+        np.ascontiguousarray(difference),
+        np.ascontiguousarray(np.exp(larger.sum(axis=1))[:, None] * coefficients),
+        index="SV",
+        method=how.method,
+        summation=how.summation,
+        n_threads=how.n_threads,
+    )
+    return values
