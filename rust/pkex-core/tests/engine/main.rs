@@ -19,6 +19,6 @@ mod random;
 mod reproducibility;
 mod sample;
 mod series;
-mod squares;
 mod sparse;
+mod squares;
 mod variance;
