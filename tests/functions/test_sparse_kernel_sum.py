@@ -126,6 +126,17 @@ def test_values_and_base_values_equal_those_of_dense_points(kernel, game):
     assert_same(function.base(sparse_game(game), HOW), dense.base(game, HOW))
 
 
+def test_small_factors_of_present_and_absent_features_keep_their_digits():
+    points, rows = np.array([[6.0, 0.0], [0.0, 7.0]]), np.array([[0.0, 0.0], [12.5, 1.0]])
+    game = Game("marginal", (np.array([[13.5, 15.0], [14.0, 14.0]]), np.array([0.3, 0.7])))
+    alphas = np.array([1.0, 0.5])
+    found = SparseKernelSum(sparse.csr_array(points), alphas, RBF(1.0), 0.0).explain(
+        sparse.csr_array(rows), game=sparse_game(game), how=HOW
+    )
+    expected = KernelSum(points, alphas, RBF(1.0), 0.0).explain(rows, game=game, how=HOW)
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
+
+
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def test_outputs_equal_those_of_dense_points(kernel):
     function, dense = both(kernel, np.column_stack([ALPHAS, ALPHAS**2]), [1.0, -2.0])

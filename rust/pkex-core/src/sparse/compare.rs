@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::level::Body;
 use crate::sparse::cell::{AbsentFactors, Cell, CellWorkspace, Compared, ItemColumn};
-use crate::sparse::profiles::{ContrastsOf, Factor, FactorsOf};
+use crate::sparse::profiles::{ContrastsOf, Factor, FactorsOf, difference};
 
 /// Computes the factors of the entries in the item's columns.
 pub(crate) struct Compare<'a> {
@@ -77,8 +77,9 @@ impl Cell<'_> {
             AbsentFactors::Neutral(_) => (1.0, 0.0, present_less_one),
             AbsentFactors::Marginal(term, _) => {
                 let of_zero = term.columns.of_zero(own.column);
-                let less_one = of_zero.absent_less_one;
-                (of_zero.absent, less_one, present_less_one - less_one)
+                let (b, b_less_one) = (of_zero.absent, of_zero.absent_less_one);
+                let c = difference((present, b), (present_less_one, b_less_one));
+                (b, b_less_one, c)
             }
             AbsentFactors::Interventional => {
                 let (b, b_less_one) = profile.factor::<A, W>(&[own.z; W], &zero);
@@ -105,25 +106,27 @@ impl Cell<'_> {
         let values = &self.tile.values[entries.clone()];
         let factors = &mut workspace.present[at.clone()];
         let less_one = &mut workspace.less_one[at.clone()];
-        FactorsOf { profile, x, values, factors, less_one: &mut *less_one }.run::<A, W>();
+        FactorsOf { profile, x, values, factors: &mut *factors, less_one: &mut *less_one }
+            .run::<A, W>();
         let absent = &mut workspace.absent[at.clone()];
-        let difference = &mut workspace.difference[at];
+        let contrasts = &mut workspace.difference[at];
         match self.absent {
             AbsentFactors::Neutral(_) => {
                 absent.fill(1.0);
-                difference.copy_from_slice(less_one);
+                contrasts.copy_from_slice(less_one);
             }
             AbsentFactors::Marginal(term, tile) => {
                 let means = &term.entries[tile];
                 absent.copy_from_slice(&means.factors[entries.clone()]);
                 let means = &means.less_one[entries.clone()];
-                for ((c, a), b) in difference.iter_mut().zip(&*less_one).zip(means) {
-                    *c = a - b;
+                let numbers = factors.iter().zip(&*absent).zip(less_one.iter().zip(means));
+                for (c, ((a, b), (a_less_one, b_less_one))) in contrasts.iter_mut().zip(numbers) {
+                    *c = difference((*a, *b), (*a_less_one, *b_less_one));
                 }
             }
             AbsentFactors::Interventional => {
                 FactorsOf { profile, x: z, values, factors: absent, less_one }.run::<A, W>();
-                ContrastsOf { profile, x, z, values, contrasts: difference }.run::<A, W>();
+                ContrastsOf { profile, x, z, values, contrasts }.run::<A, W>();
             }
         }
     }

@@ -5,7 +5,7 @@
 use crate::settings::Context;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::sparse::means::{ColumnMeans, EntryMeans};
-use crate::sparse::profiles::{Factor, FactorsOf, Profiles, log};
+use crate::sparse::profiles::{Factor, FactorsOf, Profiles, difference, log};
 use crate::sparse::tiles::Tile;
 
 /// k(0, y) of each entry y of a tile, and its logarithms.
@@ -81,7 +81,10 @@ impl OwnFactors {
             absent: entries.factors[entry],
             present_less_one: zero.less_one[entry],
             absent_less_one: entries.less_one[entry],
-            difference: zero.less_one[entry] - entries.less_one[entry],
+            difference: difference(
+                (zero.factors[entry], entries.factors[entry]),
+                (zero.less_one[entry], entries.less_one[entry]),
+            ),
         };
         Self::new(tile, factor, |column| columns.of_zero(column).share(), true)
     }

@@ -11,6 +11,7 @@ use crate::quadrature::rule::{Node, Rule};
 use crate::simd::arithmetic::{Arithmetic, Separate};
 use crate::simd::lanes::each_lane;
 use crate::simd::level::Body;
+use crate::simd::numbers::larger;
 
 /// The families of stationary kernels that are positive, and 1 where both entries are zero.
 const FAMILIES: [&str; 6] = ["rbf", "laplacian", "cauchy", "matern32", "matern52", "periodic"];
@@ -180,6 +181,13 @@ impl Factor {
             *log = at(node, self.present, self.present_less_one);
         }
     }
+}
+
+/// c = a − b without cancellation, from a, b, a − 1 and b − 1.
+#[inline(always)]
+pub(crate) fn difference((a, b): (f64, f64), (a_less_one, b_less_one): (f64, f64)) -> f64 {
+    // a − 1 and b − 1 have few digits of small factors, and a and b few of the distance from 1.
+    if larger(a, b) < 0.5 { a - b } else { a_less_one - b_less_one }
 }
 
 /// The least factor whose logarithm or reciprocal is taken: smaller ones are negligible.
