@@ -15,6 +15,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import brier_score_loss, hinge_loss, log_loss, r2_score
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
@@ -218,6 +219,14 @@ def test_losses_of_classifiers_equal_brute_force():
     assert total.mean() == pytest.approx(hinge_loss(LABELS[ROWS], model.decision_function(X[ROWS])))
 
 
+def test_naive_bayes_has_log_losses_by_default():
+    model = make_pipeline(StandardScaler(), GaussianNB()).fit(X, LABELS)
+    explanation = pkex.Explainer(model, Z).loss(X[ROWS], LABELS[ROWS], loss="log_loss")
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    expected = log_loss(LABELS[ROWS], model.predict_proba(X[ROWS]), labels=model.classes_)
+    assert total.mean() == pytest.approx(expected, rel=1e-12)
+
+
 def test_log_loss_of_several_classes():
     model = LogisticRegression().fit(X, CLASSES)
     explanation = pkex.Explainer(model, Z, target="probability").loss(
@@ -406,7 +415,9 @@ def test_saved_losses_keep_their_means():
 # --- errors ---
 
 LOGISTIC = LogisticRegression().fit(X, LABELS)
-PROBABILITY = {"target": "probability"}
+OF_CLASSES = LogisticRegression().fit(X, CLASSES)
+BAYES = GaussianNB().fit(X, LABELS)
+PROBABILITY, ODDS = {"target": "probability"}, {"target": "odds"}
 
 
 @pytest.mark.parametrize(
@@ -421,6 +432,11 @@ PROBABILITY = {"target": "probability"}
         (LOGISTIC, {}, LABELS[:3], "log_loss", "requires probabilities or log-odds"),
         (LOGISTIC, {}, LABELS[:3], "squared_error", "decision value.*loss='hinge'"),
         (LOGISTIC, PROBABILITY, LABELS[:3], "hinge", "loss='hinge' requires the decision value"),
+        (LOGISTIC, ODDS, LABELS[:3], "hinge", "the odds of .*Explain target='probability' with"),
+        (LOGISTIC, ODDS, LABELS[:3], "squared_error", "not for odds. Explain target='probability'"),
+        (OF_CLASSES, {}, CLASSES[:3], "squared_error", "decision value. Explain target="),
+        (OF_CLASSES, {}, CLASSES[:3], "log_loss", "Explain target='probability'$"),
+        (BAYES, {}, LABELS[:3], "hinge", "the log-odds of .*Pass loss='log_loss'"),
         (LOGISTIC, PROBABILITY, ["yes", "no", "maybe"], "log_loss", "class label 'maybe'.*row 2"),
         (LOGISTIC, PROBABILITY, ["yes", None, "no"], "log_loss", "no class label in row 1"),
         (LOGISTIC, PROBABILITY, LABELS[:2], "log_loss", r"y must have shape \(3,\), a class label"),

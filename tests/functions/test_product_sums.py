@@ -201,6 +201,16 @@ def test_exponentials_out_of_range_are_errors():
         explainer([[1.0, 1.0], [400.0, 400.0]])
 
 
+@pytest.mark.parametrize("value_function", ["interventional", "marginal"])
+@pytest.mark.parametrize("far", [-80.0, -72.0, -20.0])
+def test_exponentials_of_backgrounds_that_underflow_are_exact(far, value_function):
+    f = of_function(Exponential(LinearFunction(np.ones(10))))
+    explainer = pkex.Explainer(f, np.full((1, 10), far), value_function=value_function)
+    values = explainer(np.zeros((1, 10))).values
+    # All features are equal, f(x) = 1, and f is negligible at the background.
+    np.testing.assert_allclose(values, np.full((1, 10), 0.1), rtol=1e-13)
+
+
 def test_transforms_by_the_exponential_are_products_if_the_model_is_a_sum():
     coefficients = np.linspace(-0.5, 0.5, 20)
     linear = pkex.KernelExpansion([coefficients], [1.0], pkex.kernels.Linear(), 0.3)

@@ -108,6 +108,9 @@ class AdaptedModel:
     is_log_hazard_ratio : bool, default False
         Whether the function is the logarithm of a hazard ratio, as in Cox's model. Then
         ``target="hazard-ratio"`` explains its exponential.
+    is_log_odds : bool, default False
+        Whether the function is the log-odds of two classes. Then losses compare it with class
+        labels by ``loss="log_loss"``.
     encoder : DocumentEncoder of pkex, optional
         From the documents that the model takes, such as texts, to rows of the function.
 
@@ -139,6 +142,7 @@ class AdaptedModel:
     stand_in: Any = None
     variance: Variance | None = None
     is_log_hazard_ratio: bool = False
+    is_log_odds: bool = False
     encoder: DocumentEncoder | None = None
 
     @property

@@ -163,6 +163,7 @@ def _exponential_of(adapted: AdaptedModel, title: str) -> AdaptedModel:
         title=title,
         variance=None,
         is_log_hazard_ratio=False,
+        is_log_odds=False,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.errors import InputError, Option
+from pkex.errors import InputError, Option, Text
 from pkex.explain.outputs import Outputs
 from pkex.explain.problem import Problem
 from pkex.explain.schema import Schema
@@ -37,7 +37,7 @@ _BY_OUTPUT: dict[Loss, OutputLoss] = {
     "absolute_error": absolute_errors,
 }
 _PROBABILITY = "explain ", Option("target", "probability")
-_LOG_ODDS = "explain ", Option("target", "log-odds"), " (two classes)"
+_LOG_ODDS = "explain ", Option("target", "log-odds")
 
 
 def losses_of(problem: Problem, y: Any, n_rows: int, loss: Loss) -> tuple[RowLosses, Float]:
@@ -94,14 +94,15 @@ def _indicators(problem: Problem, y: Any, n_rows: int, loss: Loss) -> Float:
     """Return 1 for the true class and 0 for others, shape (n, outputs)."""
     kind = problem.scale.kind
     if kind != "probability":
+        fixes: list[Text] = [(*_PROBABILITY, " for the Brier score")]
+        if kind != "odds" and _has_two_classes(problem):
+            other = "log_loss" if kind == "log-odds" else "hinge"
+            fixes.insert(0, ("pass ", Option("loss", other)))
         raise InputError(
             Option("loss", loss),
-            "compares outputs with numbers in their units, which class labels are not for a "
-            f"{kind}",
-            [
-                ("pass ", Option("loss", "log_loss" if kind == "log-odds" else "hinge")),
-                (*_PROBABILITY, " for the Brier score"),
-            ],
+            "compares outputs with numbers in their units, which class labels are not for "
+            f"{'a decision value' if kind == 'decision value' else kind}",
+            fixes,
         )
     _check_link(problem, loss)
     numbers = _class_numbers(problem, y, n_rows)
@@ -118,8 +119,8 @@ def _of_log_loss(problem: Problem, y: Any, n_rows: int) -> tuple[OutputLoss, Flo
     if kind != "probability":
         raise InputError(
             Option("loss", "log_loss"),
-            f"requires probabilities or log-odds; {problem.title} is a {kind}",
-            [_PROBABILITY, _LOG_ODDS],
+            f"requires probabilities or log-odds; the explained function is the {problem.title}",
+            [_PROBABILITY, _LOG_ODDS] if _has_two_classes(problem) else _PROBABILITY,
         )
     _check_link(problem, "log_loss")
     places = problem.schema.outputs.places
@@ -136,15 +137,22 @@ def _of_log_loss(problem: Problem, y: Any, n_rows: int) -> tuple[OutputLoss, Flo
 
 
 def _of_hinge(problem: Problem, y: Any, n_rows: int) -> tuple[OutputLoss, Float]:
-    kind, classes = problem.scale.kind, problem.scale.classes
-    if kind != "decision value" or len(classes) != 2:
+    kind, n_classes = problem.scale.kind, len(problem.scale.classes)
+    if kind != "decision value" or not _has_two_classes(problem):
+        fix: Text = ("pass ", Option("loss", "log_loss"))
+        if kind in ("decision value", "odds"):
+            fix = (*_PROBABILITY, " with ", Option("loss", "log_loss"))
         raise InputError(
             Option("loss", "hinge"),
-            f"requires the decision value of a classifier of two classes; {problem.title} is a "
-            f"{kind} of {len(classes)} classes",
-            (*_PROBABILITY, " and pass ", Option("loss", "log_loss")),
+            "requires the decision value of a classifier of two classes; the explained function "
+            f"is the {problem.title} ({n_classes} classes)",
+            fix,
         )
     return hinge_losses, _signs(problem, y, n_rows, 1)
+
+
+def _has_two_classes(problem: Problem) -> bool:
+    return len(problem.scale.classes) == 2
 
 
 def _check_link(problem: Problem, loss: Loss) -> None:

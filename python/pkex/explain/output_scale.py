@@ -12,7 +12,7 @@ from pkex.adapters.targets import Target
 
 __all__ = ["OutputScale"]
 
-_Kind: TypeAlias = Literal["prediction", "probability", "log-odds", "decision value"]
+_Kind: TypeAlias = Literal["prediction", "probability", "log-odds", "odds", "decision value"]
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class OutputScale:
 
     Parameters
     ----------
-    kind : {"prediction", "probability", "log-odds", "decision value"}
+    kind : {"prediction", "probability", "log-odds", "odds", "decision value"}
         "prediction" for models that are not classifiers, and after a transform.
     classes : tuple
         The class labels, in the order of the model.
@@ -41,6 +41,8 @@ class OutputScale:
         kind: _Kind = "decision value"
         if adapted.method == "predict_proba":
             kind = "probability"
-        elif target == "log-odds":
+        elif adapted.is_log_odds:
             kind = "log-odds"
+        elif target == "odds":
+            kind = "odds"
         return cls(kind, tuple(classes.tolist()))

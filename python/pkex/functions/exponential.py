@@ -5,8 +5,10 @@ the value of feature j in the sum f, and f_0 the base value,
 
     exp(f(x)) = exp(f_0) ∏_j exp(D_j(x)).
 
-So the game against a background row z is exp(f(z)) times a product game with present factors
-exp(D_j(x) − D_j(z)) and absent factors 1. No factor overflows if columns are far from 0.
+So the game against a background row z is a product game with present factors exp(D_j(x)) and absent
+factors exp(D_j(z)). Both are divided by the larger one, by which the weight is multiplied. So no
+factor overflows, and the weight is the largest value of a coalition: numbers that underflow are
+negligible.
 """
 
 from __future__ import annotations
@@ -72,20 +74,23 @@ class Exponential(Linked):
             return super().explain(X, game=game, quantity=quantity, how=how)
         values = np.zeros((X.shape[0], comb(self.n_players, quantity.size), 1))
         alone = how.reporting(None)
+        constant = np.asarray(self.logarithm.base(self._with_points(game), alone))
         absent, weights = self._absent(game, alone)
         present = self.logarithm.explain(X, game=self._with_points(game), how=alone)[..., 0]
         step = max(1, _MOST_NUMBERS // max(1, self.n_players))
         starts = range(0, len(absent), step)
         for number, start in enumerate(starts):
             block = slice(start, start + step)
-            games = _games(present, absent[block], weights[block, None])
+            games = _games(present, absent[block], weights[block], constant)
             add_quantities(values, games, quantity, how.part(number, len(starts)))
         return values
 
     def base(self, game: Game, how: Computation) -> float | Float:
         if not self.logarithm.is_additive:
             return super().base(game, how)
-        base = float(added(self._absent(game, how)[1]))
+        constant = np.asarray(self.logarithm.base(self._with_points(game), how))
+        absent, weights = self._absent(game, how)
+        base = float(added(weights * _exponential(constant + added(absent.T))))
         if not np.isfinite(base):
             raise OverflowError(
                 "the base value, the value of the empty coalition, is too large for a float; the "
@@ -95,22 +100,17 @@ class Exponential(Linked):
         return base
 
     def _absent(self, game: Game, how: Computation) -> tuple[Float, Float]:
-        """Return the logarithms of absent factors, shape (evaluations, players), and weights.
-
-        Present factors are divided by absent ones, by which weights are multiplied.
-        """
+        """Return the logarithms of absent factors, shape (evaluations, players), and weights."""
         game, log = self._with_points(game), self.logarithm
-        constant = np.asarray(log.base(game, how))
         if game.background is None:
-            return np.zeros((1, self.n_players)), _exponential(constant[None])
+            return np.zeros((1, self.n_players)), np.ones(1)
         rows, weights = game.background
         deviations = log.explain(rows, game=game, how=how)[..., 0]
-        if game.is_marginal:
-            with np.errstate(over="ignore"):
-                excess = added(np.expm1(deviations) * weights[:, None])
-            deviations, weights = np.log1p(excess)[None], np.ones(1)
-        exponents = constant + added(deviations.T)
-        return deviations, weights * _exponential(exponents)
+        if not game.is_marginal:
+            return deviations, weights
+        with np.errstate(over="ignore"):
+            excess = added(np.expm1(deviations) * weights[:, None])
+        return np.log1p(excess)[None], np.ones(1)
 
     def _with_points(self, game: Game) -> Game:
         """Return the game with the stored points as background, if it draws from these."""
@@ -143,13 +143,19 @@ def _exponential(values: Float) -> Float:
     return exponentials
 
 
-def _games(present: Float, absent: Float, weights: Float) -> Iterator[FactorGames]:
-    """Yield the game of each row, given logarithms of its factors and of absent ones."""
+def _games(present: Float, absent: Float, weights: Float, constant: Float) -> Iterator[FactorGames]:
+    """Yield the game of each row, given logarithms of factors and of a constant."""
+    exponents = constant + added(absent.T)
     for row in present:
-        exponents = row - absent
-        with np.errstate(over="ignore"):
-            factors, difference = np.exp(exponents), np.expm1(exponents)
-        yield FactorGames(factors, None, difference, weights)
+        ratios = row - absent
+        is_larger, sizes = ratios > 0.0, np.abs(ratios)
+        shares = np.exp(-sizes)
+        yield FactorGames(
+            np.where(is_larger, 1.0, shares),
+            np.where(is_larger, shares, 1.0),
+            np.copysign(np.expm1(-sizes), ratios),
+            (weights * _exponential(exponents + np.maximum(ratios, 0.0).sum(axis=1)))[:, None],
+        )
 
 
 class _ExponentialProducts(Products):

@@ -66,6 +66,7 @@ def adapt_naive_bayes(model: Any) -> AdaptedModel:
         predict=log_odds,
         method=None,
         title="log-odds",
+        is_log_odds=True,
         absolute_rounding=_ROUNDINGS * EPSILON * float(largest),
     )
 

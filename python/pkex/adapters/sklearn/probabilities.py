@@ -141,6 +141,7 @@ def _log_odds(
         expansion=Combination([adapted.function], [slope], offset),
         method=None,
         title="log-odds",
+        is_log_odds=True,
         predict=own,
         output_names=pair_names(classes),
         variance=None,
