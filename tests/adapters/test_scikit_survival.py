@@ -124,6 +124,14 @@ def test_the_logarithm_of_a_survival_time_equals_brute_force():
         expected.assert_close(values)
 
 
+def test_encoders_of_the_library_are_answered_with_those_of_scikit_learn():
+    encoder = pytest.importorskip("sksurv.preprocessing").OneHotEncoder()
+    table = TABLE.assign(gender=TABLE["gender"].astype("category"))
+    model = make_pipeline(encoder, svm.FastSurvivalSVM()).fit(table, Y)
+    with pytest.raises(pkex.UnsupportedModelError, match=r"of sksurv .* only scikit-learn's own"):
+        pkex.Explainer(model, table)
+
+
 class Doubled(svm.FastSurvivalSVM):
     def predict(self, X):
         return 2.0 * super().predict(X)

@@ -55,7 +55,12 @@ def column_map(step: Any) -> ColumnMap | None:
         if isinstance(step, step_class):
             check_step(step)
             return Step(step, inverse)
-    raise unsupported_step(type(step).__name__)
+    name = type(step).__name__
+    if any(step_class.__name__ == name for step_class in STEPS):
+        library = type(step).__module__.partition(".")[0]
+        why = f"only scikit-learn's own {name} is supported"
+        raise unsupported_step(f"{name} of {library}", why)
+    raise unsupported_step(name)
 
 
 def chained(steps: Sequence[Any]) -> ColumnMap | None:
