@@ -399,6 +399,29 @@ def test_results_say_that_positive_values_add_to_the_error():
         assert drawn._rows.loss_label in drawn.plot().get_xlabel()
 
 
+def test_reports_of_means_say_which_features_add_to_the_error():
+    broken = X.copy()
+    broken[:, 0] *= -3.0
+    explanation = pkex.Explainer(MODEL, Z).loss(broken, Y)
+    sage, shares = explanation.sage(), explanation.r2_shares()
+    worst, best = int(np.argmin(sage.values)), int(np.argmax(sage.values))
+    assert sage.values[worst] < 0.0 < sage.values[best]
+    text = sage[[worst, best]].to_html()
+    assert f"{sage.feature_names[worst]} (adds " in text
+    assert f"{sage.feature_names[best]} (removes " in text
+    assert "How much each feature reduces the mean squared_error" in text
+    text = shares.to_html()
+    assert (
+        f"{sage.feature_names[worst]} (adds {-100.0 * shares.values[worst]:.0f}&nbsp;% of it)"
+        in text
+    )
+    assert "Share of the mean squared_error of the base value that each feature removes" in text
+    assert "moves the" not in text
+    assert "(R²)" in repr(shares)
+    absolute = pkex.Explainer(MODEL, Z).loss(broken, Y, loss="absolute_error").r2_shares()
+    assert "(R²)" not in repr(absolute)
+
+
 def test_saved_losses_keep_their_means():
     explanation = pkex.Explainer(MODEL, Z).loss(X, Y, sample_weight=1.0 + np.arange(len(X)))
     document = json.loads(json.dumps(explanation.to_dict()))

@@ -88,6 +88,8 @@ def test_of_a_single_row_the_values_are_shown_in_every_game(game):
     for part in (row, row[0]):
         page = check_page(part.to_html())
         assert page.text("p")[0].startswith("In this row, the output is moved most by ")
+        lowest = int(np.argmin(ONE.values[0]))
+        assert f"{FEATURES[lowest]} (−" in page.text("p")[0]
         head, *lines = page.cells()
         assert head == ["feature", "|value|", "value"]
         found = {name: float(value) for name, _, value in lines}

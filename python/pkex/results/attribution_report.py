@@ -12,10 +12,17 @@ from pkex.results.column_pictures import related
 from pkex.results.column_values import ColumnValues
 from pkex.results.document_lines import document_lines, document_of
 from pkex.results.document_pictures import colored_document
-from pkex.results.report import Figure, PageContent, ReportTable, listed, of_outputs_left_out
+from pkex.results.report import (
+    Figure,
+    PageContent,
+    ReportTable,
+    listed,
+    of_outputs_left_out,
+    percent,
+)
 from pkex.results.row_values import RowValues
 from pkex.results.svg import bars
-from pkex.results.tables import number, numbers, shortened, visible
+from pkex.results.tables import number, numbers, shortened, signed, visible
 from pkex.results.uncertainty import STANDARD_DEVIATION, STANDARD_ERROR, spread_label
 from pkex.typing import Float
 
@@ -141,20 +148,45 @@ def conclusion(attribution: RowValues) -> str:
 
 def _noun(attribution: RowValues) -> str:
     """Return what the values move: the output, the loss of a row, or the mean loss."""
-    if attribution.loss is None:
-        return "output"
-    return "loss" if attribution.has_data else f"mean {attribution.loss}"
+    if attribution.reduction is not None:
+        of_base = " of the base value" if attribution.reduction == "share" else ""
+        return f"mean {attribution.loss}{of_base}"
+    return "output" if attribution.loss is None else "loss"
+
+
+def _what(attribution: RowValues) -> str:
+    """Return the title of sizes of values, without the output."""
+    noun = _noun(attribution)
+    if attribution.reduction == "share":
+        return f"Share of the {noun} that each feature removes"
+    verb = "moves" if attribution.reduction is None else "reduces"
+    return f"How much each feature {verb} the {noun}"
 
 
 def _movers(attribution: RowValues) -> str:
-    """Return the names of the most important features of an output, with their importance.
+    """Return the names of the most important features of an output, with their values.
 
-    Means over rows have their sign: positive values reduce the loss.
+    Features of several rows have their importance.
     """
-    sizes = _sizes(attribution) if attribution.has_data else attribution.values[0]
-    return listed(
-        [f"{_name(attribution, j)} ({number(float(sizes[j]))})" for j in _order(attribution)[:3]]
-    )
+    texts = _moves(attribution)
+    return listed([f"{_name(attribution, j)} ({texts[j]})" for j in _order(attribution)[:3]])
+
+
+def _moves(attribution: RowValues) -> list[str]:
+    """Return the importance of each feature, or for a single row or a mean loss the signed value.
+
+    Positive values of a mean loss reduce it.
+    """
+    if len(attribution) != 1:
+        return [number(size) for size in _sizes(attribution).tolist()]
+    values = attribution.values[0].tolist()
+    if attribution.reduction is None:
+        return [signed(value) for value in values]
+    sizes = [number(abs(value)) for value in values]
+    if attribution.reduction == "share":
+        sizes = [f"{percent(abs(value))} of it" for value in values]
+    verbs = ["adds" if value < 0.0 else "removes" for value in values]
+    return [f"{verb} {size}" for verb, size in zip(verbs, sizes, strict=True)]
 
 
 def _name(attribution: RowValues, place: int) -> str:
@@ -240,7 +272,7 @@ def _tables(attribution: RowValues, name: str) -> list[ReportTable]:
         columns |= {"lowest": values.min(axis=0), "highest": values.max(axis=0)}
     noun, left_out = _noun(attribution), len(attribution.axes.features) - len(order)
     rest = f" ({counted(left_out, 'smaller feature')} not shown)" if left_out else ""
-    sizes = ReportTable(f"How much each feature moves the {noun}{of_output}{rest}", columns)
+    sizes = ReportTable(f"{_what(attribution)}{of_output}{rest}", columns)
     if not attribution.has_data:
         return [sizes]
     some = attribution.picked(slice(_MOST_ROWS))
@@ -315,7 +347,7 @@ def _of_texts_left_out(number: int) -> list[str]:
 def _picture(attribution: RowValues, name: str) -> Figure:
     order = _order(attribution)[:_MOST_BARS]
     sizes: Float = _sizes(attribution)[order]
-    title = f"How much features move the {_noun(attribution)}{f' of {name}' if name else ''}"
+    title = f"{_what(attribution)}{f' of {name}' if name else ''}"
     names = [_name(attribution, j) for j in order]
     left_out = len(attribution.axes.features) - len(order)
     rest = f"{counted(left_out, 'smaller feature')} not shown" if left_out else ""

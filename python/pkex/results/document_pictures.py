@@ -12,9 +12,8 @@ from pkex.inputs.wording import counted
 from pkex.results.palette import BLUE, VERMILION, channels
 from pkex.results.report import Figure
 from pkex.results.row_values import RowValues
-from pkex.results.tables import number, visible
+from pkex.results.tables import number, signed, visible
 from pkex.tables.documents import Occurrences
-from pkex.typing import Float
 
 __all__ = ["colored_document", "document_for_notebooks", "segments"]
 
@@ -89,7 +88,7 @@ def _text(row: RowValues, attributes: Callable[[float, float], str]) -> str:
         share, word = abs(value) / largest, escape(text[start:stop])
         style = attributes(value, share) if share >= _PALEST else ""
         # Screen readers read the number of a word.
-        sign = f'<span class="unseen"> ({_signed(value)}) </span>' if "class" in style else ""
+        sign = f'<span class="unseen"> ({signed(value)}) </span>' if "class" in style else ""
         note = _note(row, features, value)
         marked.append(f'{escape(text[end:start])}<span{style} title="{note}">{word}{sign}</span>')
         end = stop
@@ -111,11 +110,11 @@ def _note(row: RowValues, features: list[int], value: float) -> str:
     """Return the text that appears above a word: the values of its terms, the strongest first."""
     terms = sorted(features, key=lambda feature: -abs(row.values[feature]))
     names = [visible(row.axes.features[j]) for j in terms[:_MOST_TERMS]]
-    texts = [f"{name}: {_signed(row.values[j])}" for name, j in zip(names, terms, strict=False)]
+    texts = [f"{name}: {signed(row.values[j])}" for name, j in zip(names, terms, strict=False)]
     if len(terms) > _MOST_TERMS:
         texts.append(f"{len(terms) - _MOST_TERMS} more")
     if len(terms) > 1:
-        texts.append(f"sum: {_signed(value)}")
+        texts.append(f"sum: {signed(value)}")
     return escape("; ".join(texts), quote=True)
 
 
@@ -139,10 +138,6 @@ def _caption(row: RowValues) -> str:
     if any(len(features) > 1 for _, _, features in parts):
         texts.append("A word in several terms has the color of their sum.")
     return " ".join(texts)
-
-
-def _signed(value: Float | float) -> str:
-    return f"{'+' if value > 0.0 else '−' if value < 0.0 else ''}{number(abs(float(value)))}"
 
 
 def _term(value: float) -> str:

@@ -110,9 +110,10 @@ class RowValues(RowArrays):
         label = {
             None: "loss {}, positive values add to the error",
             "mean": "SAGE: reduction of the mean {}",
-            "share": "share of the mean {} of the base value (R²)",
+            "share": "share of the mean {} of the base value",
         }[self.reduction]
-        return label.format(self.loss)
+        is_r2 = self.reduction == "share" and self.loss == "squared_error"
+        return label.format(self.loss) + (" (R²)" if is_r2 else "")
 
     @property
     def has_data(self) -> bool:

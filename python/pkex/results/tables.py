@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_VALUES", "aligned", "number", "numbers", "shortened", "visible"]
+__all__ = ["MOST_VALUES", "aligned", "number", "numbers", "shortened", "signed", "visible"]
 
 # Results with more values are printed without a table, which would take much time and memory.
 MOST_VALUES = 10**7
@@ -31,6 +31,11 @@ def number(value: Any) -> str:
         return shortened(str(value), 20)
     # Rounding gives six digits before the point at the lower limit, eleven at the upper one.
     return f"{value:.0f}" if 99999.5 <= abs(float(value)) < 9999999999.5 else f"{value:.5g}"
+
+
+def signed(value: float) -> str:
+    """Return a number as `number` does, with its sign."""
+    return f"{'+' if value > 0.0 else '−' if value < 0.0 else ''}{number(abs(value))}"
 
 
 def numbers(values: NDArray[np.float64]) -> list[str]:
