@@ -424,7 +424,7 @@ def test_an_unknown_keyword_is_answered_with_the_valid_ones(explainer):
         TypeError, match=r"that is value_function=pkex.Observational\(leave_one_out="
     ):
         pkex.Explainer(SVR().fit(X, Y), X, leave_one_out=True)
-    with pytest.raises(TypeError, match="has no argument 'nsamples'; it takes X, progress"):
+    with pytest.raises(TypeError, match="has no argument 'nsamples'; it takes X, sparse, progress"):
         explainer.shap_values(ROWS, nsamples=100)
     takes = "has no argument 'check_additivity'; it takes X, uncertainty, progress"
     with pytest.raises(TypeError, match=takes):
