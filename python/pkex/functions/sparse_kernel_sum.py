@@ -197,25 +197,9 @@ class SparseKernelSum(Function):
         values = np.zeros((n_rows, n_coalitions, self.n_outputs))
         if not self.points.shape[0]:
             return values if quantity.size else values + self.intercept
-        if self._powers is not None and self._players is None and quantity == SHAPLEY:
-            with np.errstate(over="ignore", invalid="ignore"):
-                return finite(self._powers.explain(X, game, self._background(game), how.progress))
-        has_players = self._players is None and quantity == SHAPLEY
-        if self._packed is not None and has_players and how.method == "quadrature":
-            return finite(
-                self._packed.explain(
-                    packed_rows(X),
-                    game=self._packed_game(game),
-                    summation=how.summation,
-                    n_threads=how.n_threads,
-                    progress=how.progress,
-                )
-            )
-        has_groups = self._players is not None and quantity == SHAPLEY
-        is_interventional = game.value_function == "interventional"
-        if self._packed is not None and has_groups and self._is_local(game) >= is_interventional:
-            groups, weights = self._groups_of_columns()
-            return finite(groups.explain(X, weights, game, self._background(game), how))
+        found = self._shapley_values(X, game, how) if quantity == SHAPLEY else None
+        if found is not None:
+            return finite(found)
         if not self._is_local(game):
             part = self._of_points()
             found = part.function.explain(
@@ -238,6 +222,27 @@ class SparseKernelSum(Function):
             if how.progress is not None:
                 how.progress(number + 1, n_rows)
         return values
+
+    def _shapley_values(self, X: SparseRows, game: Game, how: Computation) -> Float | None:
+        """Return Shapley values from the values that are not 0; None if dense points are needed."""
+        if self._players is not None:
+            is_interventional = game.value_function == "interventional"
+            if self._packed is None or (is_interventional and not self._is_local(game)):
+                return None
+            groups, weights = self._groups_of_columns()
+            return groups.explain(X, weights, game, self._background(game), how)
+        if self._powers is not None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return self._powers.explain(X, game, self._background(game), how.progress)
+        if self._packed is None or how.method != "quadrature":
+            return None
+        return self._packed.explain(
+            packed_rows(X),
+            game=self._packed_game(game),
+            summation=how.summation,
+            n_threads=how.n_threads,
+            progress=how.progress,
+        )
 
     def base(self, game: Game, how: Computation) -> float | Float:
         if game.value_function == "neutral" or not self.points.shape[0]:
