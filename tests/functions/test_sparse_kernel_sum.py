@@ -137,6 +137,21 @@ def test_small_factors_of_present_and_absent_features_keep_their_digits():
     np.testing.assert_allclose(found, expected, rtol=1e-13)
 
 
+@pytest.mark.parametrize("game", ["interventional", "marginal"])
+def test_large_values_that_a_row_shares_with_a_point_keep_the_digits_of_products(game):
+    rng = np.random.default_rng(0)
+    points = rng.uniform(20.0, 90.0, (20, 300)) * (rng.uniform(size=(20, 300)) < 0.9)
+    rows, alphas = points[:2] + 0.01 * (points[:2] != 0.0), rng.normal(size=20)
+    others = np.roll(points[2:5], 1, axis=1)
+    game, kernel = Game(game, (others, np.array([0.3, 0.2, 0.5]))), RBF(1.0) * Laplacian(2.0)
+    function = SparseKernelSum(sparse.csr_array(points), alphas, kernel, 0.0)
+    dense = KernelSum(points, alphas, kernel, 0.0)
+    found = function.explain(sparse.csr_array(rows), game=sparse_game(game), how=HOW)
+    assert_same(found, dense.explain(rows, game=game, how=HOW))
+    outputs = [one.evaluate(rows, n_threads=1) for one in (function, dense)]
+    np.testing.assert_allclose(*outputs, rtol=1e-12)
+
+
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def test_outputs_equal_those_of_dense_points(kernel):
     function, dense = both(kernel, np.column_stack([ALPHAS, ALPHAS**2]), [1.0, -2.0])

@@ -76,6 +76,10 @@ pub(crate) struct CellWorkspace {
     /// ln ∏ F₀ at the nodes: of an empty point, and of the other columns of each lane's point.
     pub total: Vec<Lanes>,
     pub of_lanes: Vec<Lanes>,
+    /// For each point, ln ∏ k(0, y) over its entries outside the item's columns, if `total` is so
+    /// far from 0 that differences from it lose digits; the products are then added up column by
+    /// column.
+    pub outside: Option<Vec<f64>>,
     pub block: Block,
     pub prefixes: PerTwo,
     /// The products at the nodes, for a block, and for each point of the tile.

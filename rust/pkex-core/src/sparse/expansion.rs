@@ -320,24 +320,28 @@ impl SparseExpansion {
         logs: &mut Vec<f64>,
     ) {
         let (zero, tile) = (&term.zeros[tile], &self.tiles[tile]);
-        logs.clear();
-        logs.extend_from_slice(&zero.log_sums);
-        let mut total = 0.0;
+        // Large logarithms cancel where x and y are equal.
+        let add = |sum: &mut Sum, log: f64| sum.add(Sum::from(log), Summation::Compensated);
+        let (mut sums, mut total) = (zero.log_sums.clone(), Sum::default());
         for (&column, &x) in x.columns.iter().zip(x.values) {
             let kernel = |y: f64| {
                 let (factor, less_one) = term.profiles.factor(column, x, y);
                 log(factor, less_one)
             };
             let of_zero = kernel(0.0);
-            total += of_zero;
+            add(&mut total, of_zero);
             for entry in tile.entries(column) {
-                let change = kernel(tile.values[entry]) - of_zero - zero.logs[entry];
-                logs[tile.points[entry]] += change;
+                let sum = &mut sums[tile.points[entry]];
+                for log in [kernel(tile.values[entry]), -of_zero, -zero.logs[entry]] {
+                    add(sum, log);
+                }
             }
         }
-        for log in logs {
-            *log += total;
-        }
+        logs.clear();
+        logs.extend(sums.into_iter().map(|mut sum| {
+            sum.add(total, Summation::Compensated);
+            sum.value()
+        }));
     }
 
     /// Adds weights times exponentials to the sums of outputs.

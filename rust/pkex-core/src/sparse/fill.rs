@@ -3,7 +3,7 @@
 use crate::game::block::{AbsentFactor, Block};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::exp::exp_and_expm1;
-use crate::simd::lanes::{LANES, Lanes, map_lanes};
+use crate::simd::lanes::{LANES, Lanes, map_lanes, zip_lanes};
 use crate::simd::level::Body;
 use crate::simd::numbers::smaller;
 use crate::sparse::cell::{AbsentFactors, Cell, CellWorkspace};
@@ -60,11 +60,17 @@ fn start_lanes<const W: usize>(
     rest: Option<&RestOfTile<'_>>,
     workspace: &mut CellWorkspace,
 ) {
-    let CellWorkspace { of_lanes, total, .. } = workspace;
+    let CellWorkspace { of_lanes, total, outside, .. } = workspace;
+    let zeros = vec![Lanes::ZERO; if outside.is_some() { registers } else { 0 }];
+    let start: &[Lanes] = match (&outside, rest) {
+        (None, _) => total,
+        (Some(_), Some(rest)) => rest.total,
+        (Some(_), None) => &zeros,
+    };
     of_lanes.clear();
     for lane in 0..LANES {
         let point = number * LANES + lane;
-        of_lanes.extend_from_slice(total);
+        of_lanes.extend_from_slice(start);
         let own = &mut of_lanes[lane * registers..];
         if point >= cell.tile.count() {
             continue;
@@ -75,7 +81,11 @@ fn start_lanes<const W: usize>(
             }
         }
         if matches!(cell.absent, AbsentFactors::Interventional) {
-            let log_weight = Lanes([-cell.zero.log_sums[point]; LANES]);
+            let log_weight = match outside {
+                Some(logs) => logs[point],
+                None => cell.zero.log_sums[point].value(),
+            };
+            let log_weight = Lanes([-log_weight; LANES]);
             for own in own {
                 own.subtract::<W>(&log_weight);
             }
@@ -109,21 +119,25 @@ fn fill_compared<const W: usize>(
     workspace: &mut CellWorkspace,
 ) {
     let CellWorkspace { compared, logs, of_lanes, values, places, block, .. } = workspace;
-    let CellWorkspace { present, absent, difference, .. } = workspace;
+    let CellWorkspace { present, absent, difference, outside, .. } = workspace;
     let (tile, has_own) = (cell.tile, cell.own().is_some());
     let (first_slot, first_value) = (tile.slots(number).start, values.len());
     let (first_point, end) = (number * LANES, (number + 1) * LANES);
     let has_absent = !matches!(cell.absent, AbsentFactors::Neutral(_));
     let (mut used, mut log_weights) = ([0; LANES], [0.0; LANES]);
     for (compared, logs) in compared.iter_mut().zip(logs.chunks_exact(registers)) {
+        let mut has_entry = [false; LANES];
         while compared.next < compared.entries.end && tile.points[compared.next] < end {
             let entry = compared.next;
             compared.next += 1;
             let at = compared.first + entry - compared.entries.start;
             let lane = tile.points[entry] - first_point;
-            let own = &mut of_lanes[lane * registers..][..registers];
-            for register in 0..registers {
-                own[register].subtract::<W>(&logs[register]);
+            has_entry[lane] = true;
+            if outside.is_none() {
+                let own = &mut of_lanes[lane * registers..][..registers];
+                for register in 0..registers {
+                    own[register].subtract::<W>(&logs[register]);
+                }
             }
             let slot = if has_own {
                 tile.places[entry] / LANES - first_slot
@@ -142,10 +156,25 @@ fn fill_compared<const W: usize>(
             }
             places[at] = (first_value + slot) * LANES + lane;
         }
+        if outside.is_some() {
+            add_to_others(logs, &has_entry, of_lanes);
+        }
     }
-    if !has_own {
+    if !has_own && outside.is_none() {
         for (place, own) in of_lanes.iter_mut().enumerate() {
             own.subtract::<W>(&Lanes([log_weights[place / registers]; LANES]));
+        }
+    }
+}
+
+/// Adds the logarithms of a column to those of the lanes whose points have no entry in it.
+#[inline(always)]
+fn add_to_others(logs: &[Lanes], has_entry: &[bool; LANES], of_lanes: &mut [Lanes]) {
+    for (own, _) in
+        of_lanes.chunks_exact_mut(logs.len()).zip(has_entry).filter(|(_, has_entry)| !**has_entry)
+    {
+        for (own, log) in own.iter_mut().zip(logs) {
+            *own = Lanes(zip_lanes(&own.0, &log.0, |own, log| own + log));
         }
     }
 }

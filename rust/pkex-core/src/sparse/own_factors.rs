@@ -4,6 +4,7 @@
 
 use crate::settings::Context;
 use crate::simd::lanes::{LANES, Lanes};
+use crate::simd::sum::{Sum, Summation};
 use crate::sparse::means::{ColumnMeans, EntryMeans};
 use crate::sparse::profiles::{Factor, FactorsOf, Profiles, difference, log};
 use crate::sparse::tiles::Tile;
@@ -15,7 +16,7 @@ pub(crate) struct ZeroFactors {
     pub less_one: Vec<f64>,
     pub logs: Vec<f64>,
     /// The sum of each point's logarithms: ln ∏ k(0, y).
-    pub log_sums: Vec<f64>,
+    pub log_sums: Vec<Sum>,
 }
 
 impl ZeroFactors {
@@ -34,9 +35,9 @@ impl ZeroFactors {
             });
         }
         let logs: Vec<f64> = factors.iter().zip(&less_one).map(|(a, c)| log(*a, *c)).collect();
-        let mut log_sums = vec![0.0; tile.count()];
-        for (&point, log) in tile.points.iter().zip(&logs) {
-            log_sums[point] += log;
+        let mut log_sums = vec![Sum::default(); tile.count()];
+        for (&point, &log) in tile.points.iter().zip(&logs) {
+            log_sums[point].add(Sum::from(log), Summation::Compensated);
         }
         Self { factors, less_one, logs, log_sums }
     }

@@ -28,6 +28,9 @@ use crate::sparse::cell::{AbsentFactors, Cell, CellWorkspace, Compared, ItemColu
 use crate::sparse::compare::Compare;
 use crate::sparse::fill::{Fill, Keep, RestOfTile};
 
+/// Sums of logarithms below this number have rounding errors that matter in a difference.
+const FAR: f64 = -512.0;
+
 impl CellWorkspace {
     /// The rules for games up to a Λ.
     fn table(&mut self, lambda: f64) -> NodeTable {
@@ -125,6 +128,34 @@ impl Cell<'_> {
                 *total = Lanes(zip_lanes(&total.0, &log.0, |total, log| total + log));
             }
         }
+        workspace.outside = self.is_far(workspace).then(|| self.logs_outside(workspace));
+    }
+
+    /// Whether differences of logarithms lose more digits than the values have.
+    fn is_far(&self, workspace: &CellWorkspace) -> bool {
+        let logs = workspace.total.iter().flat_map(|register| register.0);
+        let least = logs.fold(0.0, f64::min);
+        let of_weights = match self.absent {
+            AbsentFactors::Interventional => {
+                self.zero.log_sums.iter().map(|log| log.value()).fold(0.0, f64::min)
+            }
+            _ => 0.0,
+        };
+        least + of_weights < FAR
+    }
+
+    /// ln ∏ k(0, y) over each point's entries outside the item's columns.
+    fn logs_outside(&self, workspace: &CellWorkspace) -> Vec<f64> {
+        let mut logs = vec![0.0; self.tile.count()];
+        let compared = &workspace.compared;
+        for (index, column) in self.tile.columns.iter().enumerate() {
+            if compared.binary_search_by_key(column, |compared| compared.column).is_err() {
+                for entry in self.tile.entries_at(index) {
+                    logs[self.tile.points[entry]] += self.zero.logs[entry];
+                }
+            }
+        }
+        logs
     }
 
     /// Computes c Ω of all slots, and the products of all points.
