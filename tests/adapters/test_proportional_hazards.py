@@ -57,6 +57,12 @@ def test_survival_times_are_exponentials():
         pkex.Explainer(model, BACKGROUND, target="hazard-ratio")
 
 
+def test_survival_functions_are_not_explained():
+    model = linear_model.CoxPHSurvivalAnalysis().fit(X.to_numpy(), Y)
+    with pytest.raises(pkex.UnsupportedModelError, match="survival functions and cumulative haz"):
+        pkex.Explainer(model.predict_survival_function, BACKGROUND)
+
+
 def test_names_are_those_of_the_frame():
     model = linear_model.CoxPHSurvivalAnalysis().fit(X, Y)
     explainer = pkex.Explainer(model, X[:6], target="hazard-ratio")
