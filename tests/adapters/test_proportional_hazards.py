@@ -40,6 +40,14 @@ def test_risk_scores_and_hazard_ratios_equal_brute_force(name):
     assert_explained(explainer, lambda rows: np.exp(model.predict(rows)))
 
 
+def test_without_a_background_absent_features_have_the_values_of_the_subject_compared_with():
+    for name in ("Cox", "Coxnet"):
+        model = MODELS[name].fit(X.to_numpy(), Y)
+        explainer = pkex.Explainer(model, target="hazard-ratio", value_function="neutral")
+        at_zero = np.exp(model.predict(np.zeros((1, X.shape[1]))))
+        np.testing.assert_allclose(explainer(ROWS).base_values, at_zero[[0, 0]], rtol=1e-12)
+
+
 def test_survival_times_are_exponentials():
     model = linear_model.IPCRidge().fit(X.to_numpy(), Y)
     assert_explained(pkex.Explainer(model, BACKGROUND), model.predict)
@@ -47,6 +55,12 @@ def test_survival_times_are_exponentials():
     assert_explained(explainer, lambda rows: np.log(model.predict(rows)))
     with pytest.raises(pkex.UnsupportedModelError, match="needs a proportional hazards model"):
         pkex.Explainer(model, BACKGROUND, target="hazard-ratio")
+
+
+def test_survival_functions_are_not_explained():
+    model = linear_model.CoxPHSurvivalAnalysis().fit(X.to_numpy(), Y)
+    with pytest.raises(pkex.UnsupportedModelError, match="survival functions and cumulative haz"):
+        pkex.Explainer(model.predict_survival_function, BACKGROUND)
 
 
 def test_names_are_those_of_the_frame():

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from brute_force import interventional
+from sklearn.linear_model import LogisticRegression
 
 import pkex
 
@@ -102,3 +103,12 @@ def test_other_links_are_named_with_what_explains_the_prediction(fit, link):
 def test_other_models_are_named():
     with pytest.raises(pkex.UnsupportedModelError, match="of ZeroInflatedPoisson is not supported"):
         pkex.Explainer(sm.ZeroInflatedPoisson(COUNTS, X).fit(disp=0, maxiter=5), BACKGROUND)
+
+
+def test_models_of_several_classes_name_an_estimator_with_the_same_probabilities():
+    classes = COUNTS.clip(0, 2)
+    model = sm.MNLogit(classes, X).fit(disp=0)
+    with pytest.raises(pkex.UnsupportedModelError, match="LogisticRegression"):
+        pkex.Explainer(model, BACKGROUND)
+    same = LogisticRegression(C=np.inf, tol=1e-10, max_iter=1000).fit(X[:, 1:], classes)
+    np.testing.assert_allclose(same.predict_proba(X[:, 1:]), model.predict(X), atol=1e-6)

@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, Matern
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
 from sklearn.metrics import brier_score_loss, hinge_loss, log_loss, r2_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -302,6 +302,10 @@ def test_more_than_sixteen_features_are_estimated():
     explainer = pkex.Explainer(SVR().fit(wide, y), wide[:4])
     with pytest.raises(ValueError, match=r"2\^20 coalitions .* n_coalitions=1000"):
         explainer.loss(wide[:2], y[:2])
+    # Pairs of points are named only for models that have them.
+    product = pkex.Explainer(PoissonRegressor().fit(wide, np.exp(y)), wide[:4])
+    with pytest.raises(ValueError, match=r"or group columns by groups=\{...\}$"):
+        product.loss(wide[:2], y[:2])
     estimate = explainer.loss(wide[:2], y[:2], n_permutations=20, random_state=0)
     assert estimate.values.shape == estimate.standard_errors.shape == (2, 20)
     # Absent features are drawn independently, and exact squared errors have no limit.

@@ -19,7 +19,7 @@ def adapt_cox(model: CoxPHSurvivalAnalysis) -> AdaptedModel:
     """Read the logarithm of the hazard ratio, Σ_j coef_j x_j."""
     _check(model)
     function = LinearFunction(dense(model.coef_))
-    return by_method(model, function, "predict", is_log_hazard_ratio=True)
+    return _log_hazard_ratio(model, function)
 
 
 @register(CoxnetSurvivalAnalysis)
@@ -27,7 +27,7 @@ def adapt_coxnet(model: CoxnetSurvivalAnalysis) -> AdaptedModel:
     """Read the logarithm of the hazard ratio with the last penalty, Σ_j coef_j x_j − offset."""
     _check(model)
     function = LinearFunction(dense(model.coef_)[:, -1], -float(model.offset_[-1]))
-    return by_method(model, function, "predict", is_log_hazard_ratio=True)
+    return _log_hazard_ratio(model, function)
 
 
 @register(IPCRidge)
@@ -36,6 +36,16 @@ def adapt_times(model: IPCRidge) -> AdaptedModel:
     _check(model)
     function = LinearFunction(dense(model.coef_), float(model.intercept_))
     return by_method(model, Exponential(function), "predict")
+
+
+def _log_hazard_ratio(model: Any, function: LinearFunction) -> AdaptedModel:
+    return by_method(
+        model,
+        function,
+        "predict",
+        not_explained="survival functions and cumulative hazards are not sums over features",
+        is_log_hazard_ratio=True,
+    )
 
 
 def _check(model: Any) -> None:

@@ -16,7 +16,7 @@ from statsmodels.regression.quantile_regression import QuantReg
 
 from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.registry import register, unsupported
-from pkex.errors import UnsupportedModelError
+from pkex.errors import Option, UnsupportedModelError
 from pkex.functions.exponential import Exponential
 from pkex.functions.linear import LinearFunction
 from pkex.typing import Float
@@ -50,6 +50,16 @@ def _has_log_link(name: str, model: Any) -> bool:
     kind = type(model)
     if kind in _LINEAR or kind in _COUNTS:
         return kind in _COUNTS
+    if issubclass(kind, discrete_model.MultinomialModel):
+        raise unsupported(
+            f"{name} of {kind.__name__}",
+            (
+                ": its probabilities are a softmax of several linear predictors. "
+                "LogisticRegression(C=numpy.inf) of scikit-learn is the same model; pkex explains "
+                "its probabilities by ",
+                Option("target", "probability"),
+            ),
+        )
     if issubclass(kind, discrete_model.BinaryModel):
         raise _of_other_link(name, kind.__name__, "model.model.cdf")
     if kind is not GLM:

@@ -88,7 +88,8 @@ class RowLosses(CoalitionGames):
                 ("estimate values, with standard errors, by ", Option("n_coalitions", 1000)),
                 GROUP_COLUMNS,
             ]
-            if self.loss is squared_errors and game.value_function == "interventional":
+            is_drawn = game.value_function == "interventional"
+            if self.loss is squared_errors and is_drawn and not self.function.draws_rows:
                 fixes.append(_MARGINAL)
             raise InputError(
                 None,
