@@ -5,6 +5,7 @@ import pickle
 
 import brute_force
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from scipy.special import expit
@@ -426,6 +427,18 @@ def test_reports_of_means_say_which_features_add_to_the_error():
     assert "(R²)" not in repr(absolute)
 
 
+def test_results_of_neutral_losses_warn_of_the_prediction_without_features():
+    explainers = {
+        game: pkex.Explainer(MODEL, value_function=game) for game in ("neutral", "marginal")
+    }
+    for game, explainer in explainers.items():
+        losses = explainer.loss(X[:5], Y[:5])
+        for part in (losses, losses[0], losses.sage(), losses.r2_shares()):
+            for text in (repr(part), part.to_html()):
+                assert ("Neutral losses start from a prediction" in text) == (game == "neutral")
+        assert "Neutral losses" not in repr(explainer(X[:5]))
+
+
 def test_saved_losses_keep_their_means():
     explanation = pkex.Explainer(MODEL, Z).loss(X, Y, sample_weight=1.0 + np.arange(len(X)))
     document = json.loads(json.dumps(explanation.to_dict()))
@@ -440,6 +453,17 @@ def test_saved_losses_keep_their_means():
 
 
 # --- errors ---
+
+
+def test_targets_with_another_index_than_the_rows_raise():
+    rows, targets = pd.DataFrame(X[:4]), pd.Series(Y[:4])
+    explainer = pkex.Explainer(MODEL, Z)
+    expected = explainer.loss(X[:4], Y[:4]).values
+    for y in (targets, targets.to_numpy(), targets[::-1].to_numpy()[::-1]):
+        np.testing.assert_array_equal(explainer.loss(rows, y).values, expected)
+    with pytest.raises(ValueError, match=r"y has another index than X: 3 instead of 0 in row 0"):
+        explainer.loss(rows, targets[::-1])
+
 
 LOGISTIC = LogisticRegression().fit(X, LABELS)
 OF_CLASSES = LogisticRegression().fit(X, CLASSES)

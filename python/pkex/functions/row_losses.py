@@ -88,8 +88,8 @@ class RowLosses(CoalitionGames):
                 ("estimate values, with standard errors, by ", Option("n_coalitions", 1000)),
                 GROUP_COLUMNS,
             ]
-            is_drawn = game.value_function == "interventional"
-            if self.loss is squared_errors and is_drawn and not self.function.draws_rows:
+            is_of_squares = self.loss is squared_errors and not self.function.draws_rows
+            if is_of_squares and game.value_function == "interventional":
                 fixes.append(_MARGINAL)
             raise InputError(
                 None,
