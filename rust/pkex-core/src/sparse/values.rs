@@ -7,8 +7,9 @@
 //!
 //! so that the players in U are swept as everywhere, with the first product as a prefix. It is the
 //! product of all F₀, which is computed once, divided by those in U: a difference of logarithms,
-//! because both products may be below the range. The other columns have c and F of the empty point,
-//! and so together
+//! because both products may be below the range. If the logarithms are so large that their
+//! difference loses digits, those of the columns outside U are added up instead. The other columns
+//! have c and F of the empty point, and so together
 //!
 //!   φⱼ = c₀ⱼ ∫ Σ_{i: j∉Uᵢ} αᵢ Pᵢ(t) / F₀ⱼ(t) dt.
 //!
