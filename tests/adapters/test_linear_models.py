@@ -208,6 +208,11 @@ def test_log_links_are_explained_on_the_scale_of_the_response(model):
     explainer = pkex.Explainer(model, BACKGROUND, target="log-mean")
     linear = (ROWS - BACKGROUND.mean(axis=0)) * model.coef_
     np.testing.assert_allclose(explainer.shap_values(ROWS), linear, atol=1e-14)
+    explanation = explainer(ROWS)
+    assert "output 'logarithm of predict'" in repr(explanation)
+    assert (
+        "<h1>Explanation of the model&#x27;s output logarithm of predict<" in explanation.to_html()
+    )
     with pytest.raises(ValueError, match=r"target='log-mean' needs a model; got its method"):
         pkex.Explainer(model.predict, BACKGROUND, target="log-mean")
 

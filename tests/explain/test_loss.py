@@ -5,6 +5,7 @@ import pickle
 
 import brute_force
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from scipy.special import expit
@@ -440,6 +441,17 @@ def test_saved_losses_keep_their_means():
 
 
 # --- errors ---
+
+
+def test_targets_with_another_index_than_the_rows_raise():
+    rows, targets = pd.DataFrame(X[:4]), pd.Series(Y[:4])
+    explainer = pkex.Explainer(MODEL, Z)
+    expected = explainer.loss(X[:4], Y[:4]).values
+    for y in (targets, targets.to_numpy(), targets[::-1].to_numpy()[::-1]):
+        np.testing.assert_array_equal(explainer.loss(rows, y).values, expected)
+    with pytest.raises(ValueError, match=r"y has another index than X: 3 instead of 0 in row 0"):
+        explainer.loss(rows, targets[::-1])
+
 
 LOGISTIC = LogisticRegression().fit(X, LABELS)
 OF_CLASSES = LogisticRegression().fit(X, CLASSES)

@@ -103,6 +103,7 @@ CASES: dict[str, Callable[[], object]] = {
     "More than 16 features": lambda: pkex.Explainer(calibrated(WIDE).predict_proba, WIDE)(WIDE),
     "Estimates of exact values": lambda: pkex.Explainer(regressor()).estimate(X, n_coalitions=100),
     "Means of other values": lambda: pkex.Explainer(regressor())(X).sage(),
+    "Targets with another index": lambda: pkex.Explainer(regressor()).loss(X, target[::-1]),
     "More than 16 features of a loss": lambda: pkex.Explainer(SVR().fit(WIDE, target), WIDE).loss(
         WIDE, target
     ),

@@ -128,12 +128,14 @@ def _log_mean(adapted: AdaptedModel, name: str) -> AdaptedModel:
                 f" to explain its {adapted.title}",
             )
         )
+    title = f"logarithm of {adapted.title}"
     return replace(
         adapted,
         expansion=function,
         predict=own and (lambda rows: np.log(own(rows))),
         method=None,
-        title=f"logarithm of {adapted.title}",
+        title=title,
+        output_names=_names_of(adapted, title),
         absolute_rounding=_OF_LOGARITHM,
     )
 
@@ -161,10 +163,17 @@ def _exponential_of(adapted: AdaptedModel, title: str) -> AdaptedModel:
         predict=own and (lambda rows: np.exp(own(rows))),
         method=None,
         title=title,
+        output_names=_names_of(adapted, title),
         variance=None,
         is_log_hazard_ratio=False,
         is_log_odds=False,
     )
+
+
+def _names_of(adapted: AdaptedModel, title: str) -> tuple[str, ...] | None:
+    """Return the names of outputs; a single output without a name has the title of the function."""
+    is_named = adapted.output_names is not None or adapted.function.has_output_axis
+    return adapted.output_names if is_named else (title,)
 
 
 def _is_among(target: object, *words: str) -> bool:

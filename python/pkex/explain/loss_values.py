@@ -21,6 +21,7 @@ from pkex.results.estimate import Estimate
 from pkex.results.explanation import Explanation
 from pkex.results.row_values import RowValues
 from pkex.results.uncertainty import Uncertainty
+from pkex.tables.labels import check_same_rows, row_labels
 from pkex.tables.weights import relative_weights
 from pkex.typing import Float
 
@@ -52,6 +53,7 @@ def loss_values(
     explained = problem.schema.read(X)
     n_rows = len(explained.rows)
     losses, targets = losses_of(problem, y, n_rows, loss)
+    check_same_rows(row_labels(y), explained.row_index, "y", "X")
     weights = None
     if sample_weight is not None:
         weights = relative_weights(sample_weight, "sample_weight", n_rows, "X")

@@ -381,7 +381,8 @@ class Attribution(RowResult[RowValues]):
         from pkex.results.attribution_report import report_attribution
 
         documents, loss = self._rows.documents, self._rows.loss
-        explained = "the model's output" if documents is None else documents.title
+        output = "" if self.output_name is None else f" {self.output_name}"
+        explained = f"the model's output{output}" if documents is None else documents.title
         title = options.title(
             type(self).__name__, explained if loss is None else f"the model's {loss}"
         )

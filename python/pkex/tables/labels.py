@@ -11,10 +11,12 @@ from typing import Any
 from pkex.errors import Argument, InputError, InputTypeError
 from pkex.inputs.wording import shown
 from pkex.tables.kinds import is_pandas, labels_of
+from pkex.tables.missing import is_missing
 
 __all__ = [
     "Labels",
     "check_column_names",
+    "check_same_rows",
     "column_labels",
     "index_columns",
     "numbered",
@@ -155,3 +157,21 @@ def check_column_names(
         ),
         kind="columns",
     )
+
+
+def check_same_rows(got: Any, expected: Any, name: str, expected_by: str) -> None:
+    """Raise InputError if two indexes of pandas differ; None is data without an index."""
+    if got is None or expected is None or got.equals(expected):
+        return
+    for row, (own, other) in enumerate(zip(got, expected, strict=True)):
+        if own == other or (is_missing(own) and is_missing(other)):
+            continue
+        raise InputError(
+            name,
+            ("has another index than ", Argument(expected_by), f": {own!r} instead of {other!r}"),
+            [
+                ("pass ", Argument(name), ".loc[", Argument(expected_by), ".index]"),
+                ("pass ", Argument(name), ".to_numpy() to pair rows by position"),
+            ],
+            row=row,
+        )
