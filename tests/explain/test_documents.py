@@ -139,6 +139,16 @@ def test_words_of_several_terms_have_the_sum_of_their_values():
     assert any("has the color of their sum" in text for text in page.text("figcaption"))
 
 
+def test_words_of_a_group_are_said_to_have_its_value():
+    groups = {"quality": ["good", "bad", "cheap"]}
+    explanation = pkex.Explainer(MODEL, groups=groups)(TEXTS)
+    page = explanation[0].to_html()
+    assert page.count("A group has one value for all its words, present and absent") == 2
+    assert "(features with a present word)" in page
+    assert "present features)" not in page
+    assert "A group" not in EXPLANATION[0].to_html()
+
+
 def test_several_documents_and_outputs_are_shown_one_after_the_other():
     titles = check_page(EXPLANATION.to_html()).text("h3")
     assert titles[:2] == ["Document 1, output 1 vs 0", "Document 2, output 1 vs 0"]

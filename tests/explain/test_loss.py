@@ -427,6 +427,18 @@ def test_reports_of_means_say_which_features_add_to_the_error():
     assert "(R²)" not in repr(absolute)
 
 
+def test_results_of_neutral_losses_warn_of_the_prediction_without_features():
+    explainers = {
+        game: pkex.Explainer(MODEL, value_function=game) for game in ("neutral", "marginal")
+    }
+    for game, explainer in explainers.items():
+        losses = explainer.loss(X[:5], Y[:5])
+        for part in (losses, losses[0], losses.sage(), losses.r2_shares()):
+            for text in (repr(part), part.to_html()):
+                assert ("Neutral losses start from a prediction" in text) == (game == "neutral")
+        assert "Neutral losses" not in repr(explainer(X[:5]))
+
+
 def test_saved_losses_keep_their_means():
     explanation = pkex.Explainer(MODEL, Z).loss(X, Y, sample_weight=1.0 + np.arange(len(X)))
     document = json.loads(json.dumps(explanation.to_dict()))

@@ -467,9 +467,9 @@ class Explainer(SkopsGuard, AttributeHints):
         Raises
         ------
         ValueError, TypeError
-            As in calling the explainer. If `y` has another length, missing values or unknown class
-            labels; if the loss is unknown or does not suit the output; or if exact values require
-            the coalitions of too many features.
+            As in calling the explainer. If `y` has another length, another index of pandas than
+            `X`, missing values or unknown class labels; if the loss is unknown or does not suit the
+            output; or if exact values require the coalitions of too many features.
         UnsupportedModelError
             If large coefficients of the model cancel, for more than 16 features.
 
@@ -477,8 +477,10 @@ class Explainer(SkopsGuard, AttributeHints):
         -----
         The squared error is exact for any number of features if the output is additive, such as
         that of a linear model, and for kernel expansions with ``value_function="marginal"`` or
-        ``"neutral"``, by pairs of their points. Otherwise exact values take all coalitions of up to
-        16 features (observational: 14).
+        ``"neutral"``, by pairs of their points. In the neutral value function the prediction
+        without features may be far from all targets, and signs of values do not show which
+        features help: prefer ``"marginal"``. Otherwise exact values take all coalitions of up to 16
+        features (observational: 14).
 
         References
         ----------

@@ -340,11 +340,12 @@ class Attribution(RowResult[RowValues]):
         Parameters
         ----------
         tokens : bool, default False
-            For explained texts, return values of the parts of each text in order, for
-            ``shap.plots.text``, instead of values of features. The value of a word that occurs
-            several times is divided among its places. Two last parts in brackets have the sums of
-            the words that are not found in the text, so that values and base value still add up to
-            the output.
+            For explained texts, return values of the parts of each text in order, which
+            ``shap.plots.text`` requires, instead of values of features. The value of a word that
+            occurs several times is divided among its places. Two last parts in brackets have the
+            sums of the words that are not found in the text, so that values and base value still
+            add up to the output. The words of a group divide its value, which includes its absent
+            words.
 
         Returns
         -------

@@ -11,7 +11,7 @@ from pkex.inputs.wording import counted
 from pkex.results.column_pictures import related
 from pkex.results.column_values import ColumnValues
 from pkex.results.document_lines import document_lines, document_of
-from pkex.results.document_pictures import colored_document
+from pkex.results.document_pictures import GROUPS, colored_document
 from pkex.results.report import (
     Figure,
     PageContent,
@@ -109,6 +109,7 @@ def report_attribution(
     shown = dict(list(outputs.items())[:_MOST_OUTPUTS])
     first = next(iter(outputs.values()))
     documents = _documents(shown)
+    cautions = [f"{attribution.caution}."] if attribution.caution else []
     left_out = len(shown) * _n_texts(attribution) - len(documents)
     return PageContent(
         f"Explanation of {what}",
@@ -119,7 +120,12 @@ def report_attribution(
         "Leading features" if len(outputs) == 1 else f"Leading features, {next(iter(outputs))}",
         _reading(attribution),
         computed,
-        (*notes, *of_outputs_left_out(len(outputs) - len(shown)), *_of_texts_left_out(left_out)),
+        (
+            *cautions,
+            *notes,
+            *of_outputs_left_out(len(outputs) - len(shown)),
+            *_of_texts_left_out(left_out),
+        ),
         documents,
     )
 
@@ -228,7 +234,9 @@ def _reading(attribution: RowValues) -> tuple[str, ...]:
     noun = _noun(attribution)
     texts = [text.format(label=_label(attribution), noun=noun) for text in _READING]
     if attribution.documents is not None:
-        texts[1:1] = [_READING_DOCUMENT.format(noun=attribution.documents.noun)]
+        documents = attribution.documents
+        texts[1:1] = [_READING_DOCUMENT.format(noun=documents.noun)]
+        texts[2:2] = [GROUPS] if documents.has_groups else []
     if attribution.value_function == "observational":
         texts[-1] = _READING_OBSERVATIONAL
     if reduction is not None:

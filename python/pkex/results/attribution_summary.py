@@ -30,7 +30,7 @@ def summary_of(kind: str, rows: RowValues, n_lines: int) -> Summary:
     tables = [_table(rows, n_lines)] if has_table else []
     document = document_of(rows)
     if document is None or document.texts[0] is None or not _is_of_features(rows):
-        return Summary(head, tables)
+        return Summary(head, tables, [rows.caution] if rows.caution else [])
     row = rows.picked(0) if ROW in rows.axes.present else rows
     return Summary(head, tables, text_markup=partial(document_for_notebooks, row))
 

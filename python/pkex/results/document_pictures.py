@@ -15,10 +15,15 @@ from pkex.results.row_values import RowValues
 from pkex.results.tables import number, signed, visible
 from pkex.tables.documents import Occurrences
 
-__all__ = ["colored_document", "document_for_notebooks", "segments"]
+__all__ = ["GROUPS", "colored_document", "document_for_notebooks", "segments"]
 
 # Words with less than this share of the largest value have no color and no hidden sign.
 _PALEST = 0.02
+# How to read the color of a word in a group of columns.
+GROUPS = (
+    "A group has one value for all its words, present and absent: a present word has the color of "
+    "its group, not of the word."
+)
 # The largest number of terms that the note of a word names.
 _MOST_TERMS = 5
 
@@ -122,13 +127,18 @@ def _caption(row: RowValues) -> str:
     """Return how the values add up to the output, and what the colors do not show."""
     assert row.documents is not None, "a document"
     noun, present = row.documents.noun, row.documents.present[0]
+    kinds = f"present {noun}s", f"absent {noun}s"
+    if row.documents.has_groups:
+        kinds = "features with a present word", "features without one"
     of_present = float(row.values[present].sum())
     of_absent = float(row.values.sum() - of_present)
     base = float(row.base_values)
     texts = [
         f"Output {number(base + of_present + of_absent)} = base value {number(base)} "
-        f"{_term(of_present)} (present {noun}s) {_term(of_absent)} (absent {noun}s)."
+        f"{_term(of_present)} ({kinds[0]}) {_term(of_absent)} ({kinds[1]})."
     ]
+    if row.documents.has_groups:
+        texts.append(GROUPS)
     occurrences = row.documents.occurrences(0)
     located = np.unique(occurrences[:, 2])
     missing = len(np.setdiff1d(present, located))

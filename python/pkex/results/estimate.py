@@ -71,9 +71,9 @@ class RowAttribution(Attribution):
     def r2_shares(self) -> Estimate:
         """Return the shares of R²: SAGE values divided by the mean loss of the base value.
 
-        For the squared error they add up to 1 − Σ (f(x) − y)² / Σ (base value − y)². This is R² of
-        ``model.score`` if the base value is the mean of y. For other losses they add up to the
-        share of the loss that the features remove.
+        For the squared error they add up to 1 − Σ (f(x) − y)² / Σ (base value − y)². This is
+        ``sklearn.metrics.r2_score`` if the base value is the mean of y. For other losses they add
+        up to the share of the loss that the features remove.
 
         Returns
         -------

@@ -116,6 +116,19 @@ class RowValues(RowArrays):
         return label.format(self.loss) + (" (R²)" if is_r2 else "")
 
     @property
+    def caution(self) -> str | None:
+        """A warning against misreading the values, for tables and reports; None if there is none.
+
+        Neutral losses compare with a prediction in which absent features have factor 1.
+        """
+        if self.loss is None or self.value_function != "neutral":
+            return None
+        return (
+            "Neutral losses start from a prediction in which all features have factor 1, often far "
+            "from every target. Use value_function='marginal' to compare features by error"
+        )
+
+    @property
     def has_data(self) -> bool:
         """Whether values belong to rows, instead of their mean."""
         return self.reduction is None

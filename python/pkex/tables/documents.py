@@ -176,6 +176,11 @@ class Documents:
     def __len__(self) -> int:
         return len(self.texts)
 
+    @property
+    def has_groups(self) -> bool:
+        """Whether features may be groups of columns."""
+        return self.noun == "feature"
+
     def occurrences(self, place: int) -> Occurrences:
         """Return where features occur in the text of a document."""
         if self.located is not None:
