@@ -149,6 +149,11 @@ def test_words_of_a_group_are_said_to_have_its_value():
     assert "A group" not in EXPLANATION[0].to_html()
 
 
+def test_linear_models_of_texts_require_a_sample_of_texts():
+    with pytest.raises(ValueError, match=r"background is required.*Pass background=texts\[:100\]"):
+        pkex.Explainer(BIGRAMS)
+
+
 def test_several_documents_and_outputs_are_shown_one_after_the_other():
     titles = check_page(EXPLANATION.to_html()).text("h3")
     assert titles[:2] == ["Document 1, output 1 vs 0", "Document 2, output 1 vs 0"]

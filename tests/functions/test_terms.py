@@ -244,6 +244,8 @@ def test_what_functions_return_is_checked():
         pkex.TermExpansion([(0, overflowing)]).predict([[800.0]])
     with pytest.raises(TypeError, match=r"terms\[0\] must be a function of 2 arrays"):
         pkex.TermExpansion([([0, 1], lambda x: x)]).predict([[0.0, 1.0]])
+    with pytest.raises(ValueError, match=r"terms\[0\] must be a function of 1 array.*truth value"):
+        pkex.TermExpansion([(0, lambda x: 1.0 if x > 0.0 else 0.0)]).predict([[0.0], [1.0]])
     with pytest.raises(TypeError, match=r"terms\[0\] must return real numbers"):
         pkex.TermExpansion([(0, lambda x: x.astype(str))]).predict([[0.0]])
     with pytest.raises(ZeroDivisionError) as raised:

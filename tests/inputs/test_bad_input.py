@@ -391,6 +391,12 @@ def test_targets_of_other_names_are_answered_with_ours(target, meant):
         pkex.Explainer(SVR().fit(X, Y), target=target)
     _, _, said = str(raised.value).partition("Did you mean ")
     assert said == (f"{meant!r}?" if meant else "")
+    assert ("'log-mean' of a model with a log link" in str(raised.value)) == (meant is None)
+
+
+def test_the_link_of_a_log_link_is_answered_with_the_target():
+    with pytest.raises(ValueError, match=r"link='log' is not supported.*Pass target='log-mean'"):
+        pkex.Explainer(SVR().fit(X, Y), X, link="log")
 
 
 @pytest.mark.parametrize("model", [None, 1.0, "svr", X, [SVR()], {}], ids=repr)

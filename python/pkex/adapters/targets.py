@@ -31,6 +31,11 @@ Target: TypeAlias = Literal[
     "hazard-ratio",
 ]
 _TARGETS: tuple[Target, ...] = get_args(Target)
+# The models that have these targets, for messages.
+_MEANING = (
+    "The first four are functions of a Gaussian process, 'probability', 'log-odds' and 'odds' of a "
+    "classifier, 'log-mean' of a model with a log link, and 'hazard-ratio' of a Cox model"
+)
 # Targets of a model, which are not functions of one of its methods.
 _OF_MODELS = "probability", "log-odds", "odds", "log-mean", "hazard-ratio"
 # Rounding error of the logarithm of a prediction.
@@ -77,7 +82,7 @@ def adapted_to(model: Any, target: Target | None) -> AdaptedModel:
     if not is_of_model:
         return of_target(adapt(model), target, name)
     if _is_among(target, "log-mean"):
-        return _log_mean(adapt(model), name)
+        return _log_mean(adapt(model), type(_final(owner)).__name__)
     if _is_among(target, "hazard-ratio"):
         return _hazard_ratio(adapt(model), name)
     known = probabilities_of(owner)
@@ -115,6 +120,18 @@ def _log_odds(
     return known.log_odds
 
 
+def _final(model: Any) -> Any:
+    """Return the model at the end of Pipelines and searches."""
+    while True:
+        steps = getattr(model, "steps", None)
+        if isinstance(steps, list) and steps:
+            model = steps[-1][1]
+        elif (best := getattr(model, "best_estimator_", None)) is not None:
+            model = best
+        else:
+            return model
+
+
 def _log_mean(adapted: AdaptedModel, name: str) -> AdaptedModel:
     """Return the description of the logarithm of a mean, which is the linear predictor."""
     function, own = adapted.function.logarithm, adapted.predict
@@ -122,8 +139,8 @@ def _log_mean(adapted: AdaptedModel, name: str) -> AdaptedModel:
         raise UnsupportedModelError(
             (
                 Option("target", "log-mean"),
-                " needs a model that predicts the exponential of a sum, such as PoissonRegressor; "
-                f"{name} does not. Omit ",
+                " needs a model that predicts the exponential of a sum, such as PoissonRegressor "
+                f"or TweedieRegressor(link='log'); this {name} does not. Omit ",
                 Option("target", python="target"),
                 f" to explain its {adapted.title}",
             )
@@ -233,11 +250,10 @@ def of_target(adapted: AdaptedModel, target: Target | None, name: str) -> Adapte
     if not isinstance(target, str):
         raise InputTypeError(
             "target",
-            f"must be one of {', '.join(map(repr, _TARGETS))}, a function of a Gaussian process or "
-            f"a classifier; got {type(target).__name__}. Explainer does not need the targets that "
-            "a model was fitted on",
+            f"must be one of {', '.join(map(repr, _TARGETS))}; got {type(target).__name__}. "
+            f"{_MEANING}. Explainer does not need the targets that a model was fitted on",
         )
-    target = check_choice("target", target, _TARGETS, _SYNONYMS)
+    target = check_choice("target", target, _TARGETS, _SYNONYMS, _MEANING)
     variance = variance_of(adapted)
     if variance is None:
         lacks = "posterior" if target == "mean" else "variance"

@@ -9,15 +9,32 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from pkex.adapters import AdaptedModel
+from pkex.errors import InputError, Option
 from pkex.functions.base import Function
 from pkex.functions.exponential import Exponential
-from pkex.functions.linked import Link, Linked, LinkedOutputs, identity
+from pkex.functions.linked import LINKS, Link, Linked, LinkedOutputs, identity
+from pkex.inputs.choices import check_choice
 from pkex.typing import Float
 
-__all__ = ["Transform", "behind_link"]
+__all__ = ["Transform", "behind_link", "check_link"]
 
 # Maps outputs of shape (k,) or (k, outputs) to an array of the same shape.
 Transform: TypeAlias = Callable[[Any], Any]
+
+
+def check_link(link: object) -> None:
+    """Raise ValueError for an unknown link; the message for "log" names the target instead."""
+    if link in ("log", "ln"):
+        raise InputError(
+            Option("link", link),
+            f"is not supported: link must be one of {', '.join(map(repr, LINKS))}",
+            (
+                "pass ",
+                Option("target", "log-mean"),
+                " for the linear predictor of a model with a log link",
+            ),
+        )
+    check_choice("link", link, LINKS)
 
 
 def behind_link(adapted: AdaptedModel, link: Link, transform: Transform | None) -> AdaptedModel:

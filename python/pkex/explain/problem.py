@@ -15,7 +15,7 @@ from pkex.errors import UnsupportedModelError
 from pkex.execution.settings import Settings
 from pkex.explain.estimators import Estimator
 from pkex.explain.joint_draws import JointDraws
-from pkex.explain.links import Transform, behind_link
+from pkex.explain.links import Transform, behind_link, check_link
 from pkex.explain.model_columns import ModelColumns
 from pkex.explain.observational import (
     conditional_function,
@@ -28,7 +28,7 @@ from pkex.explain.posterior import Posterior
 from pkex.explain.schema import ExplainedRows, Schema
 from pkex.functions.base import Function
 from pkex.functions.conditional import Conditional
-from pkex.functions.linked import LINKS, Link
+from pkex.functions.linked import Link
 from pkex.games.observational import Observational
 from pkex.games.players import as_players
 from pkex.games.value_functions import (
@@ -39,7 +39,7 @@ from pkex.games.value_functions import (
     game_of_points,
 )
 from pkex.inputs.arrays import read_only_view
-from pkex.inputs.choices import Method, Summation, check_choice
+from pkex.inputs.choices import Method, Summation
 from pkex.results.row_values import RowValues
 from pkex.results.uncertainty import Uncertainty
 from pkex.tables.sparse import dense_rows, is_sparse
@@ -109,9 +109,10 @@ class Problem:
         owner = model.__self__ if isinstance(model, MethodType) else model
         adapted = adapted_to(model, target)
         settings = Settings(method, summation, n_jobs)
-        check_choice("link", link, LINKS)
+        check_link(link)
         chosen_game = chosen_value_function(value_function, background, background_weights)
-        check_points(chosen_game, background, adapted.function.keeps_points)
+        data = "X_train" if adapted.encoder is None else "texts"
+        check_points(chosen_game, background, adapted.function.keeps_points, data=data)
         verify(adapted, model, n_threads=settings.n_threads)
         scale = OutputScale.of(adapted, owner, target, is_transformed=transform is not None)
         adapted = behind_link(adapted, link, transform)

@@ -157,8 +157,10 @@ class ColumnFunction(SkopsGuard):
             result = np.asarray(self.function(*entries))
         except Exception as error:
             arrays = f"{counted(len(entries), 'array')}, one for each column"
-            if isinstance(error, TypeError):
-                raise TypeError(f"{self.name} must be a function of {arrays}: {error}") from error
+            for kind in (TypeError, ValueError):
+                if isinstance(error, kind):
+                    message = f"{self.name} must be a function of {arrays}: {error}"
+                    raise kind(message) from error
             error.add_note(f"{self.name} was called with {arrays}; it must not change them")
             raise
         if result.dtype.kind not in "fiub":

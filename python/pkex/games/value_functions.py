@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
-from pkex.errors import InputError, Option
+from pkex.errors import InputError, Option, Text
 from pkex.games.means import column_means
 from pkex.games.observational import Observational
 from pkex.inputs.choices import check_choice
@@ -149,28 +149,38 @@ def chosen_value_function(
     return chosen
 
 
-_TRAINING_DATA = (
-    "pass ",
-    Option("background", "FILE", python="background=X_train"),
-    ", the training data or a sample of it",
-)
+def _sample_of(data: str) -> Text:
+    """Return the fix that passes a sample of the training data as the background."""
+    background = Option("background", "FILE", python=f"background={data}[:100]")
+    return "pass ", background, ", a sample of the training data"
 
 
-def check_points(value_function: ValueFunction, background: object, keeps_points: bool) -> None:
-    """Raise InputError if the stored points are the background, but some component has none."""
+def check_points(
+    value_function: ValueFunction,
+    background: object,
+    keeps_points: bool,
+    *,
+    data: str = "X_train",
+) -> None:
+    """Raise InputError if the stored points are the background, but some component has none.
+
+    Parameters
+    ----------
+    value_function : str
+    background : object
+        None if there is none.
+    keeps_points : bool
+        Whether all components of the model store points in the columns of X.
+    data : str, default "X_train"
+        The training data in the fix.
+    """
     if value_function == "marginal" and background is None and not keeps_points:
         raise InputError(
             "background",
-            (
-                "is required for this model: by default, absent features are drawn from the "
-                "training rows that a model stores in the columns of X. A linear model, a "
-                "TermExpansion or a ProductExpansion stores none, also as a component of another "
-                "model; for a Pipeline's ",
-                Option("target", "std"),
-                " or transform, only rows after its steps are stored",
-            ),
+            "is required: this model stores no training rows in the columns of X, from which "
+            "absent features are drawn by default",
             [
-                _TRAINING_DATA,
+                _sample_of(data),
                 (
                     "for a linear model, pass ",
                     Option("value_function", "neutral"),
@@ -187,6 +197,6 @@ def game_of_points(points: Rows | None) -> Game:
             "background",
             "is required: by default, whole rows are drawn from the model's stored points, but "
             "this model has none in the columns of X, or its components have different ones",
-            _TRAINING_DATA,
+            _sample_of("X_train"),
         )
     return Game("interventional", (points, equal_weights(points.shape[0])))

@@ -52,6 +52,7 @@ def check_choice(
     value: object,
     valid: Sequence[_Word],
     synonyms: Mapping[str, str] = MappingProxyType({}),
+    meaning: str = "",
 ) -> _Word:
     """Return an option's value if it is one of the valid words.
 
@@ -62,6 +63,8 @@ def check_choice(
     valid : sequence of str
     synonyms : mapping of str to str
         Words of other libraries in lower case, and the valid words to suggest.
+    meaning : str, optional
+        A sentence about the valid words, for messages without a suggestion.
     """
     for word in valid:
         if isinstance(value, str) and value == word:
@@ -70,7 +73,7 @@ def check_choice(
     meant = synonyms.get(given) or next(iter(get_close_matches(given, valid, 1, 0.75)), None)
     raise ValueError(
         f"{name} must be one of {', '.join(map(repr, valid))}; got {value!r}"
-        + (f". Did you mean {meant!r}?" if meant else "")
+        + (f". Did you mean {meant!r}?" if meant else meaning and f". {meaning}")
     )
 
 
