@@ -455,6 +455,18 @@ def test_saved_losses_keep_their_means():
 # --- errors ---
 
 
+def test_only_losses_that_are_exact_for_independent_draws_name_them():
+    rows, signs = np.random.default_rng(0).normal(size=(40, 17)), np.arange(40) % 2
+    of_signs = LogisticRegression().fit(rows, signs)
+    for model, options, is_named in (
+        (SVR().fit(rows, signs), {}, True),
+        (of_signs, PROBABILITY, False),
+    ):
+        with pytest.raises(ValueError, match="supports up to 16 features") as raised:
+            pkex.Explainer(model, rows[:5], **options).loss(rows[:2], signs[:2])
+        assert ("value_function='marginal'" in str(raised.value)) == is_named
+
+
 def test_targets_with_another_index_than_the_rows_raise():
     rows, targets = pd.DataFrame(X[:4]), pd.Series(Y[:4])
     explainer = pkex.Explainer(MODEL, Z)
