@@ -80,3 +80,9 @@ def test_several_outputs_have_columns_without_bars():
     page = Page(outputs._repr_html_())
     assert page.cells()[0] == ["mean |value| of", "a", "b"]
     assert not page.all("svg")
+
+
+def test_the_data_of_a_group_are_cut_between_numbers():
+    data = np.array([[", ".join(["0", "0", "1.23457", *["0"] * 5, "0.287132", "0"])]], dtype=object)
+    group = pkex.Explanation([[1.0]], [0.0], data, ["group"])
+    assert group[0].to_text().splitlines()[-1].endswith("  0, 0, 1.23457, …, 0")

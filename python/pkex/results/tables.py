@@ -23,12 +23,12 @@ def number(value: Any) -> str:
     """Return a number with five significant digits; other objects as shortened text.
 
     Up to ten digits before the point are written out: 123456, not 1.2346e+05. For columns of
-    numbers, use `numbers`.
+    numbers, use `numbers`. The entries of a group, "1, 2, 3", are omitted as a whole.
     """
     # In NumPy, durations are integers.
     is_number = isinstance(value, float | int | np.number)
     if not is_number or isinstance(value, bool | np.timedelta64):
-        return shortened(str(value), 20)
+        return _shortened_entries(str(value), 20)
     # Rounding gives six digits before the point at the lower limit, eleven at the upper one.
     return f"{value:.0f}" if 99999.5 <= abs(float(value)) < 9999999999.5 else f"{value:.5g}"
 
@@ -71,6 +71,20 @@ def shortened(text: str, longest: int = _LONGEST) -> str:
         return text
     end = (longest - 1) // 2
     return f"{text[: longest - 1 - end]}…{text[len(text) - end :]}"
+
+
+def _shortened_entries(text: str, longest: int) -> str:
+    """Return a text on one line; of a long list of entries the middle ones are omitted."""
+    text = " ".join(text.split())
+    *entries, last = text.split(", ")
+    if len(text) <= longest:
+        return text
+    kept: list[str] = []
+    for entry in entries:
+        if len(", ".join([*kept, entry, "…", last])) > longest:
+            break
+        kept.append(entry)
+    return ", ".join([*kept, "…", last]) if kept else shortened(text, longest)
 
 
 def aligned(columns: Sequence[Sequence[str]]) -> list[str]:
