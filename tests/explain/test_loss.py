@@ -26,6 +26,7 @@ from pkex.execution.computation import Computation
 from pkex.functions.coalitionwise import CoalitionGames
 from pkex.functions.losses import squared_errors
 from pkex.functions.row_losses import RowLosses
+from pkex.results import tables
 
 D = 4
 RNG = np.random.default_rng(18)
@@ -422,6 +423,8 @@ def test_reports_of_means_say_which_features_add_to_the_error():
     )
     assert "Share of the mean squared_error of the base value that each feature removes" in text
     assert "moves the" not in text
+    assert f", sum {tables.number(shares.values.sum())}, " in repr(shares)
+    assert f"the values add up to {tables.number(shares.values.sum())}." in text
     assert "(R²)" in repr(shares)
     absolute = pkex.Explainer(MODEL, Z).loss(broken, Y, loss="absolute_error").r2_shares()
     assert "(R²)" not in repr(absolute)

@@ -144,6 +144,8 @@ def conclusion(attribution: RowValues) -> str:
     if attribution.axes.output_names is None:
         has_base = len(base) == 1 and attribution.has_data
         ending = f"; the base value is {number(float(base[0]))}." if has_base else "."
+        if attribution.reduction is not None:
+            ending = f"; the values add up to {number(attribution.values.sum())}."
         return f"{start} is moved most by {_movers(attribution)}{ending}"
     (name, own), *others = _outputs(attribution).items()
     most = _MOST_IN_VERDICT - 1

@@ -57,6 +57,8 @@ def _description(rows: RowValues) -> Iterator[str]:
         yield "centered"
     if rows.loss_label is not None:
         yield rows.loss_label
+    if not rows.has_data and axes.present == (FEATURE,):
+        yield f"sum {number(np.sum(rows.values))}"
     # Posterior standard deviations before standard errors.
     for name, spread in reversed(rows.spreads.items()):
         if np.size(spread):

@@ -124,8 +124,8 @@ class RowValues(RowArrays):
         if self.loss is None or self.value_function != "neutral":
             return None
         return (
-            "Neutral losses start from a prediction in which all features have factor 1, often far "
-            "from every target. Use value_function='marginal' to compare features by error"
+            "Neutral losses start from a prediction in which all features have factor 1, which may "
+            "be far from every target. Use value_function='marginal' to compare features by error"
         )
 
     @property
