@@ -6,11 +6,12 @@ that is not a number.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from pkex import _core
 
@@ -119,6 +120,27 @@ EMPTY = np.empty((N_ROWS, 0))
 NO_PLAYERS = np.empty(0, dtype=np.int64)
 BACKGROUND = (ROWS, np.full(N_ROWS, 1.0 / N_ROWS))
 
+
+def sparse_rows(
+    starts: Sequence[int], columns: Sequence[int], n_columns: int = 3
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], int]:
+    """Sparse rows whose values are 1."""
+    return (
+        np.array(starts, dtype=np.int64),
+        np.array(columns, dtype=np.int64),
+        np.ones(len(columns)),
+        n_columns,
+    )
+
+
+def sparse_expansion(points: Any, family: str = "rbf") -> _core.SparseExpansion:
+    factors = [(family, np.arange(3), np.full((3, 1), 0.5))]
+    weights = np.ones((max(0, len(points[0]) - 1), 1))
+    return _core.SparseExpansion(points, weights, [(1.0, factors, None)])
+
+
+NO_POINTS, ONE_POINT = sparse_rows([0], []), sparse_rows([0, 2], [0, 2])
+
 # A call, and what its error says.
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "sample without columns": (
@@ -148,6 +170,28 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "huge player of variances": (
         lambda: variance_games(players=np.array([0, 2**62])),
         "players must be below",
+    ),
+    "unordered columns of sparse rows": (
+        lambda: sparse_expansion(sparse_rows([0, 2], [2, 0])),
+        "ascending columns",
+    ),
+    "starts of sparse rows that descend": (
+        lambda: sparse_expansion(sparse_rows([0, 2, 1, 2], [0, 2])),
+        "ascending columns",
+    ),
+    "other columns of sparse rows": (
+        lambda: sparse_expansion(ONE_POINT).predict(sparse_rows([0, 0], [], 4), n_threads=1),
+        "expected 3 columns",
+    ),
+    "a family that sparse rows do not have": (
+        lambda: sparse_expansion(ONE_POINT, "categorical"),
+        "categorical",
+    ),
+    "sparse background without rows": (
+        lambda: sparse_expansion(ONE_POINT).explain(
+            ONE_POINT, game=("interventional", NO_POINTS, np.empty(0)), **OPTIONS
+        ),
+        "at least one row",
     ),
     "gap among players": (lambda: expansion(players=np.array([1, 1])), "without gaps"),
     "negative player": (lambda: expansion(players=np.array([0, -1])), "must not be negative"),
@@ -303,11 +347,14 @@ ANSWERED: dict[str, Callable[[], object]] = {
     "no values of coalitions": lambda: _core.superset_sums(
         np.ones((0, 3, 1)), 3, 2, 1, n_threads=1
     ),
-    "worths without background rows": lambda: expansion().coalition_values(
-        ROWS, ROWS[:0], None, **OPTIONS
+    "sparse rows without points": lambda: sparse_expansion(NO_POINTS).explain(
+        ONE_POINT, game="marginal of points", **OPTIONS
+    ),
+    "no sparse rows": lambda: sparse_expansion(ONE_POINT).explain(
+        NO_POINTS, game="neutral", **OPTIONS
     ),
     "worths of no coalitions": lambda: expansion().coalition_values(
-        ROWS, None, np.empty((0, N_COLUMNS), dtype=np.bool_), **OPTIONS
+        ROWS, "neutral", np.empty((0, N_COLUMNS), dtype=np.bool_), **OPTIONS
     ),
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use crate::error::Error;
 use crate::kernel::term::Term;
 use crate::matrix::Matrix;
-use crate::memory::{Memory, RESULT, SUMS, saturating_product};
+use crate::memory::{INPUT, Memory, RESULT, SUMS, saturating_product};
 use crate::settings::{Context, Settings};
 use crate::simd::sum::{Sum, Summation};
 use crate::sparse::cell::{AbsentFactors, Cell, CellWorkspace, ItemColumn};
@@ -82,6 +82,9 @@ impl SparseExpansion {
                 got: format!("{} rows", coefficients.rows()),
             });
         }
+        // Several arrays have a number for each column: they are made only if there is memory.
+        let columns = points.columns().saturating_add(1);
+        Memory::default().reserve(&mut Vec::<[usize; 8]>::new(), columns, INPUT)?;
         let tiles = Tile::all(points);
         let of_tile = |tile: &Tile| {
             tile.rows.iter().flat_map(|&row| coefficients.row(row)).copied().collect()

@@ -252,6 +252,14 @@ fn factors_below_the_range_do_not_lose_the_values_of_equal_entries() {
 }
 
 #[test]
+fn more_columns_than_there_is_memory_for_are_refused() {
+    let points = SparseMatrix::new(usize::MAX / 2, &[0, 1], &[3], &[1.0]).unwrap();
+    let (one, settings) = ([1.0], Settings::default());
+    let packed = SparseExpansion::new(points, Matrix::of_shape(&one, [1, 1]), &[], &settings);
+    assert!(matches!(packed, Err(Error::Memory { .. })));
+}
+
+#[test]
 fn matrices_of_unordered_columns_are_refused() {
     assert!(SparseMatrix::new(3, &[0, 2], &[1, 0], &[1.0, 2.0]).is_err());
     assert!(SparseMatrix::new(3, &[0, 2], &[1, 3], &[1.0, 2.0]).is_err());
