@@ -29,7 +29,10 @@ EXPANSION = pkex.KernelExpansion(POINTS, ALPHAS, RBF([1.0, 0.5, 2.0, 8.0]), 3.0)
 # The only one that does not vary.
 CONSTANT = "kernel Constant"
 # Those that are no sums of products.
-NO_PRODUCTS = "Variance", "inked", "RWSign", "RWReLU", "pygam", "Exponential of a kernel"
+NO_PRODUCTS = (
+    *("Variance", "inked", "RWSign", "RWReLU", "pygam", "Exponential of a kernel"),
+    "FastKernelSurvivalSVM of times",
+)
 OTHERS = [name for name in NAMES if any(one in name for one in NO_PRODUCTS)]
 
 

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.errors import UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function
 from pkex.functions.linear import LinearFunction
@@ -120,7 +121,11 @@ class Exponential(Linked):
 
     def products(self, rows: NDArray[Any]) -> Products:
         if not self.logarithm.is_additive:
-            return super().products(rows)
+            raise UnsupportedModelError(
+                "the exponential of a function whose columns interact is not a sum of products "
+                "over columns, which sensitivity requires. Describe the function itself, such as "
+                "a pkex.KernelExpansion, and pass that: it is the logarithm of the prediction"
+            )
         return _ExponentialProducts(self.logarithm, rows)
 
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
