@@ -35,7 +35,6 @@ from sklearn.preprocessing import (
 from sklearn.svm import SVC, SVR, LinearSVC
 
 import pkex
-from pkex.adapters.sklearn.estimators import FrozenEstimator
 
 TEXTS = [
     "The food was good, really good",
@@ -128,7 +127,6 @@ def test_values_are_those_of_the_last_step_in_the_columns_that_reach_it(name):
 TEXT_MODEL = PIPELINES["TfidfVectorizer, SVC"]
 CLASSIFIER = fitted(TfidfVectorizer(max_features=8), LogisticRegression())
 CALIBRATED = CalibratedClassifierCV(TEXT_MODEL, ensemble=False, cv=2).fit(TEXTS, GOOD)
-FROZEN = CalibratedClassifierCV(FrozenEstimator(TEXT_MODEL), cv=2).fit(TEXTS, GOOD)
 SEARCH = GridSearchCV(TEXT_MODEL, {"svc__C": [1.0, 2.0]}, cv=2).fit(TEXTS, GOOD)
 
 
@@ -141,7 +139,6 @@ SEARCH = GridSearchCV(TEXT_MODEL, {"svc__C": [1.0, 2.0]}, cv=2).fit(TEXTS, GOOD)
         (CLASSIFIER, "log-odds", CLASSIFIER.decision_function),
         (CALIBRATED, None, CALIBRATED.calibrated_classifiers_[0].estimator.decision_function),
         (CALIBRATED, "probability", CALIBRATED.predict_proba),
-        (FROZEN.predict_proba, None, FROZEN.predict_proba),
     ],
     ids=[
         "search",
@@ -150,13 +147,20 @@ SEARCH = GridSearchCV(TEXT_MODEL, {"svc__C": [1.0, 2.0]}, cv=2).fit(TEXTS, GOOD)
         "log-odds",
         "before calibration",
         "calibrated",
-        "frozen",
     ],
 )
 def test_pipelines_in_other_estimators_and_their_methods_are_explained(model, target, output):
     explanation = pkex.Explainer(model, TEXTS[:3], target=target)(TEXTS)
     total = explanation.values.sum(axis=1) + explanation.base_values
     np.testing.assert_allclose(total, output(TEXTS), atol=1e-12)
+
+
+def test_calibrated_pipelines_that_are_frozen_are_explained():
+    frozen = pytest.importorskip("sklearn.frozen").FrozenEstimator(TEXT_MODEL)
+    model = CalibratedClassifierCV(frozen, cv=2).fit(TEXTS, GOOD)
+    explanation = pkex.Explainer(model.predict_proba, TEXTS[:3])(TEXTS)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, model.predict_proba(TEXTS), atol=1e-12)
 
 
 def test_documents_are_any_list_of_texts_and_rows_are_accepted():
