@@ -16,8 +16,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.feature_extraction import FeatureHasher
-from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.utils.validation import check_is_fitted
 
 from pkex.adapters.adapted_model import AdaptedModel
@@ -37,9 +35,6 @@ except ImportError:  # scikit-learn < 1.6
 
 
 _Adapter = Callable[[Any], AdaptedModel]
-
-# They learn nothing, so they are always fitted, which scikit-learn < 1.6 does not know.
-_ALWAYS_FITTED = (FeatureHasher, HashingVectorizer)
 
 
 # --- fitted by scikit-learn's own methods ---
@@ -71,8 +66,7 @@ def check_fitted(model: Any) -> None:
     ------
     sklearn.exceptions.NotFittedError, UnsupportedModelError
     """
-    if not isinstance(model, _ALWAYS_FITTED):
-        check_is_fitted(model)
+    check_is_fitted(model)
     check_own(model)
 
 

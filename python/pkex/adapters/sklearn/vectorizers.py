@@ -183,7 +183,9 @@ def _parts(vectorizer: Any) -> list[Any]:
 
 def _check_vectorizer(vectorizer: Any) -> None:
     name = type(vectorizer).__name__
-    check_is_fitted(vectorizer)
+    # Hashing learns nothing, which check_is_fitted of scikit-learn < 1.6 does not know.
+    if not isinstance(vectorizer, _HASHING):
+        check_is_fitted(vectorizer)
     if isinstance(vectorizer, FeatureHasher) and vectorizer.input_type != "dict":
         raise unsupported_step(
             f"{name} with input_type={vectorizer.input_type!r}", "", "input_type='dict'"
