@@ -90,7 +90,10 @@ def test_games_of_many_players_and_outputs():
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_the_recursion_of_many_players(n_jobs):
     call = f"pkex.product_game(np.ones((40, 200_000)), method='recursion', n_jobs={n_jobs})"
-    assert refusal(call) == f"not enough memory: 4.0 GB {RECURSION}"
+    found = refusal(call)
+    if n_jobs > 1:  # the other thread may have asked before
+        found = found.partition(" (the call has ")[0]
+    assert found == f"not enough memory: 4.0 GB {RECURSION}"
 
 
 @pytest.mark.parametrize("megabytes", [30, 60, 90])
