@@ -1,4 +1,4 @@
-"""Time that Python adds to the engine: a call, an explainer, the import."""
+"""Time that Python adds to the engine: a call, an explainer, the import, the first row."""
 
 import subprocess
 import sys
@@ -59,6 +59,25 @@ def test_import(compare):
 
     what = "`import pkex` over `import numpy`, in a new process"
     compare(what, importing("numpy"), importing("pkex"), goal="< +90 ms", show=difference)
+
+
+FIT = """
+import numpy, pandas
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVR
+X = pandas.DataFrame(numpy.random.default_rng(0).normal(size=(300, 8)), columns=list("abcdefgh"))
+model = make_pipeline(StandardScaler(), SVR()).fit(X, X["a"] * X["b"])
+"""
+EXPLAIN = "import pkex; pkex.Explainer(model, X[:50])(X[:1])"
+
+
+def test_first_row(compare):
+    def running(code):
+        return Task(lambda: drop(subprocess.run([sys.executable, "-c", code], check=True)))
+
+    what = "first explained row of a pipeline, in a new process, over fitting it"
+    compare(what, running(FIT), running(FIT + EXPLAIN), goal="< +300 ms", show=difference)
 
 
 def drop(_):

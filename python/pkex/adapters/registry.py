@@ -48,6 +48,8 @@ _LIBRARIES = {
     "openturns": ("openturns", "pkex.adapters.openturns"),
     "pygam": ("pygam", "pkex.adapters.pygam"),
     "sklearn": ("sklearn", "pkex.adapters.sklearn"),
+    "sklearn.ensemble": ("sklearn", "pkex.adapters.sklearn.ensembles"),
+    "sklearn.neighbors": ("sklearn", "pkex.adapters.sklearn.densities"),
     "sksurv.linear_model": ("sksurv", "pkex.adapters.proportional_hazards"),
     "sksurv.svm": ("sksurv", "pkex.adapters.scikit_survival"),
     "skopt": ("skopt", "pkex.adapters.skopt"),

@@ -1,9 +1,12 @@
-"""Adapters of scikit-learn: importing a module registers its adapters."""
+"""Adapters of scikit-learn: importing a module registers its adapters.
+
+Those of densities and ensembles are imported only for such models, because sklearn.neighbors and
+sklearn.ensemble take long to import.
+"""
 
 from __future__ import annotations
 
 from pkex.adapters.sklearn import (
-    ensembles,
     gaussian_process,
     kernel_models,
     linear,
@@ -16,7 +19,6 @@ from pkex.adapters.sklearn import (
 )
 
 __all__ = [
-    "ensembles",
     "gaussian_process",
     "kernel_models",
     "linear",

@@ -1,4 +1,4 @@
-"""Adapters of kernel ridge regression, kernel principal components and kernel densities."""
+"""Adapters of kernel ridge regression and kernel principal components."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.decomposition import KernelPCA
 from sklearn.gaussian_process.kernels import Kernel as Covariance
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.neighbors import KernelDensity
 
 from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.kernels import EPSILON, square_rounding
@@ -17,17 +16,12 @@ from pkex.adapters.sklearn.covariances import covariance_expansion
 from pkex.adapters.sklearn.estimators import (
     by_method,
     dense,
-    feature_names,
     reads,
     stored_rows,
-    without_names,
 )
 from pkex.adapters.sklearn.kernel_functions import FEW, Options, default_gamma, named_kernel
-from pkex.errors import UnsupportedModelError
 from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.sparse_kernel_sum import collapsed, kernel_sum
-from pkex.kernels import RBF
-from pkex.typing import Float
 
 
 @reads(KernelRidge)
@@ -77,51 +71,3 @@ def adapt_kernel_pca(model: KernelPCA) -> AdaptedModel:
         # scikit-learn subtracts the means from each kernel value.
         absolute_rounding=32.0 * EPSILON * ((row_means + mean) @ np.abs(weights)),
     )
-
-
-# Far from where exp() loses digits or overflows.
-_LARGEST_LOGARITHM = 600.0
-
-
-@reads(KernelDensity)
-def adapt_kernel_density(model: KernelDensity) -> AdaptedModel:
-    """Read the density Σ_i w_i exp(−‖x − x_i‖² / 2h²) / ((2π)^{d/2} h^d Σ_i w_i).
-
-    pkex explains this definition, without the approximation that `rtol` and `atol` allow.
-    """
-    if model.kernel != "gaussian":
-        raise unsupported(f"KernelDensity with kernel {model.kernel!r}")
-    if model.metric != "euclidean":
-        raise unsupported(f"KernelDensity with metric {model.metric!r}")
-    points = np.asarray(model.tree_.data, dtype=np.float64)
-    width = float(model.bandwidth_)
-    own = without_names(model)
-    own.rtol = own.atol = 0.0
-
-    def density(X: Float) -> Float:
-        # scikit-learn also takes the logarithm of weights of 0.
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.exp(own.score_samples(X)))
-
-    return AdaptedModel(
-        KernelSum(points, _coefficients(model, points, width), RBF(width), 0.0),
-        title="exp(score_samples)",
-        predict=density,
-        feature_names=feature_names(model),
-        not_explained="only the density is a sum to which Shapley values can add up; score_samples "
-        "is its logarithm",
-    )
-
-
-def _coefficients(model: KernelDensity, points: Float, width: float) -> Float:
-    n, d = points.shape
-    logarithm = -d * (0.5 * math.log(2.0 * math.pi) + math.log(width))
-    if abs(logarithm) > _LARGEST_LOGARITHM:
-        raise UnsupportedModelError(
-            f"KernelDensity with bandwidth {width:.3g} for {d} features has densities of the order "
-            f"of exp({logarithm:.0f}), which {'over' if logarithm > 0.0 else 'under'}flow. "
-            "Rescale the features, and fit it again"
-        )
-    given = model.tree_.sample_weight
-    weights = np.full(n, 1.0) if given is None else np.asarray(given, dtype=np.float64)
-    return weights * (math.exp(logarithm) / math.fsum(weights))
