@@ -5,6 +5,7 @@ from __future__ import annotations
 from pkex.inputs.optional import missing_library
 
 try:
+    from pkex.models.downscaling.estimators import DeconditionalRegressor
     from pkex.models.penalties.estimators import (
         ShapleyRegularizedClassifier,
         ShapleyRegularizedRidge,
@@ -19,6 +20,7 @@ except ModuleNotFoundError as error:
 from pkex.models import readers as readers
 
 __all__ = [
+    "DeconditionalRegressor",
     "PreferenceLogistic",
     "PreferenceRidge",
     "RWReLU",

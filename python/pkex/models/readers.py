@@ -7,10 +7,17 @@ from pkex.adapters.registry import register, register_probabilities
 from pkex.adapters.sklearn.estimators import check_fitted, class_names, feature_names, without_names
 from pkex.adapters.sklearn.probabilities import probabilities_by_link
 from pkex.adapters.sklearn.probability_links import logistic, of_logistics
+from pkex.adapters.variances import (
+    described_variance,
+    rounding_of_factor,
+    unsupported_noise,
+    with_variance,
+)
+from pkex.models.downscaling.estimators import DeconditionalRegressor
 from pkex.models.penalties.estimators import ShapleyRegularizedClassifier, ShapleyRegularizedRidge
 from pkex.models.weightings.estimators import RWReLU, RWSign, RWStumps
 
-__all__ = ["probabilities_of_classifier", "read_classifier", "read_regressor"]
+__all__ = ["probabilities_of_classifier", "read_classifier", "read_deconditional", "read_regressor"]
 
 
 @register(ShapleyRegularizedRidge)
@@ -28,6 +35,35 @@ def read_regressor(model: ShapleyRegularizedRidge | RWReLU | RWSign | RWStumps) 
         predict=without_names(model).predict,
         feature_names=feature_names(model),
     )
+
+
+@register(DeconditionalRegressor)
+def read_deconditional(model: DeconditionalRegressor) -> AdaptedModel:
+    """Return the posterior mean, with its variance."""
+    check_fitted(model)
+    own = without_names(model)
+    mean = AdaptedModel(
+        model.kernel_expansion_._function,
+        method="predict",
+        predict=own.predict,
+        feature_names=feature_names(model),
+    )
+
+    def variance(mean: AdaptedModel, predictive: bool) -> AdaptedModel:
+        if predictive:
+            raise unsupported_noise(
+                type(model).__name__, "its noise is that of means over bags, not of single rows"
+            )
+        function = model._variance
+        prior = float(function.latent.priors(function.latent.points[:1]))
+        return described_variance(
+            mean,
+            function,
+            lambda rows: own.predict(rows, return_std=True)[1] ** 2,
+            rounding_of_factor(function.latent.known.factor, prior),
+        )
+
+    return with_variance(mean, variance)
 
 
 @register(ShapleyRegularizedClassifier)

@@ -1,0 +1,1 @@
+"""Regression of single rows from means over bags of rows."""

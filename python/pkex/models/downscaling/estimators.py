@@ -1,0 +1,358 @@
+"""Regression at a fine level from targets at a coarse one."""
+
+# scikit-learn has no types.
+# mypy: disallow-subclassing-any=False
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.cluster import KMeans
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_is_fitted
+
+from pkex.execution.threads import thread_count
+from pkex.functions.descriptions import KernelExpansion
+from pkex.inputs.choices import check_choice
+from pkex.inputs.integers import as_integer
+from pkex.inputs.randomness import as_generator
+from pkex.inputs.scikit_learn import validated
+from pkex.kernels import Kernel
+from pkex.models.arguments import checked_number
+from pkex.models.downscaling.bags import Bags
+from pkex.models.downscaling.gaussian_parts import (
+    FixedGram,
+    FixedMediators,
+    GaussianGram,
+    GaussianMediators,
+)
+from pkex.models.downscaling.likelihood import (
+    Embedding,
+    Hyperparameters,
+    MarginalLikelihood,
+)
+from pkex.models.downscaling.posterior import posterior, sparse_posterior
+from pkex.tables.read import as_vector, as_vector_or_matrix
+from pkex.typing import Float
+
+if TYPE_CHECKING:
+    from typing import Self
+
+__all__ = ["DeconditionalRegressor"]
+
+# Rows from which kernels are chosen.
+_MOST_ROWS = 2000
+
+
+class DeconditionalRegressor(BaseEstimator):
+    """Gaussian process regression of single rows from means over bags of rows (downscaling).
+
+    A target z̃ is the mean of an unknown function f given the value of a mediating variable y, plus
+    noise: z̃ = E[f(X) | Y = ỹ] + ε. The rows X and the targets need not be observed together, only
+    each of them with y: for example the weather of small cells with the pressure of the large cells
+    that contain them, and the temperature of other large cells with their pressure. The conditional
+    means of the rows given y are estimated by kernels; f has a Gaussian process prior, and its
+    posterior is explained by `pkex.Explainer`.
+
+    An estimator in the API of scikit-learn, which it requires (``pip install
+    'pkex[scikit-learn]'``). Pipelines and searches, which pass one row for each target, do not
+    support it.
+
+    Parameters
+    ----------
+    kernel : pkex.kernels.Kernel, optional
+        The prior covariance of f, in squared units of the targets. By default a Gaussian kernel
+        with an amplitude and a length-scale for each column.
+    mediator_kernel : pkex.kernels.Kernel, optional
+        The kernel of mediators. By default a Gaussian kernel with a length-scale for each column.
+        With `pkex.kernels.Categorical` and ``regularization=0``, each target is the mean over its
+        own bag and nothing else.
+    noise : float, optional
+        The variance of the noise ε, above 0.
+    regularization : float, optional
+        λ of the conditional means: N λ is added to the diagonal of the kernel of N mediators. The
+        means are divided by one number, so that those of constants are right on average.
+        Kernels, noise and regularization that are not passed maximize the marginal likelihood.
+    conditional_mean : {"bags", "rows"}, default "bags"
+        "bags" regresses the mean of each bag, the rows with equal mediators, on the mediator (the
+        shrinkage estimator); "rows" regresses each row: with n rows instead of N bags, it takes
+        O(n³).
+    n_inducing : int, optional
+        Number of inducing points, the centers of k-means. They approximate the posterior, which
+        otherwise has as many points as rows: predictions and explanations take time proportional to
+        the number of points.
+    random_state : int, numpy.random.Generator or RandomState, optional
+        Seed or generator: of inducing points, and of the rows from which parameters are chosen,
+        about 2,000 if there are more.
+    n_jobs : int or None, default -1
+        Number of threads of predictions.
+
+    Attributes
+    ----------
+    kernel_, mediator_kernel_ : pkex.kernels.Kernel
+    noise_, regularization_ : float
+        The parameters, as passed or chosen.
+    kernel_expansion_ : KernelExpansion
+        The posterior mean of f. Its intercept is the mean of the targets, the prior mean.
+    mediators_ : ndarray of shape (bags, p)
+        The mediator of each bag.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if X has names of columns.
+
+    Raises
+    ------
+    ValueError, TypeError
+        In ``fit``: if numbers of rows do not match, values are not finite, there are fewer than two
+        targets, or parameters are out of range.
+    ImportError
+        In ``import pkex.models``: if scikit-learn is not installed.
+
+    Notes
+    -----
+    With n rows in N bags and M targets, fitting takes O(n² d + N³ + M³), with inducing points O(n m
+    d + N³ + M³ + m³). Only means over bags are observed, so differences within a bag are known as
+    far as the rows of other bags tell them: `predict` with ``return_std=True`` says how far.
+
+    References
+    ----------
+    S. L. Chau, S. Bouabid, D. Sejdinovic (2021), Deconditional downscaling with Gaussian processes,
+    NeurIPS. M. K. Titsias (2009), Variational learning of inducing variables in sparse Gaussian
+    processes, AISTATS.
+
+    Examples
+    --------
+    The rows of a bag have a common mean of the first column. Only means over bags are observed:
+
+    >>> import numpy as np
+    >>> import pkex
+    >>> from pkex.models import DeconditionalRegressor
+    >>> random = np.random.default_rng(0)
+    >>> mediator = np.repeat(np.linspace(-2.0, 2.0, 20), 10)
+    >>> X = np.column_stack([mediator + random.normal(size=200), random.normal(size=200)])
+    >>> y = X[:, 0].reshape(20, 10).mean(axis=1)
+    >>> model = DeconditionalRegressor().fit(X, mediator, y, mediator[::10])
+    >>> bool(np.corrcoef(model.predict(X), X[:, 0])[0, 1] > 0.99)
+    True
+    >>> int(pkex.Explainer(model)(X).importance().argmax())
+    0
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Kernel | None = None,
+        mediator_kernel: Kernel | None = None,
+        noise: float | None = None,
+        regularization: float | None = None,
+        conditional_mean: Literal["bags", "rows"] = "bags",
+        n_inducing: int | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.kernel = kernel
+        self.mediator_kernel = mediator_kernel
+        self.noise = noise
+        self.regularization = regularization
+        self.conditional_mean = conditional_mean
+        self.n_inducing = n_inducing
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(
+        self, X: ArrayLike, mediator: ArrayLike, y: ArrayLike, target_mediator: ArrayLike
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n, d)
+            Rows at the fine level.
+        mediator : array-like of shape (n,) or (n, p)
+            The mediating variable of each row. Rows with equal values are a bag.
+        y : array-like of shape (M,)
+            Targets at the coarse level.
+        target_mediator : array-like of shape (M,) or (M, p)
+            The mediating variable of each target. It may have values that no row has.
+
+        Returns
+        -------
+        DeconditionalRegressor
+            The fitted estimator.
+        """
+        rows = validated(self, X, dtype=np.float64, ensure_min_samples=2)
+        of_rows = _columns(mediator, "mediator", len(rows), "X")
+        targets = as_vector(y, "y", n_rows=_length(y), rows_of="target_mediator")
+        of_targets = _columns(target_mediator, "target_mediator", len(targets), "y")
+        self._check(of_rows, targets, of_targets)
+        random = as_generator(self.random_state)
+        bags = Bags.of_rows(rows, of_rows, are_single=self.conditional_mean == "rows")
+        chosen = self._chosen(bags, targets, of_targets, random)
+        self.kernel_, self.mediator_kernel_ = chosen.kernel, chosen.mediator_kernel
+        self.noise_, self.regularization_ = chosen.noise, chosen.regularization
+
+        own = self.mediator_kernel_(bags.mediators)
+        cross = self.mediator_kernel_(bags.mediators, of_targets)
+        embedding = Embedding.of(own, cross, self.regularization_)
+        mean = float(targets.mean())
+        given = bags, embedding.weights, self.kernel_, self.noise_, targets - mean
+        if self.n_inducing is None:
+            found = posterior(*given)
+        else:
+            found = sparse_posterior(*given, self._inducing_points(rows, random))
+        names = getattr(self, "feature_names_in_", None)
+        self.kernel_expansion_ = KernelExpansion(
+            found.points,
+            found.coefficients,
+            self.kernel_,
+            mean,
+            feature_names=None if names is None else tuple(map(str, names)),
+        )
+        self._variance = found.variance
+        self.mediators_ = bags.mediators
+        of_bags = bags.means(self._mean_at(bags.rows)) - mean
+        self._mediator_coefficients = embedding.solved(of_bags)
+        return self
+
+    def predict(
+        self, X: ArrayLike, return_std: bool = False, return_cov: bool = False
+    ) -> Float | tuple[Float, Float]:
+        """Predict f, the target at the fine level.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n, d)
+        return_std, return_cov : bool, default False
+            Also return the posterior standard deviation (n,), or the covariance (n, n).
+
+        Returns
+        -------
+        ndarray of shape (n,), or this and a second array
+        """
+        check_is_fitted(self, "kernel_expansion_")
+        if return_std and return_cov:
+            raise ValueError("return_std and return_cov were both given. Choose one of them")
+        rows = validated(self, X, dtype=np.float64, reset=False)
+        mean = self._mean_at(rows)
+        if return_std:
+            variance = self._variance.evaluate(rows, n_threads=thread_count(self.n_jobs))
+            return mean, np.sqrt(np.maximum(variance, 0.0))
+        if return_cov:
+            latent = self._variance.latent
+            cross = self.kernel_(latent.points, rows)
+            return mean, self.kernel_(rows) - cross.T @ latent.known.times(cross)
+        return mean
+
+    def predict_mean(self, mediator: ArrayLike) -> Float:
+        """Predict the target at the coarse level, E[f(X) | Y].
+
+        Parameters
+        ----------
+        mediator : array-like of shape (M,) or (M, p)
+
+        Returns
+        -------
+        ndarray of shape (M,)
+        """
+        check_is_fitted(self, "kernel_expansion_")
+        columns = _columns(mediator, "mediator", _length(mediator), "mediator")
+        if columns.shape[1] != self.mediators_.shape[1]:
+            raise ValueError(
+                f"mediator must have {self.mediators_.shape[1]} columns, as in fit; got "
+                f"{columns.shape[1]}"
+            )
+        cross = self.mediator_kernel_(columns, self.mediators_)
+        means: Float = self.kernel_expansion_.intercept + cross @ self._mediator_coefficients
+        return means
+
+    def score(self, mediator: ArrayLike, y: ArrayLike) -> float:
+        """Return R² of `predict_mean`: targets at the fine level are not observed.
+
+        Parameters
+        ----------
+        mediator : array-like of shape (M,) or (M, p)
+        y : array-like of shape (M,)
+            Targets at the coarse level, best those that were not used in `fit`.
+
+        Returns
+        -------
+        float
+        """
+        found = self.predict_mean(mediator)
+        return float(r2_score(as_vector(y, "y", n_rows=len(found), rows_of="mediator"), found))
+
+    def _check(self, of_rows: Float, targets: Float, of_targets: Float) -> None:
+        check_choice("conditional_mean", self.conditional_mean, ("bags", "rows"), {})
+        for name in ("kernel", "mediator_kernel"):
+            kernel = getattr(self, name)
+            if kernel is not None and not isinstance(kernel, Kernel):
+                raise TypeError(
+                    f"{name} must be a kernel of pkex.kernels, such as RBF(1.0), or None; got "
+                    f"{kernel!r} ({type(kernel).__name__})"
+                )
+        if len(targets) < 2:
+            raise ValueError(f"y must have two or more targets; got {len(targets)}")
+        if of_rows.shape[1] != of_targets.shape[1]:
+            raise ValueError(
+                "mediator and target_mediator must have the same columns; got "
+                f"{of_rows.shape[1]} and {of_targets.shape[1]} columns"
+            )
+
+    def _chosen(
+        self, bags: Bags, targets: Float, of_targets: Float, random: np.random.Generator
+    ) -> Hyperparameters:
+        """Return the parameters that were passed, and the best others."""
+        noise, regularization = self.noise, self.regularization
+        if noise is not None:
+            noise = checked_number("noise", noise, may_be_0=False)
+        if regularization is not None:
+            regularization = checked_number("regularization", regularization, may_be_0=True)
+        # The likelihood is of targets with variance 1.
+        variance = float(targets.var()) or 1.0
+        some = bags.thinned(_MOST_ROWS, random)
+        own = None if self.kernel is None else self.kernel * (1.0 / variance)
+        of_mediators = (bags.mediators, of_targets)
+        likelihood = MarginalLikelihood(
+            GaussianGram(some) if own is None else FixedGram(some, own),
+            GaussianMediators(*of_mediators)
+            if self.mediator_kernel is None
+            else FixedMediators(*of_mediators, self.mediator_kernel),
+            (targets - targets.mean()) / variance**0.5,
+            (regularization, None if noise is None else noise / variance),
+        )
+        found = likelihood.maximized()
+        kernel = found.kernel * variance if self.kernel is None else self.kernel
+        noise = found.noise * variance if noise is None else noise
+        return Hyperparameters(kernel, found.mediator_kernel, found.regularization, noise)
+
+    def _inducing_points(self, rows: Float, random: np.random.Generator) -> Float:
+        """Return the centers of k-means in columns of equal spread."""
+        most = len(np.unique(rows, axis=0))
+        number = as_integer("n_inducing", self.n_inducing, "a positive integer", least=1)
+        if number > most:
+            raise ValueError(
+                f"n_inducing={number} is above the number of distinct rows of X, {most}. Leave it "
+                "out for the exact posterior"
+            )
+        deviations = rows.std(axis=0)
+        units = np.where(deviations > 0.0, deviations, 1.0)
+        seed = int(random.integers(2**31))
+        found = KMeans(number, n_init=1, random_state=seed).fit(rows / units)
+        return np.asarray(found.cluster_centers_ * units, dtype=np.float64)
+
+    def _mean_at(self, rows: Float) -> Float:
+        function = self.kernel_expansion_._function
+        return function.evaluate(rows, n_threads=thread_count(self.n_jobs))
+
+
+def _length(data: Any) -> int:
+    return len(data) if hasattr(data, "__len__") else 0
+
+
+def _columns(data: Any, name: str, n_rows: int, rows_of: str) -> Float:
+    """Return one or several numbers for each row as a matrix."""
+    array = as_vector_or_matrix(data, name, n_rows=n_rows, rows_of=rows_of)
+    return array.reshape(n_rows, -1)

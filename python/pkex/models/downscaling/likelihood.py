@@ -1,0 +1,192 @@
+"""The marginal likelihood of means over bags, and the parameters that maximize it.
+
+The targets z̃ at mediators ỹ are Gaussian with covariance Q + σ² 1, where Q = AᵀBA, B contains the
+means of the kernel over pairs of bags, and A = (L_yy + Nλ 1)⁻¹ L_yỹ / s (Chau 2023, equations 3.1
+and 3.4, and A.79 to A.82 for bags). The number s, which the equations do not have, makes the
+columns of A add up to 1 on average, so that constant functions have the right mean. Without it, λ
+shrinks all means by a factor that cannot be told from the amplitude of f.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.optimize import minimize
+
+from pkex.kernels import Kernel
+from pkex.models.downscaling.gaussian_parts import (
+    FixedGram,
+    FixedMediators,
+    GaussianGram,
+    GaussianMediators,
+)
+from pkex.typing import Float
+
+__all__ = ["Embedding", "Hyperparameters", "MarginalLikelihood"]
+
+# Start and range of N λ, and of the noise relative to the variance of the targets.
+_REGULARIZATION, _NOISE = (1e-3, 1e-6, 1.0), (1e-1, 1e-6, 1.0)
+# Length-scales of rows and of mediators are tried from these multiples of their start.
+_STARTS = ((1.0, 1.0), (1.0, 0.1), (0.5, 0.1), (2.0, 0.1))
+
+# The smallest s.
+_SMALLEST = 1e-3
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """The kernels, the regularization λ and the noise σ².
+
+    Parameters
+    ----------
+    kernel, mediator_kernel : Kernel
+    regularization, noise : float
+    """
+
+    kernel: Kernel
+    mediator_kernel: Kernel
+    regularization: float
+    noise: float
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """Conditional means given mediators, as weights of bags.
+
+    Parameters
+    ----------
+    factor : tuple of ndarray and bool
+        The Cholesky factor of L_yy + Nλ 1.
+    size : float
+        s.
+    weights : ndarray of shape (N, M)
+        A.
+    """
+
+    factor: tuple[Float, bool]
+    size: float
+    weights: Float
+
+    @classmethod
+    def of(cls, own: Float, cross: Float, regularization: float) -> Embedding:
+        """Return the embedding for L_yy and L_yỹ.
+
+        Raises
+        ------
+        ValueError
+            If L_yy + Nλ 1 has no Cholesky factor.
+        """
+        matrix = own + len(own) * regularization * np.eye(len(own))
+        try:
+            factor = cho_factor(matrix, lower=True)
+        except np.linalg.LinAlgError:
+            raise ValueError(
+                f"regularization={regularization:g} is below the rounding errors of "
+                "mediator_kernel between mediators. Increase it"
+            ) from None
+        weights = cho_solve(factor, cross)
+        # If there are no bags with mediators like those of the targets, the sums are near 0.
+        size = max(float(weights.sum(axis=0).mean()), _SMALLEST)
+        return cls(factor, size, weights / size)
+
+    def solved(self, sides: Float) -> Float:
+        """Return (L_yy + Nλ 1)⁻¹ sides / s."""
+        solution: Float = cho_solve(self.factor, sides) / self.size
+        return solution
+
+
+class MarginalLikelihood:
+    """The negative logarithm of the marginal likelihood, as a function of logarithms.
+
+    Parameters
+    ----------
+    bags : FixedGram or GaussianGram
+    mediators : FixedMediators or GaussianMediators
+    targets : ndarray of shape (M,)
+        With mean 0 and variance 1.
+    fixed : tuple of float or None
+        λ and σ²; parameters if they are None.
+    """
+
+    def __init__(
+        self,
+        bags: FixedGram | GaussianGram,
+        mediators: FixedMediators | GaussianMediators,
+        targets: Float,
+        fixed: tuple[float | None, float | None],
+    ) -> None:
+        self._bags, self._mediators, self._targets = bags, mediators, targets
+        n_bags = mediators.n_bags
+        ranges = np.array([_REGULARIZATION, _NOISE]) / [[n_bags], [1.0]]
+        free = zip(fixed, ranges, strict=True)
+        bounds = [(number,) * 3 if number is not None else own for number, own in free]
+        with np.errstate(divide="ignore"):
+            self._others = np.log(bounds)
+        self._is_free = [number is None for number in fixed]
+        self._n_bags, self._n_mediators = len(bags.starts), len(mediators.starts)
+
+    def maximized(self) -> Hyperparameters:
+        """Return the best parameters of several starts of L-BFGS."""
+        free = self._others[self._is_free]
+        starts = np.concatenate([self._bags.starts, self._mediators.starts, free[:, 0]])
+        ranges = np.concatenate([self._bags.ranges, self._mediators.ranges])
+        near = starts[: len(ranges)]
+        bounds = [*zip(near - ranges, near + ranges, strict=True), *free[:, 1:].tolist()]
+        if not len(starts):
+            return self._of(starts)
+        found = []
+        # The amplitude comes after the length-scales of rows.
+        of_bags = slice(0, max(0, self._n_bags - 1))
+        of_scales = slice(self._n_bags, self._n_bags + self._n_mediators)
+        for of_rows, of_mediators in _STARTS:
+            start = starts.copy()
+            start[of_bags] += np.log(of_rows)
+            start[of_scales] += np.log(of_mediators)
+            found.append(minimize(self, start, jac=True, method="L-BFGS-B", bounds=bounds))
+        return self._of(min(found, key=lambda one: float(one.fun)).x)
+
+    def __call__(self, parameters: Float) -> tuple[float, Float]:
+        """Return the negative logarithm of the marginal likelihood, and its gradient."""
+        of_bags, of_mediators, (regularization, noise) = self._split(parameters)
+        gram = self._bags.gram(of_bags)
+        own, cross = self._mediators.matrices(of_mediators)
+        n_bags, n_targets = cross.shape
+        embedding = Embedding.of(own, cross, regularization)
+        weights = embedding.weights
+        covariance = weights.T @ gram @ weights + noise * np.eye(n_targets)
+        factor = cho_factor(covariance, lower=True)
+        solved = cho_solve(factor, self._targets)
+        value = 0.5 * self._targets @ solved + np.log(np.diag(factor[0])).sum()
+        # The derivatives by the entries of Q, B, A, L_yỹ and L_yy.
+        of_q = 0.5 * (cho_solve(factor, np.eye(n_targets)) - np.outer(solved, solved))
+        of_gram = weights @ of_q @ weights.T
+        of_weights = 2.0 * gram @ weights @ of_q
+        # s, the mean of the column sums before the division, is a function of A.
+        of_weights -= (of_weights * weights).sum() / n_targets
+        of_cross = embedding.solved(of_weights)
+        of_own = -embedding.size * of_cross @ weights.T
+        others = n_bags * regularization * np.trace(of_own), noise * np.trace(of_q)
+        gradient = [
+            self._bags.gradient(of_gram),
+            self._mediators.gradient(of_own, of_cross),
+            np.array(others)[self._is_free],
+        ]
+        return float(value), np.concatenate(gradient)
+
+    def _split(self, parameters: Float) -> tuple[Float, Float, Sequence[float]]:
+        ends = self._n_bags, self._n_bags + self._n_mediators
+        others = self._others[:, 0].copy()
+        others[self._is_free] = parameters[ends[1] :]
+        return parameters[: ends[0]], parameters[ends[0] : ends[1]], np.exp(others).tolist()
+
+    def _of(self, parameters: Float) -> Hyperparameters:
+        of_bags, of_mediators, (regularization, noise) = self._split(parameters)
+        return Hyperparameters(
+            self._bags.kernel(of_bags),
+            self._mediators.kernel(of_mediators),
+            regularization,
+            noise,
+        )

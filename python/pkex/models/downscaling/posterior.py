@@ -1,0 +1,80 @@
+"""The posterior of a function given noisy means of it, exact or at inducing points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+
+from pkex.functions.gaussian_process.variance import PosteriorVariance
+from pkex.kernels import Kernel
+from pkex.models.downscaling.bags import Bags
+from pkex.typing import Float
+
+__all__ = ["Posterior", "posterior", "sparse_posterior"]
+
+# Added to the kernel of inducing points, relative to its diagonal.
+_JITTER = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """The mean Σ_i coefficients_i k(·, points_i), and the variance.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+    coefficients : ndarray of shape (n,)
+    variance : PosteriorVariance
+    """
+
+    points: Float
+    coefficients: Float
+    variance: PosteriorVariance
+
+
+def posterior(
+    bags: Bags, weights: Float, kernel: Kernel, noise: float, targets: Float
+) -> Posterior:
+    """Return the posterior, whose points are all rows (Chau 2023, equations 3.7 and 3.8).
+
+    Parameters
+    ----------
+    bags : Bags
+    weights : ndarray of shape (bags, targets)
+        A: target t is the mean Σ_b A_bt · (mean of f over bag b), plus noise.
+    kernel : Kernel
+    noise : float
+    targets : ndarray of shape (targets,)
+    """
+    covariance = weights.T @ bags.gram(kernel) @ weights
+    covariance.flat[:: len(targets) + 1] += noise
+    factor, _ = cho_factor(covariance, lower=True)
+    factor = np.tril(factor)
+    shares = bags.spread(weights)
+    coefficients = shares @ cho_solve((factor, True), targets)
+    variance = PosteriorVariance(bags.rows, factor, kernel, roots=shares.T)
+    return Posterior(bags.rows, coefficients, variance)
+
+
+def sparse_posterior(
+    bags: Bags, weights: Float, kernel: Kernel, noise: float, targets: Float, points: Float
+) -> Posterior:
+    """Return the best Gaussian approximation of the posterior given its values at some points.
+
+    It maximizes the evidence lower bound (Chau 2023, equation A.70) in closed form, as Titsias
+    (2009) does for rows: with W = L⁻¹ C / σ, where L Lᵀ is the kernel between the points and C
+    contains its means A over bags, the values at the points have mean L (1 + W Wᵀ)⁻¹ W z̃ / σ.
+    """
+    own = kernel(points)
+    own.flat[:: len(points) + 1] *= 1.0 + _JITTER
+    factor = np.linalg.cholesky(own)
+    cross = bags.mean_kernel(kernel, points).T @ weights
+    whitened = solve_triangular(factor, cross, lower=True) / noise**0.5
+    inverse = np.linalg.inv(np.eye(len(points)) + whitened @ whitened.T)
+    of_values = inverse @ (whitened @ targets) / noise**0.5
+    coefficients = solve_triangular(factor, of_values, lower=True, trans="T")
+    middle = np.eye(len(points)) - inverse
+    variance = PosteriorVariance(points, factor, kernel, middle=(middle + middle.T) / 2.0)
+    return Posterior(points, coefficients, variance)
