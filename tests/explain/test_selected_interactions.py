@@ -125,6 +125,32 @@ def test_sparse_rows_have_the_sums_of_all_pairs(name, game, groups):
         np.testing.assert_allclose(found.of(members), value, rtol=0, atol=1e-12 * scale)
 
 
+@pytest.mark.parametrize("game", ["neutral", "interventional"])
+def test_powers_of_many_columns_have_the_pairs_of_the_columns_of_a_row(game):
+    points, rows = (sparse.random_array((n, 6000), density=0.002, rng=n).tocsr() for n in (100, 3))
+    model = KernelRidge(kernel="polynomial", degree=3, coef0=0.5).fit(points, np.arange(100.0))
+    background = None if game == "neutral" else rows[[2]]
+    explainer = pkex.Explainer(model, background, value_function=game)
+    function = explainer._problem.function
+    # Two columns of each row, one of no row.
+    selected = [*rows[[0]].indices[:2].tolist(), *rows[[1]].indices[:2].tolist(), 5999]
+    columns = np.union1d(rows.indices, selected)
+    few = pkex.KernelExpansion(
+        points[:, columns].toarray(), function.coefficients, function.kernel, function.intercept
+    )
+    rows = rows[[0, 1]]
+    if background is not None:
+        background = background[:, columns].toarray()
+    own = np.searchsorted(columns, selected).tolist()
+    expected = pkex.Explainer(few, background, value_function=game).interactions(
+        rows[:, columns].toarray(), features=own
+    )
+    found = explainer.interactions(rows, features=selected)
+    assert found.feature_names[-1] == "other columns (5,995)"
+    scale = np.abs(expected.values).max()
+    np.testing.assert_allclose(found.values, expected.values, rtol=0, atol=1e-12 * scale)
+
+
 def test_rows_and_splits_have_equal_bits():
     explainer = pkex.Explainer(fitted("SVC"), n_jobs=2)
     found = explainer.interactions(FEW, features=[3, 0, 5])

@@ -31,6 +31,7 @@ from pkex.functions.linear import LinearFunction
 from pkex.functions.products import Products
 from pkex.functions.sparse_groups import FAMILIES, GroupFactors, logarithms_at_zero
 from pkex.functions.sparse_powers import MOST_DEGREES, PowersAtPoints, moments_of
+from pkex.games.coalitions import coalitions, ranks
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.means import added
 from pkex.games.value_functions import NEUTRAL, Game
@@ -243,6 +244,38 @@ class SparseKernelSum(Function):
             n_threads=how.n_threads,
             progress=how.progress,
         )
+
+    def selected_pairs(
+        self, X: Rows, selected: NDArray[np.int64], *, game: Game, how: Computation
+    ) -> Float:
+        if self._packed is not None and self._players is None:
+            values = self._packed.selected_pairs(
+                packed_rows(X),
+                selected=selected,
+                game=self._packed_game(game),
+                summation=how.summation,
+                n_threads=how.n_threads,
+                progress=how.progress,
+            )
+            return finite(values)
+        if not self._is_local(game):
+            return super().selected_pairs(X, selected, game=game, how=how)
+        k, rows = len(selected), as_sparse_rows(X, "X", allow_no_rows=True)
+        values = np.zeros((rows.shape[0], k * (k + 1) // 2, self.n_outputs))
+        for number in range(len(values)):
+            row = rows[number : number + 1]
+            for part, of_part, weight in self._parts(row, game):
+                # The columns of other players have no values in this row.
+                present = np.flatnonzero(np.isin(selected, part.players))
+                own = np.searchsorted(part.players, selected[present])
+                pairs = part.function.selected_pairs(
+                    part.rows(row), own, game=of_part, how=how.reporting(None)
+                )
+                members = np.append(present, k)[coalitions(len(present) + 1, 2)]
+                values[number, ranks(members, k + 1)] += weight * pairs[0]
+            if how.progress is not None:
+                how.progress(number + 1, len(values))
+        return values
 
     def base(self, game: Game, how: Computation) -> float | Float:
         if game.value_function == "neutral" or not self.points.shape[0]:
