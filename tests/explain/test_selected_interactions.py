@@ -1,5 +1,6 @@
 """Interactions of selected features, and of each with all others together."""
 
+import json
 from functools import cache
 from itertools import combinations
 
@@ -8,9 +9,11 @@ import pytest
 from brute_force_interactions import exact, interventional_worths, marginal_worths, neutral_worths
 from interaction_models import ROWS, SINGLE, SVR_MODEL, D, Z
 from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, SVR
 
 import pkex
@@ -167,7 +170,20 @@ def test_a_number_selects_the_features_with_the_largest_mean_absolute_value():
     found = explainer.interactions(FEW, features=3)
     assert found.feature_names == [*(f"x{j}" for j in order), "other columns (11)"]
     np.testing.assert_array_equal(found.to_shap().data[:, :3], FEW.toarray()[:, order])
-    assert np.isnan(found.to_shap().data[:, 3]).all()
+    assert found.to_shap().data[0, 3] == "11 values"
+
+
+def test_words_of_documents_are_named_and_results_are_saved_with_them():
+    texts = ["good wine good food", "bad wine", "good service", "bad food slow service", "slow"]
+    model = make_pipeline(TfidfVectorizer(), SVC()).fit(texts, [1, 0, 1, 0, 0])
+    found = pkex.Explainer(model).interactions(texts, features=["wine", "good"])
+    assert found.feature_names == ["wine", "good", "other words (4)"]
+    assert "wine × other words (4)" in found.to_html()
+    assert "good × other words (4)" in str(found)
+    found.plot()
+    loaded = pkex.Interactions.from_dict(json.loads(json.dumps(found.to_dict())))
+    np.testing.assert_array_equal(loaded.of("good", "other words (4)"), found.of(1, 2))
+    np.testing.assert_array_equal(loaded.to_shap().data, found.to_shap().data)
 
 
 def test_rows_add_up_to_shapley_values_and_the_output():

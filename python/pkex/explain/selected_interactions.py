@@ -131,7 +131,7 @@ def with_others(
 ) -> ExplainedRows:
     """Return rows by selected features, and one more that stands for all others.
 
-    The others have no feature values of their own: they are missing (NaN).
+    As for a group of columns, the feature value of the others is a text.
     """
     data, names = explained.data[:, selected], [explained.features[j] for j in selected]
     missing = explained.data.shape[1] - len(selected)
@@ -140,5 +140,6 @@ def with_others(
         if explained.documents is not None:
             noun = explained.documents.noun
         names.append(f"other {noun}s ({missing:,})")
-        data = np.concatenate([data, np.full((len(data), 1), np.nan, dtype=data.dtype)], axis=1)
+        text = np.full((len(data), 1), f"{missing:,} values", dtype=object)
+        data = np.concatenate([data.astype(object), text], axis=1)
     return replace(explained, data=data, features=names, documents=None)
