@@ -7,6 +7,10 @@ from shapiq.explainer.product_kernel import ProductKernelExplainer
 from sparse_rows import LogarithmQuadrature, documents, regression
 
 import pkex
+from pkex.execution.computation import Computation
+from pkex.games.indices import PAIRS
+from pkex.games.selected_pairs import pairs_with_others
+from pkex.games.value_functions import Game
 
 POINTS, COLUMNS, WORDS, ROWS = 2000, 20_000, 50, 50
 PROBLEM = f"a row, {POINTS} points × {COLUMNS} columns, {WORDS} words"
@@ -91,3 +95,35 @@ def test_more_columns(compare, model, X, game):
     few = explaining(model, X, game)
     fewer = Task(lambda: (few.call(), None)[1], ROWS)
     compare(f"{PROBLEM}: ten times the columns, {game}", more, fewer, goal="≤ 1.5×")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_interactions_among_ten_columns(compare, model, X, game):
+    explainer = pkex.Explainer(model, **GAMES[game])
+    pairs = Task(lambda: (explainer.interactions(X, features=10), None)[1], ROWS)
+    values = explaining(model, X, game)
+    alone = Task(lambda: (values.call(), None)[1], ROWS)
+    what = f"{PROBLEM}: interactions among 10 columns, and values alone, {game}"
+    compare(what, pairs, alone, goal="≤ 4×")
+
+
+def test_all_pairs(compare):
+    """With dense rows of fewer columns, which are selected from all pairs."""
+    points, columns, words = 500, 500, 50
+    expansion = dense(regression(points, columns, words))._problem.function
+    X, selected = documents(4, columns, words, seed=1), np.arange(10)
+    game, how = Game("neutral", None), Computation()
+
+    def all_pairs():
+        pairs = expansion.explain(X.toarray(), game=game, quantity=PAIRS, how=how)
+        return pairs_with_others(pairs, selected, columns)
+
+    sparse = pkex.Explainer(regression(points, columns, words), **GAMES["neutral"])
+    own = sparse._problem.function
+    ours = Task(lambda: own.selected_pairs(X, selected, game=game, how=how), 4)
+    dense_rows = Task(
+        lambda: expansion.selected_pairs(X.toarray(), selected, game=game, how=how), 4
+    )
+    what = f"a row, {points} points × {columns} columns, {words} words: pairs of 10 columns, "
+    compare(f"{what}all pairs", Task(all_pairs, 4), ours, seconds=20.0)
+    compare(f"{what}all pairs, dense rows", Task(all_pairs, 4), dense_rows, seconds=20.0)

@@ -18,6 +18,9 @@ from sklearn.svm import SVC, SVR
 
 import pkex
 from pkex.errors import InputError, InputTypeError
+from pkex.execution.computation import Computation
+from pkex.games.indices import PAIRS
+from pkex.games.selected_pairs import pairs_with_others
 
 
 def neutral(x):
@@ -152,6 +155,21 @@ def test_powers_of_many_columns_have_the_pairs_of_the_columns_of_a_row(game):
     assert found.feature_names[-1] == "other columns (5,995)"
     scale = np.abs(expected.values).max()
     np.testing.assert_allclose(found.values, expected.values, rtol=0, atol=1e-12 * scale)
+
+
+@pytest.mark.parametrize("game", ["neutral", "interventional", "marginal", None])
+def test_dense_points_of_many_columns_have_the_sums_of_all_pairs(game):
+    data = np.random.default_rng(1).normal(size=(25, 90))
+    kernel = 0.5 * pkex.kernels.RBF(9.0) + pkex.kernels.Laplacian(30.0) * pkex.kernels.Cauchy(20.0)
+    function = pkex.KernelExpansion(data[:20], data[:20, :2], kernel)
+    background = data[22:] if game in ("interventional", "marginal") else None
+    explainer = pkex.Explainer(function, background, value_function=game)
+    problem, rows, selected = explainer._problem, data[20:22], np.array([40, 3, 89])
+    found = explainer.interactions(rows, features=selected).of_size(2)
+    pairs = problem.function.explain(rows, game=problem.game, quantity=PAIRS, how=Computation())
+    expected = pairs_with_others(pairs, selected, 90)
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * scale)
 
 
 def test_rows_and_splits_have_equal_bits():
