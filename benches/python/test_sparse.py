@@ -107,23 +107,22 @@ def test_interactions_among_ten_columns(compare, model, X, game):
     compare(what, pairs, alone, goal="≤ 4×")
 
 
-def test_all_pairs(compare):
-    """With dense rows of fewer columns, which are selected from all pairs."""
+@pytest.mark.parametrize("rows", ["sparse", "dense"])
+def test_all_pairs(compare, rows):
+    """From which pairs among ten columns, and with all others, are selected and added."""
     points, columns, words = 500, 500, 50
-    expansion = dense(regression(points, columns, words))._problem.function
+    fitted = regression(points, columns, words)
     X, selected = documents(4, columns, words, seed=1), np.arange(10)
-    game, how = Game("neutral", None), Computation()
+    function = dense(fitted)._problem.function
+    dense_rows, game, how = X.toarray(), Game("neutral", None), Computation()
 
     def all_pairs():
-        pairs = expansion.explain(X.toarray(), game=game, quantity=PAIRS, how=how)
+        pairs = function.explain(dense_rows, game=game, quantity=PAIRS, how=how)
         return pairs_with_others(pairs, selected, columns)
 
-    sparse = pkex.Explainer(regression(points, columns, words), **GAMES["neutral"])
-    own = sparse._problem.function
-    ours = Task(lambda: own.selected_pairs(X, selected, game=game, how=how), 4)
-    dense_rows = Task(
-        lambda: expansion.selected_pairs(X.toarray(), selected, game=game, how=how), 4
-    )
-    what = f"a row, {points} points × {columns} columns, {words} words: pairs of 10 columns, "
-    compare(f"{what}all pairs", Task(all_pairs, 4), ours, seconds=20.0)
-    compare(f"{what}all pairs, dense rows", Task(all_pairs, 4), dense_rows, seconds=20.0)
+    own, some = function, dense_rows
+    if rows == "sparse":
+        own, some = pkex.Explainer(fitted, **GAMES["neutral"])._problem.function, X
+    ours = Task(lambda: own.selected_pairs(some, selected, game=game, how=how), 4)
+    what = f"a row, {points} points × {columns} columns, {words} words: all pairs, {rows} rows"
+    compare(what, Task(all_pairs, 4), ours, seconds=20.0)
