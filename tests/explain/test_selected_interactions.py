@@ -241,3 +241,15 @@ def test_all_features_have_no_others():
 def test_other_selections_and_indices_raise_errors(options, error, message):
     with pytest.raises(error, match=message):
         pkex.Explainer(SVR_MODEL).interactions(ROWS, **options)
+
+
+def test_pairs_that_do_not_fit_into_memory_raise_an_error():
+    points = sparse.csr_array(([1.0, 2.0], ([0, 1], [5, 24_999])), shape=(2, 25_000))
+    function = pkex.KernelExpansion(points, [1.0, -1.0], pkex.kernels.Polynomial(2))
+    message = r"features requires all pairs of 25,000 features for this function, 2\.5 GB a row"
+    with pytest.raises(InputError, match=message):
+        pkex.Explainer(function).interactions(points, features=[5])
+    function = pkex.KernelExpansion(points, [1.0, -1.0], pkex.kernels.RBF())
+    message = r"features selects 25,000 features, whose pairs take 5\.0 GB"
+    with pytest.raises(InputError, match=message):
+        pkex.Explainer(function).interactions(points, features=25_000)

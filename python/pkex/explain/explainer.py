@@ -540,8 +540,9 @@ class Explainer(SkopsGuard, AttributeHints):
             Features by name or number, or how many of those with the largest mean |Shapley value|
             over the rows (and outputs). The result has these features and one more,
             "other columns (19,934)", whose coefficients are sums over all others: rows still add up
-            to the output, and with half of each pair to the Shapley values. It requires order 2
-            and index "k-SII" or "SII". Time grows as k² + d for k features.
+            to the output (k-SII), and with half of each pair to the Shapley values. It requires
+            order 2 and index "k-SII" or "SII". For product kernels, time grows as k² + d for k
+            features; other functions compute all pairs of a row.
         progress : bool or callable, default False
             As in calling the explainer.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from math import comb
 from typing import TypeAlias
 
 import numpy as np
@@ -34,6 +35,8 @@ FeatureSelection: TypeAlias = int | Iterable[int | str]
 
 # The indices whose pairs have the uniform measure, as Shapley values do.
 _INDICES = ("k-SII", "SII")
+# Largest size of all pairs, in bytes.
+_MOST_BYTES = 1 << 31
 _EXAMPLE = "pass features=10 for the ten strongest, or a list such as features=['age', 'bmi']"
 
 
@@ -116,6 +119,7 @@ def selected_values(
     of_singles, of_pairs, of_empty = parts_of(how.progress, 1.0, 3.0, 0.1)
     singles = function.explain(rows, game=game, how=how.reporting(of_singles))
     selected = selected_features(problem, explained, features, singles)
+    _check_size(len(selected), rows.shape[0] * function.n_outputs)
     pairs = function.selected_pairs(rows, selected, game=game, how=how.reporting(of_pairs))
     with np.errstate(over="ignore", invalid="ignore"):
         values = finite(with_singles(singles, pairs, selected, index))
@@ -124,6 +128,18 @@ def selected_values(
         return selected, values, None
     empty = function.explain(rows, game=game, quantity=first, how=how.reporting(of_empty))
     return selected, values, finite(empty[:, 0])
+
+
+def _check_size(n_selected: int, n_values: int) -> None:
+    """Raise InputError if the pairs take too much memory, given the number of values of each."""
+    size = 8 * comb(n_selected + 1, 2) * n_values
+    if size > _MOST_BYTES:
+        raise InputError(
+            "features",
+            f"selects {n_selected:,} features, whose pairs take {size / 1e9:,.1f} GB; at most "
+            f"{_MOST_BYTES / 1e9:.1f} GB are supported",
+            ["select fewer features", "explain fewer rows at a time"],
+        )
 
 
 def with_others(

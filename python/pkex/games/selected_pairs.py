@@ -34,10 +34,13 @@ def pairs_with_others(pairs: Float, selected: NDArray[np.int64], n_players: int)
     k = len(selected)
     others = np.setdiff1d(np.arange(n_players), selected)
     values = np.zeros((len(pairs), k * (k + 1) // 2, pairs.shape[2]))
-    for place, (one, other) in enumerate(coalitions(k + 1, 2).tolist()):
-        partners = others if other == k else selected[other : other + 1]
-        if len(partners):
-            members = np.stack([np.full(len(partners), selected[one]), partners], axis=1)
+    one, other = coalitions(k + 1, 2).T
+    are_selected = other < k
+    members = np.stack([selected[one[are_selected]], selected[other[are_selected]]], axis=1)
+    values[:, are_selected] = pairs[:, ranks(np.sort(members, axis=1), n_players)]
+    for player, place in zip(selected, np.flatnonzero(~are_selected), strict=True):
+        if len(others):
+            members = np.stack([np.full(len(others), player), others], axis=1)
             own = pairs[:, ranks(np.sort(members, axis=1), n_players)]
             values[:, place] = added(own.swapaxes(0, 1))
     return values
@@ -72,7 +75,7 @@ def with_singles(values: Float, pairs: Float, selected: NDArray[np.int64], index
         members, pairs = members[is_of_selected], pairs[:, is_of_selected]
     whole = np.stack(singles, axis=1)
     if index == "k-SII":
-        for place, (one, other) in enumerate(members.tolist()):
-            whole[:, one] -= 0.5 * pairs[:, place]
-            whole[:, other] -= 0.5 * pairs[:, place]
+        for place in range(whole.shape[1]) if len(members) else ():
+            own = pairs[:, (members == place).any(axis=1)]
+            whole[:, place] -= 0.5 * added(own.swapaxes(0, 1))
     return np.concatenate([whole, pairs], axis=1)
