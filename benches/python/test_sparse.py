@@ -7,6 +7,10 @@ from shapiq.explainer.product_kernel import ProductKernelExplainer
 from sparse_rows import LogarithmQuadrature, documents, regression
 
 import pkex
+from pkex.execution.computation import Computation
+from pkex.games.indices import PAIRS
+from pkex.games.selected_pairs import pairs_with_others
+from pkex.games.value_functions import Game
 
 POINTS, COLUMNS, WORDS, ROWS = 2000, 20_000, 50, 50
 PROBLEM = f"a row, {POINTS} points × {COLUMNS} columns, {WORDS} words"
@@ -91,3 +95,34 @@ def test_more_columns(compare, model, X, game):
     few = explaining(model, X, game)
     fewer = Task(lambda: (few.call(), None)[1], ROWS)
     compare(f"{PROBLEM}: ten times the columns, {game}", more, fewer, goal="≤ 1.5×")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_interactions_among_ten_columns(compare, model, X, game):
+    explainer = pkex.Explainer(model, **GAMES[game])
+    pairs = Task(lambda: (explainer.interactions(X, features=10), None)[1], ROWS)
+    values = explaining(model, X, game)
+    alone = Task(lambda: (values.call(), None)[1], ROWS)
+    what = f"{PROBLEM}: interactions among 10 columns, and values alone, {game}"
+    compare(what, pairs, alone, goal="≤ 4×")
+
+
+@pytest.mark.parametrize("rows", ["sparse", "dense"])
+def test_all_pairs(compare, rows):
+    """From which pairs among ten columns, and with all others, are selected and added."""
+    points, columns, words = 500, 500, 50
+    fitted = regression(points, columns, words)
+    X, selected = documents(4, columns, words, seed=1), np.arange(10)
+    function = dense(fitted)._problem.function
+    dense_rows, game, how = X.toarray(), Game("neutral", None), Computation()
+
+    def all_pairs():
+        pairs = function.explain(dense_rows, game=game, quantity=PAIRS, how=how)
+        return pairs_with_others(pairs, selected, columns)
+
+    own, some = function, dense_rows
+    if rows == "sparse":
+        own, some = pkex.Explainer(fitted, **GAMES["neutral"])._problem.function, X
+    ours = Task(lambda: own.selected_pairs(some, selected, game=game, how=how), 4)
+    what = f"a row, {points} points × {columns} columns, {words} words: all pairs, {rows} rows"
+    compare(what, Task(all_pairs, 4), ours, seconds=20.0)

@@ -267,6 +267,16 @@ class SparseExpansion:
         n_threads: int,
         progress: _Progress | None = None,
     ) -> NDArray[np.float64]: ...
+    def selected_pairs(
+        self,
+        X: _SparseRows,
+        *,
+        selected: NDArray[np.int64],
+        game: _SparseGame,
+        summation: str,
+        n_threads: int,
+        progress: _Progress | None = None,
+    ) -> NDArray[np.float64]: ...
     def base(
         self,
         *,

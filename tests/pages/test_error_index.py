@@ -122,6 +122,9 @@ CASES: dict[str, Callable[[], object]] = {
         GaussianProcessRegressor(alpha=0.1).fit(X, target), value_function="neutral"
     )(X, uncertainty=True),
     "Unknown interaction index": lambda: pkex.Explainer(regressor()).interactions(X, index="SV"),
+    "Index of selected features": lambda: pkex.Explainer(regressor()).interactions(
+        X, features=[0], index="STII"
+    ),
     "Order too high": lambda: pkex.Explainer(regressor()).interactions(X, order=5),
     "Samples with different columns": lambda: pkex.mmd(X, Y[["a", "b"]]),
     "Missing values in samples": lambda: pkex.mmd(X, with_missing()),

@@ -18,6 +18,7 @@ from pkex.explain.interaction_values import interactions
 from pkex.explain.links import Transform
 from pkex.explain.loss_values import loss_values
 from pkex.explain.problem import Problem
+from pkex.explain.selected_interactions import FeatureSelection
 from pkex.functions.conditional import Conditional
 from pkex.functions.linked import Link
 from pkex.functions.losses import Loss
@@ -521,6 +522,7 @@ class Explainer(SkopsGuard, AttributeHints):
         *,
         index: Index = "k-SII",
         order: int = 2,
+        features: FeatureSelection | None = None,
         progress: Progress = False,
     ) -> Interactions:
         """Compute Shapley interactions of up to `order` features.
@@ -534,6 +536,13 @@ class Explainer(SkopsGuard, AttributeHints):
             "BII" (Banzhaf), "FBII" (faithful Banzhaf), "Moebius", "Co-Moebius", "CHII" (chaining).
         order : int, default 2
             Largest number of features in a coalition. Time and memory grow as C(d, order).
+        features : int, or list of int or str, optional
+            Features by name or number, or how many of those with the largest mean |Shapley value|
+            over the rows (and outputs). The result has these features and one more,
+            "other columns (19,934)", whose coefficients are sums over all others: rows still add up
+            to the output (k-SII), and with half of each pair to the Shapley values. It requires
+            order 2 and index "k-SII" or "SII". For product kernels, time grows as k² + d for k
+            features; other functions compute all pairs of a row.
         progress : bool or callable, default False
             As in calling the explainer.
 
@@ -545,7 +554,11 @@ class Explainer(SkopsGuard, AttributeHints):
         ------
         ValueError
             If `index` is unknown, `order` is larger than the number of features, the result is too
-            large, or the explainer's method is "recursion"; or as in calling the explainer.
+            large, or the explainer's method is "recursion"; if `features` is empty, out of range or
+            has a feature twice, or `index` or `order` does not support it; or as in calling the
+            explainer.
+        KeyError, IndexError
+            If one of `features` does not exist.
         TypeError, OverflowError
             As in calling the explainer.
 
@@ -567,7 +580,9 @@ class Explainer(SkopsGuard, AttributeHints):
         >>> bool(abs(total - model.predict(X)).max() < 1e-12)
         True
         """
-        return interactions(self._problem, X, index=index, order=order, progress=progress)
+        return interactions(
+            self._problem, X, index=index, order=order, features=features, progress=progress
+        )
 
     @property
     def feature_names(self) -> list[str]:

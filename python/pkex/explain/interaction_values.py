@@ -10,6 +10,12 @@ from numpy.typing import ArrayLike
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress, parts_of
 from pkex.explain.problem import Problem
+from pkex.explain.selected_interactions import (
+    FeatureSelection,
+    check_selection,
+    selected_values,
+    with_others,
+)
 from pkex.functions.base import Function, finite
 from pkex.games.indices import INDICES, Index, add_supersets, quantities
 from pkex.games.value_functions import Game
@@ -26,25 +32,43 @@ _MOST_BYTES = 1 << 31
 
 
 def interactions(
-    problem: Problem, X: ArrayLike, *, index: Index, order: int, progress: Progress
+    problem: Problem,
+    X: ArrayLike,
+    *,
+    index: Index,
+    order: int,
+    features: FeatureSelection | None,
+    progress: Progress,
 ) -> Interactions:
-    """Return the interactions of rows for all coalitions of up to `order` features."""
+    """Return the interactions of rows for all coalitions of up to `order` features.
+
+    With `features`, the coalitions are of these and one more feature, for all others.
+    """
     if problem.settings.method != "quadrature":
         raise ValueError(
             f"method={problem.settings.method!r} computes Shapley values only; make an Explainer "
             "with method='quadrature' for interactions"
         )
-    outputs = problem.schema.outputs
-    explained = problem.schema.read(X)
-    rows, function = explained.rows, problem.function
-    check_interactions(index, order, function.n_players, len(rows), function.n_outputs)
-    with problem.settings.computing(progress) as how:
-        values, empty_values = interaction_values(
-            function, rows, index, int(order), problem.game, how
-        )
+    outputs, function = problem.schema.outputs, problem.function
+    explained = problem.schema.read(X, keeps_sparse=features is not None)
+    check_choice("index", index, INDICES)
+    if features is not None:
+        check_selection(index, order)
+        with problem.settings.computing(progress) as how:
+            selected, values, empty_values = selected_values(
+                problem, explained, features, index, how
+            )
+        explained = with_others(problem, explained, selected)
+    else:
+        rows = explained.rows
+        check_interactions(index, order, function.n_players, len(rows), function.n_outputs)
+        with problem.settings.computing(progress) as how:
+            values, empty_values = interaction_values(
+                function, rows, index, int(order), problem.game, how
+            )
     has_axis, base = outputs.axis_names is not None, problem.expected_value
     if empty_values is None:
-        empty_values = same_for_all(base, len(rows))
+        empty_values = same_for_all(base, len(values))
     elif not has_axis:
         empty_values = empty_values[..., 0]
     return Interactions(
@@ -55,7 +79,7 @@ def interactions(
         explained.features,
         outputs.axis_names,
         index,
-        int(order),
+        min(int(order), len(explained.features)),
         row_index=explained.row_index,
         output_name=outputs.name,
         value_function=problem.game.value_function,

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import comb
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -17,8 +18,9 @@ from pkex.execution.threads import thread_count
 from pkex.functions.products import Products
 from pkex.games.coalitions import all_coalitions, coalition_numbers, coalitions
 from pkex.games.conditioning import Weights
-from pkex.games.indices import SHAPLEY, Quantity
+from pkex.games.indices import PAIRS, SHAPLEY, Quantity
 from pkex.games.player_limits import GROUP_COLUMNS, MOST_PLAYERS
+from pkex.games.selected_pairs import pairs_with_others
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only
 from pkex.inputs.wording import counted
@@ -45,6 +47,8 @@ ConditionalMeans: TypeAlias = Callable[[Weights, NDArray[np.bool_]], Float]
 
 # Rows that a function is evaluated at together, unless a single row has more coalitions.
 _BLOCK = 1 << 14
+# The largest size of all pairs of a row, and of several rows at a time, in bytes.
+_MOST_BYTES, _BYTES_AT_ONCE = 1 << 31, 1 << 26
 
 
 class Function(ABC):
@@ -165,6 +169,51 @@ class Function(ABC):
         lexicographic order, shape (n, coalitions, n_outputs). The coefficient of the empty
         coalition includes constants.
         """
+
+    def selected_pairs(
+        self, X: Rows, selected: NDArray[np.int64], *, game: Game, how: Computation
+    ) -> Float:
+        """Return the SII of pairs of selected players and one more that stands for all others.
+
+        By default, they are selected from all pairs, and added.
+
+        Parameters
+        ----------
+        X : ndarray or csr_array of shape (n, d)
+        selected : ndarray of int64, shape (k,)
+        game : Game
+        how : Computation
+
+        Returns
+        -------
+        ndarray of shape (n, C(k + 1, 2), n_outputs)
+            In lexicographic order, in which the others are the last player. The pair of a player
+            with the others is the sum of its pairs with each of them.
+
+        Raises
+        ------
+        InputError
+            If all pairs of a row take too much memory.
+        """
+        k, n_rows = len(selected), X.shape[0]
+        values = np.zeros((n_rows, comb(k + 1, 2), self.n_outputs))
+        if self.is_additive:
+            return values
+        size = 8 * comb(self.n_players, 2) * self.n_outputs
+        if size > _MOST_BYTES:
+            raise InputError(
+                "features",
+                f"requires all pairs of {self.n_players:,} features for this function, "
+                f"{size / 1e9:,.1f} GB a row",
+                GROUP_COLUMNS,
+            )
+        step = max(1, _BYTES_AT_ONCE // size)
+        blocks = [slice(start, start + step) for start in range(0, n_rows, step)]
+        for number, some in enumerate(blocks):
+            of_block = how.part(number, len(blocks))
+            pairs = self.explain(X[some], game=game, quantity=PAIRS, how=of_block)
+            values[some] = pairs_with_others(pairs, selected, self.n_players)
+        return values
 
     @abstractmethod
     def base(self, game: Game, how: Computation) -> float | Float:

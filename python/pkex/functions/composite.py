@@ -123,6 +123,13 @@ class Composite(Function):
             of_part = how.part(number, len(self.parts))
             yield part.explain(X, game=game, quantity=quantity, how=of_part)
 
+    def _pairs_of_parts(
+        self, X: Rows, selected: NDArray[np.int64], game: Game, how: Computation
+    ) -> Iterator[Float]:
+        for number, part in enumerate(self.parts):
+            of_part = how.part(number, len(self.parts))
+            yield part.selected_pairs(X, selected, game=game, how=of_part)
+
     def _outputs_of_parts(
         self, row: Float, game: Game, members: Members, how: Computation
     ) -> Iterator[Float]:
@@ -185,6 +192,13 @@ class Combination(Composite):
         values = self._explained_parts(X, game, quantity, how)
         with np.errstate(over="ignore", invalid="ignore"):
             return finite(self._sum(values, with_intercept=quantity.size == 0))
+
+    def selected_pairs(
+        self, X: Rows, selected: NDArray[np.int64], *, game: Game, how: Computation
+    ) -> Float:
+        pairs = self._pairs_of_parts(X, selected, game, how)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return finite(self._sum(pairs, with_intercept=False))
 
     def base(self, game: Game, how: Computation) -> float | Float:
         base = self._sum(map(np.asarray, self._bases(game, how)))
@@ -290,6 +304,11 @@ class Stack(Composite):
         self, X: Rows, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
     ) -> Float:
         return np.concatenate(list(self._explained_parts(X, game, quantity, how)), axis=-1)
+
+    def selected_pairs(
+        self, X: Rows, selected: NDArray[np.int64], *, game: Game, how: Computation
+    ) -> Float:
+        return np.concatenate(list(self._pairs_of_parts(X, selected, game, how)), axis=-1)
 
     def base(self, game: Game, how: Computation) -> Float:
         return np.array(list(self._bases(game, how)))

@@ -25,6 +25,7 @@ from pkex.functions.fingerprints import are_bits, neutral_values, tanimoto_ampli
 from pkex.functions.packing import Packing
 from pkex.functions.products import Joined, Products, TermsOfPoints
 from pkex.functions.series_products import products_of_series
+from pkex.functions.sparse_pairs import are_faster, packed_rows, selected_pairs
 from pkex.functions.squares import PairSquares, unsupported_squares
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.player_limits import MOST_PLAYERS
@@ -184,6 +185,18 @@ class KernelSum(Function):
             return finite(values)
         values = self._packing.quantity(X, game, quantity, how)
         return values + self.intercept if quantity.size == 0 else values
+
+    def selected_pairs(
+        self, X: Float, selected: NDArray[np.int64], *, game: Game, how: Computation
+    ) -> Float:
+        terms = self.kernel.terms(self.n_features)
+        if self._players is not None or not are_faster(self.points, terms):
+            return super().selected_pairs(X, selected, game=game, how=how)
+        weights = np.ascontiguousarray(self._columns_of_coefficients)
+        packed = _core.SparseExpansion(
+            packed_rows(self.points), weights, [term.packed() for term in terms]
+        )
+        return finite(selected_pairs(packed, X, selected, game, how))
 
     @property
     def _has_closed_form(self) -> bool:

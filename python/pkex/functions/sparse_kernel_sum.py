@@ -30,7 +30,9 @@ from pkex.functions.kernel_sum import (
 from pkex.functions.linear import LinearFunction
 from pkex.functions.products import Products
 from pkex.functions.sparse_groups import FAMILIES, GroupFactors, logarithms_at_zero
+from pkex.functions.sparse_pairs import packed_rows, selected_pairs, sparse_game
 from pkex.functions.sparse_powers import MOST_DEGREES, PowersAtPoints, moments_of
+from pkex.games.coalitions import coalitions, ranks
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.means import added
 from pkex.games.value_functions import NEUTRAL, Game
@@ -238,11 +240,35 @@ class SparseKernelSum(Function):
             return None
         return self._packed.explain(
             packed_rows(X),
-            game=self._packed_game(game),
+            game=sparse_game(game),
             summation=how.summation,
             n_threads=how.n_threads,
             progress=how.progress,
         )
+
+    def selected_pairs(
+        self, X: Rows, selected: NDArray[np.int64], *, game: Game, how: Computation
+    ) -> Float:
+        if self._packed is not None and self._players is None:
+            return finite(selected_pairs(self._packed, X, selected, game, how))
+        if not self._is_local(game):
+            return super().selected_pairs(X, selected, game=game, how=how)
+        k, rows = len(selected), as_sparse_rows(X, "X", allow_no_rows=True)
+        values = np.zeros((rows.shape[0], k * (k + 1) // 2, self.n_outputs))
+        for number in range(len(values)):
+            row = rows[number : number + 1]
+            for part, of_part, weight in self._parts(row, game):
+                # The columns of other players have no values in this row.
+                present = np.flatnonzero(np.isin(selected, part.players))
+                own = np.searchsorted(part.players, selected[present])
+                pairs = part.function.selected_pairs(
+                    part.rows(row), own, game=of_part, how=how.reporting(None)
+                )
+                members = np.append(present, k)[coalitions(len(present) + 1, 2)]
+                values[number, ranks(members, k + 1)] += weight * pairs[0]
+            if how.progress is not None:
+                how.progress(number + 1, len(values))
+        return values
 
     def base(self, game: Game, how: Computation) -> float | Float:
         if game.value_function == "neutral" or not self.points.shape[0]:
@@ -255,7 +281,7 @@ class SparseKernelSum(Function):
             return means if self.has_output_axis else float(means)
         if self._packed is not None and self._players is None:
             sums = self._packed.base(
-                game=self._packed_game(game), n_threads=how.n_threads, progress=how.progress
+                game=sparse_game(game), n_threads=how.n_threads, progress=how.progress
             )
             return self._as_base(finite_base(sums + self.intercept))
         background = self._background(game)
@@ -276,12 +302,6 @@ class SparseKernelSum(Function):
         if self._groups is None:
             self._groups = GroupFactors(self._term, self.points, self.players)
         return self._groups, self._term.coefficient * self._columns_of_coefficients
-
-    def _packed_game(self, game: Game) -> Any:
-        """Return the game in the form of the engine, with sparse background rows."""
-        if game.background is None:
-            return game.packed
-        return game.value_function, packed_rows(game.background[0]), game.background[1]
 
     def _background(self, game: Game) -> tuple[SparseRows, Float]:
         """Return the background of a game as sparse rows, by default the points, with weights."""
@@ -423,13 +443,6 @@ class SparseKernelSum(Function):
     def __repr__(self) -> str:
         n_points = self.points.shape[0]
         return f"KernelExpansion({self._sizes((n_points, 'sparse point'))}, kernel={self.kernel!r})"
-
-
-def packed_rows(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64], Float, int]:
-    """Return rows in the form of the engine."""
-    sparse = as_sparse_rows(rows, "X", allow_no_rows=True)
-    starts, columns = (part.astype(np.int64) for part in (sparse.indptr, sparse.indices))
-    return starts, columns, sparse.data, sparse.shape[1]
 
 
 @dataclass(frozen=True, eq=False)

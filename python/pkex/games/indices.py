@@ -26,6 +26,7 @@ from pkex.typing import Float
 
 __all__ = [
     "INDICES",
+    "PAIRS",
     "SHAPLEY",
     "Index",
     "Quantity",
@@ -60,7 +61,7 @@ class Quantity:
 
 
 _UNIFORM = (1.0, 0, 0, 0)
-SHAPLEY = Quantity(1, _UNIFORM)
+SHAPLEY, PAIRS = Quantity(1, _UNIFORM), Quantity(2, _UNIFORM)
 
 
 def quantities(index: Index, order: int) -> list[Quantity]:

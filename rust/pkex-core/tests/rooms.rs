@@ -22,7 +22,7 @@ const ROOMS: &str = "
     absent/      games neutral interventional marginal squares
     expansion
     sparse/      rows profiles tiles means own_factors marginal cell
-    sparse/      compare fill add_up values expansion
+    sparse/      compare fill add_up values selected_pairs expansion
     coalitions/  tables factors all listed values
     coupling
     sample/      octets layout absent self_pairs weights problem packed workspace tiles totals sums

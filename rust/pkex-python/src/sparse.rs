@@ -134,6 +134,32 @@ impl SparseExpansion {
         call::array(py, call::run(py, progress, explain)?, shape)
     }
 
+    /// Shapley interaction indices of shape (rows, pairs, outputs), of the pairs of selected columns
+    /// and one more player that stands for all others.
+    #[pyo3(signature = (X, *, selected, game, summation, n_threads, progress = None))]
+    #[expect(non_snake_case, reason = "X is what Python's users call it")]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+    fn selected_pairs<'py>(
+        &self,
+        py: Python<'py>,
+        X: RowsArgument<'py>,
+        selected: PyReadonlyArray1<'py, i64>,
+        game: SparseGameArgument<'py>,
+        summation: &str,
+        n_threads: usize,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray3<f64>>> {
+        let (x, game) = (Rows::copied("X", &X)?, Game::copied(&game)?);
+        let selected = arguments::indices("selected", &selected)?;
+        let settings = settings(summation, n_threads)?;
+        let (x, game) = (x.matrix()?, game.game()?);
+        let count = selected.len() * (selected.len() + 1) / 2;
+        let shape = [x.rows(), count, self.0.outputs()];
+        let pairs =
+            |monitor: Monitor<'_>| self.0.selected_pairs(x, &selected, game, &settings, monitor);
+        call::array(py, call::run(py, progress, pairs)?, shape)
+    }
+
     /// The value of the empty coalition in the game "neutral" or "marginal of points", or in
     /// ("marginal", background rows, their weights), of shape (outputs,).
     #[pyo3(signature = (*, game, n_threads, progress = None))]

@@ -15,6 +15,7 @@ use crate::sparse::means::SparseBackground;
 use crate::sparse::own_factors::{OwnFactors, ZeroFactors};
 use crate::sparse::profiles::{Profiles, log};
 use crate::sparse::rows::{SparseMatrix, SparseRow};
+use crate::sparse::selected_pairs::{PairWorkspace, pairs_with_others};
 use crate::sparse::tiles::Tile;
 use crate::threads::{Monitor, Parallelism, Stop};
 use crate::walk::waves::{Units, Waves};
@@ -146,11 +147,65 @@ impl SparseExpansion {
                     values: &mut [f64]| {
             let (cells, sums) = workspace;
             sums.fill(Sum::default());
-            self.add_up(x.row(row), game, prepared.as_deref(), cells, context, sums);
+            self.for_each_cell(
+                x.row(row),
+                &[],
+                (game, prepared.as_deref()),
+                context,
+                |cell, item| {
+                    cell.add_values(item, cells, context, sums);
+                },
+            );
             write(values, sums);
         };
         let workspace = |memory: &Memory| {
             Ok((CellWorkspace::default(), memory.filled(width, Sum::default(), SUMS)?))
+        };
+        self.for_each_row(x.rows(), width, settings, monitor, workspace, work)
+    }
+
+    /// Computes the Shapley interaction indices of the pairs of selected columns and one more
+    /// player, whose pair with a column is the sum of its pairs with all others: row by row of `x`,
+    /// pair by pair in lexicographic order, in which the others are the last player, output by
+    /// output.
+    ///
+    /// # Errors
+    /// As [`SparseExpansion::explain`], or if a selected column does not exist or occurs twice.
+    pub fn selected_pairs(
+        &self,
+        x: SparseMatrix<'_>,
+        selected: &[usize],
+        game: SparseGame<'_>,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Vec<f64>, Error> {
+        self.check_columns("X", x)?;
+        let mut ascending = selected.to_vec();
+        ascending.sort_unstable();
+        ascending.dedup();
+        if ascending.len() < selected.len() || ascending.last() >= Some(&self.columns) {
+            return Err(Error::Shape {
+                argument: "selected",
+                expected: format!("different numbers below {}", self.columns),
+                got: format!("{selected:?}"),
+            });
+        }
+        let prepared = self.prepared(game, settings, &mut |_, total| monitor(0, total))?;
+        let width = saturating_product([pairs_with_others(selected.len()), self.outputs]);
+        let work = |workspace: &mut (PairWorkspace, Vec<Sum>),
+                    row,
+                    context: Context<'_>,
+                    values: &mut [f64]| {
+            let (pairs, sums) = workspace;
+            sums.fill(Sum::default());
+            let game = (game, prepared.as_deref());
+            self.for_each_cell(x.row(row), &ascending, game, context, |cell, item| {
+                cell.add_pairs(item, selected, pairs, context, sums);
+            });
+            write(values, sums);
+        };
+        let workspace = |memory: &Memory| {
+            Ok((PairWorkspace::default(), memory.filled(width, Sum::default(), SUMS)?))
         };
         self.for_each_row(x.rows(), width, settings, monitor, workspace, work)
     }
@@ -269,22 +324,23 @@ impl SparseExpansion {
         Ok(Arc::new(Marginal { background, terms }))
     }
 
-    /// Adds the values of a row to sums.
-    fn add_up(
+    /// Calls a function with the games of a row and each tile, and with the columns of their items:
+    /// those with an entry, and others that are always included.
+    fn for_each_cell(
         &self,
         x: SparseRow<'_>,
-        game: SparseGame<'_>,
-        marginal: Option<&Marginal>,
-        workspace: &mut CellWorkspace,
+        included: &[usize],
+        (game, marginal): (SparseGame<'_>, Option<&Marginal>),
         context: Context<'_>,
-        sums: &mut [Sum],
+        mut add: impl FnMut(&Cell<'_>, &[ItemColumn]),
     ) {
+        let item = |z| including(columns_of(x, z), included);
         let alternatives = match game {
             SparseGame::Interventional(rows, weights) => {
-                let of_row = |row| (columns_of(x, rows.row(row)), weights[row]);
+                let of_row = |row| (item(rows.row(row)), weights[row]);
                 (0..rows.rows()).map(of_row).collect()
             }
-            _ => vec![(columns_of(x, SparseRow::EMPTY), 1.0)],
+            _ => vec![(item(SparseRow::EMPTY), 1.0)],
         };
         for (item, weight) in alternatives {
             for (number, term) in self.terms.iter().enumerate() {
@@ -308,7 +364,7 @@ impl SparseExpansion {
                         weights,
                         scale: term.coefficient * weight,
                     };
-                    cell.add_values(&item, workspace, context, sums);
+                    add(&cell, &item);
                 }
             }
         }
@@ -434,4 +490,15 @@ fn columns_of(x: SparseRow<'_>, z: SparseRow<'_>) -> Vec<ItemColumn> {
     }
     columns.extend(of_z.map(|(column, z)| ItemColumn { column, x: 0.0, z }));
     columns
+}
+
+/// The columns of an item and others, ascending; these have zero entries where it has none.
+fn including(mut item: Vec<ItemColumn>, columns: &[usize]) -> Vec<ItemColumn> {
+    for &column in columns {
+        let place = item.partition_point(|own| own.column < column);
+        if item.get(place).is_none_or(|own| own.column > column) {
+            item.insert(place, ItemColumn { column, x: 0.0, z: 0.0 });
+        }
+    }
+    item
 }

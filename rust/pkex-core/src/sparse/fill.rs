@@ -8,7 +8,7 @@ use crate::simd::level::Body;
 use crate::simd::numbers::smaller;
 use crate::sparse::cell::{AbsentFactors, Cell, CellWorkspace};
 
-/// The logarithms at the nodes of a tile's products of zero entries.
+/// The logarithms at the nodes of a tile's products of zero entries, or their slopes.
 pub(crate) struct RestOfTile<'a> {
     pub total: &'a [Lanes],
     pub of_points: &'a [Lanes],

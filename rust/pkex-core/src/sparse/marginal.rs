@@ -13,11 +13,11 @@ use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::sum::{Sum, Summation};
 use crate::sparse::means::{ColumnMeans, EntryMeans, Means, SparseBackground};
 use crate::sparse::own_factors::{OwnFactors, ZeroFactors};
-use crate::sparse::profiles::{Profiles, log};
+use crate::sparse::profiles::{Logarithm, Profiles, log};
 use crate::sparse::tiles::Tile;
 use crate::threads::{self, Monitor, Parallelism};
 
-/// The logarithms of the factors of zero entries at the nodes of a rule.
+/// The logarithms of the factors of zero entries at the nodes of a rule, or their slopes.
 #[derive(Debug)]
 pub(crate) struct RestAtNodes {
     /// Of the product over all columns, sixteen nodes in a register.
@@ -40,7 +40,7 @@ pub(crate) struct MarginalTerm {
     /// Σ |c|/M over these columns.
     pub lambda: f64,
     /// By the number of nodes of the rule.
-    rests: Mutex<BTreeMap<usize, Arc<RestAtNodes>>>,
+    rests: Mutex<BTreeMap<(Logarithm, usize), Arc<RestAtNodes>>>,
 }
 
 impl MarginalTerm {
@@ -106,29 +106,29 @@ impl MarginalTerm {
         logs
     }
 
-    /// The logarithms at the nodes of a rule, which its number of nodes identifies.
-    pub fn rest(&self, rule: &Rule, tiles: &[Tile]) -> Arc<RestAtNodes> {
+    /// The logarithms at the nodes of a rule, which its number of nodes identifies, or their slopes.
+    pub fn rest(&self, rule: &Rule, which: Logarithm, tiles: &[Tile]) -> Arc<RestAtNodes> {
+        let key = (which, rule.count());
         // Without waiting: the thread that holds the lock may not exist in a forked process.
-        if let Some(known) =
-            self.rests.try_lock().ok().and_then(|rests| rests.get(&rule.count()).cloned())
-        {
+        if let Some(known) = self.rests.try_lock().ok().and_then(|rests| rests.get(&key).cloned()) {
             return known;
         }
-        let rest = Arc::new(self.computed_rest(rule, tiles));
+        let rest = Arc::new(self.computed_rest((rule, which), tiles));
         if let Ok(mut rests) = self.rests.try_lock() {
-            rests.insert(rule.count(), Arc::clone(&rest));
+            rests.insert(key, Arc::clone(&rest));
         }
         rest
     }
 
-    fn computed_rest(&self, rule: &Rule, tiles: &[Tile]) -> RestAtNodes {
+    fn computed_rest(&self, at: (&Rule, Logarithm), tiles: &[Tile]) -> RestAtNodes {
+        let rule = at.0;
         let (nodes, registers) = (rule.count(), rule.count().div_ceil(LANES));
         let mut total = vec![Sum::from(0.0); nodes];
         let zeros = |tile: &Tile| vec![Lanes::ZERO; tile.count() * registers];
         let mut of_points: Vec<Vec<Lanes>> = tiles.iter().map(zeros).collect();
         let mut logs = vec![0.0; nodes];
         for (number, &column) in self.references.iter().enumerate() {
-            self.columns.of_zero(column).logs_at(rule, &mut logs);
+            self.columns.of_zero(column).logs_at(at, &mut logs);
             for (total, &log) in total.iter_mut().zip(&logs) {
                 total.add(Sum::from(log), Summation::Compensated);
             }

@@ -3,7 +3,7 @@
 //! `rows`: sparse matrices; `profiles`: kernels of columns; `tiles`: the points; `means`,
 //! `own_factors`, `marginal`: factors that do not depend on the explained row; `cell`: a row and a
 //! tile; `compare`, `fill`, `add_up`: the steps of their values; `values`: the values;
-//! `expansion`: the expansion.
+//! `selected_pairs`: interactions of selected columns; `expansion`: the expansion.
 
 mod add_up;
 mod cell;
@@ -15,5 +15,6 @@ mod means;
 mod own_factors;
 mod profiles;
 pub(crate) mod rows;
+mod selected_pairs;
 mod tiles;
 mod values;

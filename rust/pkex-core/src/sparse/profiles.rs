@@ -151,6 +151,15 @@ pub(crate) struct Factor {
     pub difference: f64,
 }
 
+/// What is added up over columns at a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Logarithm {
+    /// ln F(t).
+    Value,
+    /// (ln F)′(t) = c / F(t).
+    Slope,
+}
+
 impl Factor {
     /// The factor of a column without entries.
     pub const ONE: Self = Self {
@@ -167,12 +176,15 @@ impl Factor {
         if size > 0.0 { self.difference.abs() / size } else { 0.0 }
     }
 
-    /// ln F(t) at the nodes of a rule.
-    pub fn logs_at(&self, rule: &Rule, logs: &mut [f64]) {
+    /// ln F(t) at the nodes of a rule, or its slope.
+    pub fn logs_at(&self, (rule, which): (&Rule, Logarithm), logs: &mut [f64]) {
         let (near, far) = logs.split_at_mut(rule.from_absent.len());
         let at = |node: &Node, end: f64, end_less_one: f64| {
             let step = node.step * self.difference;
-            log(end + step, end_less_one + step)
+            match which {
+                Logarithm::Value => log(end + step, end_less_one + step),
+                Logarithm::Slope => self.difference / (end + step).max(LEAST),
+            }
         };
         for (log, node) in near.iter_mut().zip(&rule.from_absent) {
             *log = at(node, self.absent, self.absent_less_one);

@@ -17,6 +17,8 @@
 //! in marginal games, in all columns of the background. In the interventional game, columns outside
 //! x and z have a = b: their factors k(0, y) belong to the weight of a point.
 
+use std::sync::Arc;
+
 use crate::game::sweep::{FromBothEnds, FromOneEnd, Others};
 use crate::quadrature::free_end::FreeEnd;
 use crate::quadrature::rule::Rule;
@@ -28,13 +30,27 @@ use crate::sparse::add_up::{AddOthers, AddOwn, NodeLanes, Output};
 use crate::sparse::cell::{AbsentFactors, Cell, CellWorkspace, Compared, ItemColumn};
 use crate::sparse::compare::Compare;
 use crate::sparse::fill::{Fill, Keep, RestOfTile};
+use crate::sparse::marginal::RestAtNodes;
+use crate::sparse::profiles::Logarithm;
 
 /// Sums of logarithms below this number have rounding errors that matter in a difference.
 const FAR: f64 = -512.0;
 
+/// The numbers of zero entries at the nodes, for a tile.
+pub(super) struct Rest {
+    all: Arc<RestAtNodes>,
+    tile: usize,
+}
+
+impl Rest {
+    pub(super) fn of_tile(&self) -> RestOfTile<'_> {
+        RestOfTile { total: &self.all.total, of_points: &self.all.of_points[self.tile] }
+    }
+}
+
 impl CellWorkspace {
     /// The rules for games up to a Λ.
-    fn table(&mut self, lambda: f64) -> NodeTable {
+    pub(super) fn table(&mut self, lambda: f64) -> NodeTable {
         let mut largest = 64;
         while (largest as f64) < lambda {
             largest *= 2;
@@ -59,15 +75,11 @@ impl Cell<'_> {
         let lambda = self.largest_lambda(workspace);
         let table = workspace.table(lambda);
         let rule = table.rule(lambda, !matches!(self.absent, AbsentFactors::Neutral(_)));
-        let rest = match self.absent {
-            AbsentFactors::Marginal(term, tile) => Some((term.rest(rule, self.tiles), tile)),
-            _ => None,
-        };
-        let rest = rest.as_ref().map(|(rest, tile)| RestOfTile {
-            total: &rest.total,
-            of_points: &rest.of_points[*tile],
-        });
-        self.at_nodes(rule, rest.as_ref(), workspace);
+        let rest = self.rest(rule, Logarithm::Value);
+        let rest = rest.as_ref().map(Rest::of_tile);
+        let CellWorkspace { compared, logs, total, .. } = &mut *workspace;
+        self.at_nodes((rule, Logarithm::Value), rest.as_ref(), compared, (logs, total));
+        workspace.outside = self.is_far(workspace).then(|| self.logs_outside(workspace));
         self.sweep(rule, rest.as_ref(), workspace, context);
         if context.is_stopped() {
             return;
@@ -91,7 +103,7 @@ impl Cell<'_> {
 
     /// The largest Λ of a point: the shares of zero entries and of its own, as `Compare` replaced
     /// some of them.
-    fn largest_lambda(&self, workspace: &CellWorkspace) -> f64 {
+    pub(super) fn largest_lambda(&self, workspace: &CellWorkspace) -> f64 {
         let of_zero = match self.absent {
             AbsentFactors::Marginal(term, _) => term.lambda,
             _ => 0.0,
@@ -105,10 +117,27 @@ impl Cell<'_> {
         (lambda + largest).max(0.0) + 1e-9
     }
 
-    /// Computes the logarithms at the nodes of the products of empty points.
-    fn at_nodes(&self, rule: &Rule, rest: Option<&RestOfTile<'_>>, workspace: &mut CellWorkspace) {
-        let CellWorkspace { compared, logs, total, .. } = workspace;
-        let (nodes, registers) = (rule.count(), rule.count().div_ceil(LANES));
+    /// The logarithms of zero entries at the nodes, or their slopes, in a marginal game.
+    pub(super) fn rest(&self, rule: &Rule, which: Logarithm) -> Option<Rest> {
+        match self.absent {
+            AbsentFactors::Marginal(term, tile) => {
+                Some(Rest { all: term.rest(rule, which, self.tiles), tile })
+            }
+            _ => None,
+        }
+    }
+
+    /// Computes the logarithms at the nodes of the products of empty points, or their slopes: those
+    /// of x less those of zero of each compared column, and the sums over all columns.
+    pub(super) fn at_nodes(
+        &self,
+        at: (&Rule, Logarithm),
+        rest: Option<&RestOfTile<'_>>,
+        compared: &[Compared],
+        (logs, total): (&mut Vec<Lanes>, &mut Vec<Lanes>),
+    ) {
+        let nodes = at.0.count();
+        let registers = nodes.div_ceil(LANES);
         total.clear();
         match rest {
             Some(rest) => total.extend_from_slice(rest.total),
@@ -118,9 +147,9 @@ impl Cell<'_> {
         logs.resize(registers * compared.len(), Lanes::ZERO);
         let (mut of_item, mut of_zero) = (vec![0.0; nodes], vec![0.0; nodes]);
         for (compared, logs) in compared.iter().zip(logs.chunks_mut(registers)) {
-            compared.reference.logs_at(rule, &mut of_item);
+            compared.reference.logs_at(at, &mut of_item);
             if rest.is_some() {
-                self.zero_factor(compared.column).logs_at(rule, &mut of_zero);
+                self.zero_factor(compared.column).logs_at(at, &mut of_zero);
             }
             for (node, (log, of_zero)) in of_item.iter().zip(&of_zero).enumerate() {
                 logs[node / LANES].0[node % LANES] = log - of_zero;
@@ -129,11 +158,10 @@ impl Cell<'_> {
                 *total = Lanes(zip_lanes(&total.0, &log.0, |total, log| total + log));
             }
         }
-        workspace.outside = self.is_far(workspace).then(|| self.logs_outside(workspace));
     }
 
     /// Whether differences of logarithms lose more digits than the values have.
-    fn is_far(&self, workspace: &CellWorkspace) -> bool {
+    pub(super) fn is_far(&self, workspace: &CellWorkspace) -> bool {
         let logs = workspace.total.iter().flat_map(|register| register.0);
         let least = logs.fold(0.0, f64::min);
         let of_weights = match self.absent {
@@ -146,7 +174,7 @@ impl Cell<'_> {
     }
 
     /// ln ∏ k(0, y) over each point's entries outside the item's columns.
-    fn logs_outside(&self, workspace: &CellWorkspace) -> Vec<f64> {
+    pub(super) fn logs_outside(&self, workspace: &CellWorkspace) -> Vec<f64> {
         let mut logs = vec![0.0; self.tile.count()];
         let compared = &workspace.compared;
         for (index, column) in self.tile.columns.iter().enumerate() {

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use pkex_core::{
-    Background, Error, Expansion, Factor, Family, Level, Matrix, Method, Players, Settings,
-    SparseExpansion, SparseGame, SparseMatrix, Summation, Term, ValueFunction,
+    Background, Density, Error, Expansion, Factor, Family, Level, Matrix, Measure, Method, Players,
+    Settings, SparseExpansion, SparseGame, SparseMatrix, Summation, Term, ValueFunction,
 };
 
 use crate::random::Random;
@@ -155,6 +155,102 @@ fn values_predictions_and_bases_are_those_of_dense_rows() {
     }
 }
 
+/// The pairs of selected columns and of each with all others, in a row of all pairs of columns.
+fn selected_of(pairs: &[f64], selected: &[usize], columns: usize) -> Vec<f64> {
+    let place = |i: usize, j: usize| {
+        let (i, j) = (i.min(j), i.max(j));
+        i * (2 * columns - i - 1) / 2 + j - i - 1
+    };
+    let mut found = Vec::new();
+    for (number, &one) in selected.iter().enumerate() {
+        let sum = |others: &mut dyn Iterator<Item = usize>| {
+            let mut sums = [0.0; 2];
+            others
+                .for_each(|other| (0..2).for_each(|o| sums[o] += pairs[2 * place(one, other) + o]));
+            sums
+        };
+        for &other in &selected[number + 1..] {
+            found.extend(sum(&mut std::iter::once(other)));
+        }
+        found.extend(sum(&mut (0..columns).filter(|other| !selected.contains(other))));
+    }
+    found
+}
+
+/// Compares the pairs of selected columns with those of all pairs of dense rows.
+fn assert_pairs_are_those_of_dense_rows(
+    problem: &Problem,
+    selected: &[usize],
+    settings: &Settings,
+) {
+    let (sparse, dense, columns) = (problem.sparse(settings), problem.dense(), problem.x.columns);
+    for (game, of_dense) in problem.games() {
+        let x = problem.x.sparse();
+        let found = sparse.selected_pairs(x, selected, game, settings, &mut go_on).unwrap();
+        let measure = Measure::Density(Density { scale: 1.0, powers: (0, 0), degree: 0 });
+        let x = problem.x.matrix();
+        let all = dense.interactions(x, of_dense, (2, &measure), settings, &mut go_on).unwrap();
+        let rows = all.chunks(columns * (columns - 1));
+        let expected: Vec<f64> = rows.flat_map(|row| selected_of(row, selected, columns)).collect();
+        let error = distance(&found, &expected);
+        assert!(error < 1e-12, "{game:?}: {error:e}");
+    }
+}
+
+#[test]
+fn pairs_of_selected_columns_are_those_of_dense_rows() {
+    let plain = Settings { summation: Summation::Plain, ..Settings::default() };
+    for (families, shape, share, settings) in [
+        (FAMILIES[0], [50, 30], 0.1, Settings::default()),
+        (FAMILIES[1], [33, 60], 0.05, Settings::default()),
+        (FAMILIES[2], [17, 12], 0.4, plain),
+        (FAMILIES[0], [3, 5], 0.0, Settings::default()),
+    ] {
+        let problem = Problem::new(shape, share, families);
+        for selected in [&[3, 0, 4][..], &[2], &[0, 1, 2, 3, 4]] {
+            assert_pairs_are_those_of_dense_rows(&problem, selected, &settings);
+        }
+    }
+}
+
+#[test]
+fn pairs_do_not_depend_on_threads_levels_or_the_other_rows() {
+    let problem = Problem::new([70, 40], 0.1, FAMILIES[0]);
+    let (one, two) = (Settings::default(), Settings { threads: 2, ..Settings::default() });
+    let selected = [7, 3, 30];
+    for (game, _) in problem.games() {
+        let of = |settings: &Settings, x| {
+            let expansion = problem.sparse(settings);
+            expansion.selected_pairs(x, &selected, game, settings, &mut go_on).unwrap()
+        };
+        let pairs = of(&one, problem.x.sparse());
+        assert_eq!(pairs, of(&two, problem.x.sparse()));
+        let fused = |level: &&Level| level.is_available() && **level != Level::Portable;
+        for &level in Level::ALL.iter().filter(fused) {
+            if Level::best() != Level::Portable {
+                assert_eq!(pairs, of(&Settings { level, ..one }, problem.x.sparse()));
+            }
+        }
+        let Rows { starts, indices, values: entries, columns, .. } = &problem.x;
+        let last = starts[5]..starts[6];
+        let starts = [0, last.len()];
+        let row = SparseMatrix::new(*columns, &starts, &indices[last.clone()], &entries[last]);
+        assert_eq!(of(&one, row.unwrap()), pairs[5 * 6 * 2..]);
+    }
+}
+
+#[test]
+fn columns_that_do_not_exist_or_occur_twice_are_refused() {
+    let problem = Problem::new([5, 4], 0.5, FAMILIES[0]);
+    let settings = Settings::default();
+    let expansion = problem.sparse(&settings);
+    for selected in [&[4][..], &[1, 1]] {
+        let (x, game) = (problem.x.sparse(), SparseGame::Neutral);
+        let outcome = expansion.selected_pairs(x, selected, game, &settings, &mut go_on);
+        assert!(matches!(outcome, Err(Error::Shape { argument: "selected", .. })));
+    }
+}
+
 #[test]
 fn values_do_not_depend_on_threads_or_on_the_other_rows() {
     let problem = Problem::new([70, 40], 0.1, FAMILIES[0]);
@@ -249,6 +345,7 @@ fn factors_below_the_range_do_not_lose_the_values_of_equal_entries() {
         let error = distance(&values, &expected);
         assert!(error < 1e-12, "{game:?}: {error:e}");
     }
+    assert_pairs_are_those_of_dense_rows(&problem, &[4, 1], &settings);
 }
 
 #[test]
