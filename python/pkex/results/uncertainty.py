@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.functions.gaussian_process.covariances import matrix_of_pairs
 from pkex.inputs.arrays import owned
 from pkex.inputs.documents import Document
 from pkex.inputs.integers import as_integer
@@ -301,9 +302,7 @@ def joint_roots_of(covariances: Float, pairs: NDArray[np.intp], n_rows: int) -> 
     _, d, _, n_outputs = covariances.shape
     by_output = []
     for output in range(n_outputs):
-        whole = np.empty((n_rows, d, n_rows, d))
-        for (i, k), of_pair in zip(pairs.tolist(), covariances[..., output], strict=True):
-            whole[i, :, k], whole[k, :, i] = of_pair, of_pair.T
+        whole = matrix_of_pairs(covariances[..., output], pairs, n_rows)
         flat = whole.reshape(n_rows * d, n_rows * d)
         values, vectors = np.linalg.eigh(flat)
         kept = values > np.finfo(np.float64).eps * values.max(initial=0.0)
