@@ -17,6 +17,7 @@ from pkex.execution.computation import Computation
 from pkex.explain.outputs import Outputs
 from pkex.functions.base import Function
 from pkex.functions.conditional import check_number_of_players
+from pkex.functions.row_pairs import all_pairs, diagonal_pairs
 from pkex.games.coalitions import all_coalitions
 from pkex.games.conditioning import ConditionalBackground
 from pkex.games.player_limits import GROUP_COLUMNS
@@ -109,7 +110,7 @@ class Posterior:
         found = [np.empty((0, n_players, variance.n_outputs, n_players))]
         for number, start in enumerate(starts):
             some = rows[start : start + step]
-            pairs = np.repeat(np.arange(len(some))[:, None], 2, axis=1)
+            pairs = diagonal_pairs(len(some))
             own, of_block = self._weighted(game, some), how.part(number, len(starts))
             found.append(roots_of(variance.covariances(some, pairs, own, of_block)))
         return np.concatenate(found)
@@ -126,13 +127,13 @@ class Posterior:
         """
         variance = self._variance_in(game)
         n, n_players = len(rows), variance.n_players
-        pairs = np.stack(np.triu_indices(n), axis=1)
         _check_joint(n, n_players * variance.n_outputs)
+        pairs = all_pairs(n)
         if self.conditioning is not None:
             per_row = _check_steps(n_players, len(self.conditioning.rows), len(pairs))
             _check_joint_weights(n, per_row)
         covariances = variance.covariances(rows, pairs, self._weighted(game, rows), how)
-        return joint_roots_of(covariances, pairs, n)
+        return joint_roots_of(covariances, n)
 
     def _variance_in(self, game: Game) -> Function:
         """Return the variance, if values of the game have covariances."""

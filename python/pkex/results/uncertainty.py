@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.functions.gaussian_process.covariances import matrix_of_pairs
+from pkex.functions.row_pairs import matrix_of_pairs
 from pkex.inputs.arrays import owned
 from pkex.inputs.documents import Document
 from pkex.inputs.integers import as_integer
@@ -283,14 +283,13 @@ def roots_of(covariances: Float) -> Float:
     return ordered
 
 
-def joint_roots_of(covariances: Float, pairs: NDArray[np.intp], n_rows: int) -> Float:
+def joint_roots_of(covariances: Float, n_rows: int) -> Float:
     """Return R with C = R Rᵀ for the values of all rows and outputs, features before outputs.
 
     Parameters
     ----------
     covariances : ndarray of shape (pairs, d, d, outputs)
-    pairs : ndarray of int, shape (pairs, 2)
-        The numbers of two rows, each pair once.
+        Of `pkex.functions.row_pairs.all_pairs`.
     n_rows : int
 
     Returns
@@ -302,7 +301,7 @@ def joint_roots_of(covariances: Float, pairs: NDArray[np.intp], n_rows: int) -> 
     _, d, _, n_outputs = covariances.shape
     by_output = []
     for output in range(n_outputs):
-        whole = matrix_of_pairs(covariances[..., output], pairs, n_rows)
+        whole = matrix_of_pairs(covariances[..., output], n_rows)
         flat = whole.reshape(n_rows * d, n_rows * d)
         values, vectors = np.linalg.eigh(flat)
         kept = values > np.finfo(np.float64).eps * values.max(initial=0.0)

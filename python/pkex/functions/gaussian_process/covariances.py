@@ -43,7 +43,7 @@ from pkex.kernels.factors import has_mixtures, has_series
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float, Report
 
-__all__ = ["matrix_of_pairs", "value_covariances"]
+__all__ = ["value_covariances"]
 
 # Numbers held in memory at a time: of Ψ, of factors between background rows, and of tables of
 # coalitions.
@@ -126,23 +126,6 @@ def value_covariances(
         for pair, prior, (i, k) in zip(some, priors, within, strict=True):
             covariances[pair] = prior - whitened[i][0].T @ whitened[k][1]
     return covariances
-
-
-def matrix_of_pairs(covariances: Float, pairs: NDArray[np.intp], n_rows: int) -> Float:
-    """Return the symmetric matrix of covariances between rows, shape (n, players, n, players).
-
-    Parameters
-    ----------
-    covariances : ndarray of shape (pairs, players, players)
-    pairs : ndarray of int, shape (pairs, 2)
-        Each pair of rows once, in any order, and each row with itself.
-    n_rows : int
-    """
-    n_players = covariances.shape[1]
-    whole = np.empty((n_rows, n_players, n_rows, n_players))
-    for (i, k), of_pair in zip(pairs.tolist(), covariances, strict=True):
-        whole[i, :, k], whole[k, :, i] = of_pair, of_pair.T
-    return whole
 
 
 def _values_in_games_of_points(

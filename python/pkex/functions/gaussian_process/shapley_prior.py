@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.execution.computation import Computation
-from pkex.functions.gaussian_process.covariances import matrix_of_pairs, value_covariances
+from pkex.functions.gaussian_process.covariances import value_covariances
 from pkex.functions.gaussian_process.latent import ConditioningMatrix, LatentVariance
+from pkex.functions.row_pairs import all_pairs, diagonal_pairs, matrix_of_pairs
 from pkex.games.value_functions import Game
 from pkex.kernels import Kernel
 from pkex.typing import Float
@@ -44,9 +45,7 @@ class ShapleyPrior:
     def among(self, rows: Float) -> Float:
         """Return the covariance matrix of the values of rows, shape (n d, n d)."""
         n, d = rows.shape
-        pairs = np.stack(np.triu_indices(n), axis=1)
-        of_pairs = self._of_pairs(rows, pairs)
-        return matrix_of_pairs(of_pairs, pairs, n).reshape(n * d, n * d)
+        return matrix_of_pairs(self._of_pairs(rows, all_pairs(n)), n).reshape(n * d, n * d)
 
     def between(self, rows: Float, others: Float) -> Float:
         """Return the covariances of values of rows with those of others, shape (n d, m d)."""
@@ -58,8 +57,8 @@ class ShapleyPrior:
 
     def variances(self, rows: Float) -> Float:
         """Return the variance of each value, shape (n, d)."""
-        pairs = np.repeat(np.arange(len(rows))[:, None], 2, axis=1)
-        return np.diagonal(self._of_pairs(rows, pairs), axis1=1, axis2=2)
+        of_rows = self._of_pairs(rows, diagonal_pairs(len(rows)))
+        return np.diagonal(of_rows, axis1=1, axis2=2)
 
     def _of_pairs(self, rows: Float, pairs: NDArray[np.intp]) -> Float:
         self._latent.allowed.check(rows, "X")
