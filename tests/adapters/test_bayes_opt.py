@@ -56,20 +56,57 @@ def test_rows_are_those_that_the_optimizer_lists():
     np.testing.assert_allclose(total, optimizer._gp.predict(optimizer.space.params), rtol=1e-11)
 
 
-def test_an_optimizer_whose_process_was_not_fitted_is_refused():
-    with pytest.raises(NotFittedError, match=r"is not fitted yet\. Call its suggest\(\), or"):
-        pkex.Explainer(optimizers.told())
+def refits(process):
+    """Let a process search for the parameters of its kernel, from random starts as well."""
+    process.set_params(optimizer="fmin_l_bfgs_b", n_restarts_optimizer=2)
 
 
-def test_an_optimizer_that_knows_more_points_than_its_process_is_refused():
-    optimizer = optimizers.fitted(n=10)
-    optimizer.register({"decay": 1.0, "momentum": 0.0, "rate": 2.0}, 1000.0)
+def assert_equals_the_next_fit(optimizer, rows):
+    """The explained process is the one that the optimizer fits next; explaining changes nothing."""
+    fitted_to = getattr(optimizer._gp, "X_train_", None)
+    state = optimizer._random_state.get_state()[1].copy()
+    explainer = pkex.Explainer(optimizer, rows[:4])
+    values = explainer.shap_values(rows[4:6])
+    assert getattr(optimizer._gp, "X_train_", None) is fitted_to
+    np.testing.assert_array_equal(optimizer._random_state.get_state()[1], state)
+    optimizer.suggest()
+    assert len(optimizer._gp.X_train_) == len(optimizer.space)
+    for row, found in zip(rows[4:6], values, strict=True):
+        reference, base = interventional(optimizer._gp.predict, row, rows[:4])
+        reference.assert_close(found)
+        assert explainer.expected_value == pytest.approx(base, rel=1e-10)
+
+
+def test_after_maximize_the_process_of_all_points_is_explained():
+    optimizer = optimizers.told(n=10)
+    refits(optimizer._gp)
+    optimizer.maximize(init_points=0, n_iter=2)
+    assert len(optimizer._gp.X_train_) == len(optimizer.space) - 1
+    assert_equals_the_next_fit(optimizer, optimizer.space.params)
+
+
+def test_registered_points_are_enough():
+    optimizer = optimizers.told(n=12)
+    refits(optimizer._gp)
+    assert_equals_the_next_fit(optimizer, optimizer.space.params)
+
+
+def test_a_process_of_all_points_is_explained_as_it_is():
+    optimizer = optimizers.fitted()
+    rows = optimizer.space.params
+    # Another suggestion would fit other parameters of the kernel.
+    refits(optimizer._gp)
+    total = pkex.Explainer(optimizer)(rows)
+    np.testing.assert_allclose(
+        total.values.sum(axis=1) + total.base_values, optimizer._gp.predict(rows), rtol=1e-11
+    )
+
+
+def test_an_optimizer_without_points_is_refused():
     with pytest.raises(
-        pkex.UnsupportedModelError, match=r"11 registered points.* fitted on 10\. .*suggest"
+        NotFittedError, match=r"no registered points .*maximize\(\) or register\(\)"
     ):
-        pkex.Explainer(optimizer)
-    optimizer._gp.fit(optimizer.space.params, optimizer.space.target)
-    assert pkex.Explainer(optimizer)
+        pkex.Explainer(optimizers.told(n=0))
 
 
 def test_other_kernels_and_methods_are_refused_by_name():

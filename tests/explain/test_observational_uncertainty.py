@@ -62,9 +62,24 @@ def by_brute_force(model, row, groups=None):
     return values @ covariance @ values.T
 
 
-def explained(model, **options):
+def explained(model, uncertainty=True, **options):
     explainer = pkex.Explainer(model, Z, background_weights=SHARES, value_function=GAME, **options)
-    return explainer(ROWS, uncertainty=True)
+    return explainer(ROWS, uncertainty=uncertainty)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_covariances_between_rows_equal_brute_force_through_predict(name):
+    model = fitted(name)
+    explanation = explained(model, "joint")
+    parts = [functional(row) for row in ROWS]
+    rows = np.concatenate([part for part, _ in parts])
+    covariance = model.predict(rows, return_cov=True)[1]
+    expected = np.zeros((len(ROWS) * D, len(rows)))
+    for i, (_, values) in enumerate(parts):
+        expected[i * D : (i + 1) * D, i * values.shape[1] : (i + 1) * values.shape[1]] = values
+    expected = (expected @ covariance @ expected.T).reshape(len(ROWS), D, len(ROWS), D)
+    for i, k in np.ndindex(len(ROWS), len(ROWS)):
+        np.testing.assert_allclose(explanation.covariance(i, k), expected[i, :, k], atol=1e-10)
 
 
 @pytest.mark.parametrize("name", KERNELS)

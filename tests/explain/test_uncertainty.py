@@ -4,20 +4,23 @@ import pickle
 
 import numpy as np
 import pytest
-from brute_force import coalitions, shapley_weights
 from gaussian_processes import (
     ARD,
     KERNELS,
     NOISE,
     ROWS,
     SCALES,
+    SINGLE,
     THREE,
     TWO,
     D,
     X,
     Y,
     classifier,
+    composites,
     fitted,
+    independent,
+    latent_covariance,
     total,
 )
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -31,36 +34,6 @@ import pkex
 
 BACKGROUND = X[10:15] + 0.1 * SCALES
 WEIGHTS = np.array([0.1, 0.2, 0.3, 0.25, 0.15])
-SINGLE = [[j] for j in range(D)]
-
-
-def composites(row, background, weights, groups=SINGLE):
-    """Rows that combine entries, and the map (players, rows) from outputs there to values."""
-    of_coalitions = shapley_weights(len(groups))
-    rows, maps = [], []
-    for number, players in enumerate(coalitions(len(groups))):
-        mixed = background.copy()
-        columns = [j for player in players for j in groups[player]]
-        mixed[:, columns] = row[columns]
-        rows.append(mixed)
-        maps.append(of_coalitions[:, [number]] * weights)
-    return np.concatenate(rows), np.concatenate(maps, axis=1)
-
-
-def independent(background, weights):
-    """All rows that combine entries of the background's columns, and their weights."""
-    chosen = np.indices((len(background),) * D).reshape(D, -1)
-    rows = np.stack([background[chosen[j], j] for j in range(D)], axis=1)
-    return rows, weights[chosen].prod(axis=0)
-
-
-def latent_covariance(model, rows):
-    """The covariance of the function at rows, through predict, less the noise at each of them."""
-    noise = model.kernel_.diag(ROWS)[0] - model.kernel_(ROWS, ROWS.copy())[0, 0]
-    covariance = model.predict(rows, return_cov=True)[1]
-    scale = np.atleast_1d(model._y_train_std**2)
-    each = np.reshape(covariance, (len(rows), len(rows), -1))
-    return each - noise * np.eye(len(rows))[..., None] * scale
 
 
 def brute_force(model, row, background, weights, groups=SINGLE):
@@ -290,9 +263,9 @@ def test_what_is_not_uncertain_says_so(explanation):
     plain = pkex.Explainer(fitted(KERNELS["the usual"]), BACKGROUND)(ROWS)
     for without in (plain, explanation.centered()):
         assert without.standard_deviations is None
-        with pytest.raises(ValueError, match="uncertainty=True"):
+        with pytest.raises(ValueError, match=r"uncertainty=(True|\"joint\")"):
             without.sample(3)
-        with pytest.raises(ValueError, match="uncertainty=True"):
+        with pytest.raises(ValueError, match=r"uncertainty=(True|\"joint\")"):
             without.covariance(0)
     with pytest.raises(ValueError, match="number of a row"):
         explanation.covariance()

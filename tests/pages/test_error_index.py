@@ -121,6 +121,9 @@ CASES: dict[str, Callable[[], object]] = {
     "Uncertainty of neutral values": lambda: pkex.Explainer(
         GaussianProcessRegressor(alpha=0.1).fit(X, target), value_function="neutral"
     )(X, uncertainty=True),
+    "Too many covariances between rows": lambda: pkex.Explainer(
+        GaussianProcessRegressor(alpha=0.1).fit(WIDE[:, :10], WIDE[:, 0]), WIDE[:3, :10]
+    )(np.zeros((1000, 10)), uncertainty="joint"),
     "Unknown interaction index": lambda: pkex.Explainer(regressor()).interactions(X, index="SV"),
     "Index of selected features": lambda: pkex.Explainer(regressor()).interactions(
         X, features=[0], index="STII"

@@ -29,6 +29,7 @@ ROWS = np.concatenate([X[:2] + 0.3 * SCALES, X[7:8]])
 ARD = SCALES * np.array([0.5, 1.0, 2.0, 4.0, 8.0])
 WIDER = SCALES * np.array([3.0, 2.0, 5.0, 1.0, 2.0])
 NOISE = WhiteKernel(0.1)
+SINGLE = [[j] for j in range(D)]
 
 KERNELS = {
     "ard": RBF(ARD),
@@ -92,3 +93,32 @@ def fitted(kernel, target=Y, **options):
 def classifier(kernel=None, **options):
     kernel = ConstantKernel(4.0) * RBF(ARD) + NOISE if kernel is None else kernel
     return GaussianProcessClassifier(kernel, optimizer=None, **options)
+
+
+def composites(row, background, weights, groups=SINGLE):
+    """Rows that combine entries, and the map (players, rows) from outputs there to values."""
+    of_coalitions = shapley_weights(len(groups))
+    rows, maps = [], []
+    for number, players in enumerate(coalitions(len(groups))):
+        mixed = background.copy()
+        columns = [j for player in players for j in groups[player]]
+        mixed[:, columns] = row[columns]
+        rows.append(mixed)
+        maps.append(of_coalitions[:, [number]] * weights)
+    return np.concatenate(rows), np.concatenate(maps, axis=1)
+
+
+def independent(background, weights):
+    """All rows that combine entries of the background's columns, and their weights."""
+    chosen = np.indices((len(background),) * D).reshape(D, -1)
+    rows = np.stack([background[chosen[j], j] for j in range(D)], axis=1)
+    return rows, weights[chosen].prod(axis=0)
+
+
+def latent_covariance(model, rows):
+    """The covariance of the function at rows, through predict, less the noise at each of them."""
+    noise = model.kernel_.diag(ROWS)[0] - model.kernel_(ROWS, ROWS.copy())[0, 0]
+    covariance = model.predict(rows, return_cov=True)[1]
+    scale = np.atleast_1d(model._y_train_std**2)
+    each = np.reshape(covariance, (len(rows), len(rows), -1))
+    return each - noise * np.eye(len(rows))[..., None] * scale

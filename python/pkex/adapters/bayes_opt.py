@@ -3,22 +3,28 @@
 Its Gaussian process is scikit-learn's. Since version 3 its kernel passes rows through the function
 `kernel_transform`, which rounds integers. A choice, with one column per category there, is one
 column of categories here.
+
+The optimizer fits its process before each suggestion, so after ``maximize`` the process has not
+seen the last points. A copy of it is then fitted to all registered points, as ``suggest`` and
+``predict`` of the optimizer fit the process itself.
 """
 
 from __future__ import annotations
 
+import copy
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from bayes_opt import BayesianOptimization
 from sklearn.exceptions import NotFittedError
+from sklearn.gaussian_process import GaussianProcessRegressor
 
 from pkex.adapters.adapted_model import AdaptedModel, in_columns
 from pkex.adapters.registry import register, unsupported
 from pkex.adapters.search_space import Category, Number, Parameter, SearchSpace
 from pkex.adapters.sklearn.gaussian_process import adapt_variant
-from pkex.errors import UnsupportedModelError
 from pkex.functions.column_maps import ColumnMap, Selection
 from pkex.typing import Float
 
@@ -26,19 +32,8 @@ from pkex.typing import Float
 @register(BayesianOptimization)
 def adapt_optimizer(optimizer: BayesianOptimization) -> AdaptedModel:
     """Read the mean of an optimizer's Gaussian process, in units of the target."""
-    name, process, space = type(optimizer).__name__, optimizer._gp, optimizer.space
-    if not hasattr(process, "X_train_"):
-        raise NotFittedError(
-            f"the Gaussian process of {name} is not fitted yet. Call its suggest(), or its "
-            "predict() for any point"
-        )
+    name, process, space = type(optimizer).__name__, _fitted(optimizer), optimizer.space
     rows = process.X_train_
-    if not np.array_equal(rows, space.params):
-        raise UnsupportedModelError(
-            f"{name} has {len(space.params)} registered points, but its Gaussian process was last "
-            f"fitted on {len(rows)}. Call its suggest(), or its predict() for any point, to refit "
-            "it"
-        )
     names = tuple(space.keys)
     parameters = [_parameter(space, key) for key in names]
     covariance, is_wrapped = _unwrapped(process.kernel_)
@@ -63,6 +58,29 @@ def adapt_optimizer(optimizer: BayesianOptimization) -> AdaptedModel:
         title="posterior mean",
         predict=lambda rows: process.predict(given(rows)),
     )
+
+
+def _fitted(optimizer: BayesianOptimization) -> GaussianProcessRegressor:
+    """Return the process fitted to all registered points: the optimizer's own, or a copy.
+
+    The copy is equal to what the optimizer's next ``suggest`` or ``predict`` fits. The process and
+    the random state of the optimizer remain unchanged.
+    """
+    process, space = optimizer._gp, optimizer.space
+    if not len(space):
+        raise NotFittedError(
+            f"{type(optimizer).__name__} has no registered points to fit its Gaussian process to. "
+            "Call its maximize() or register() first"
+        )
+    if np.array_equal(getattr(process, "X_train_", ()), space.params):
+        return process
+    fitted = copy.copy(process)
+    fitted.set_params(random_state=copy.deepcopy(process.random_state))
+    with warnings.catch_warnings():
+        # As the optimizer, whose data lead to hyperparameters at their bounds.
+        warnings.simplefilter("ignore")
+        fitted.fit(space.params, space.target)
+    return fitted
 
 
 def _unwrapped(kernel: Any) -> tuple[Any, bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from pkex.explain.problem import Problem
 from pkex.functions.base import Function
 from pkex.functions.row_losses import RowLosses
 from pkex.games.value_functions import Game
+from pkex.inputs.choices import check_choice
 from pkex.results.explanation import Explanation
 from pkex.results.uncertainty import Uncertainty
 from pkex.tables.sparse import split_rows
@@ -31,18 +32,31 @@ _MOST_DENSE = 1 << 22
 _OF_WORKER = 4
 
 
-def exact_values(problem: Problem, X: Any, *, uncertainty: bool, progress: Progress) -> Explanation:
-    """Explain rows, optionally with the covariances of their values."""
+def exact_values(
+    problem: Problem, X: Any, *, uncertainty: bool | Literal["joint"], progress: Progress
+) -> Explanation:
+    """Explain rows, optionally with the covariances of their values, in a row or between rows."""
+    is_joint = _is_joint(uncertainty)
     explained = problem.schema.read(X, keeps_sparse=not uncertainty)
     roots = spread = None
     with problem.settings.computing(progress) as how:
         if uncertainty:
-            roots = problem.posterior.roots(explained.rows, problem.game, how.part(0, 2))
+            of_rows = problem.posterior.joint_roots if is_joint else problem.posterior.roots
+            roots = of_rows(explained.rows, problem.game, how.part(0, 2))
             how = how.part(1, 2)
         values = computed_values(problem, problem.function, explained.rows, how)
-    if roots is not None:
+    if roots is not None and is_joint:
+        spread = Uncertainty.of_all_rows(roots, values)
+    elif roots is not None:
         spread = Uncertainty.of_posterior(roots, values, problem.joint_draws(explained))
     return Explanation._of(problem.result(explained, values, spread))
+
+
+def _is_joint(uncertainty: bool | Literal["joint"]) -> bool:
+    """Whether to compute covariances between rows; raise an error for other words."""
+    if isinstance(uncertainty, str):
+        return check_choice("uncertainty", uncertainty, ["joint"]) == "joint"
+    return False
 
 
 def bare_values(problem: Problem, X: Any, progress: Progress) -> Float | DaskArray:

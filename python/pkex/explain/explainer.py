@@ -196,7 +196,7 @@ class Explainer(SkopsGuard, AttributeHints):
         self,
         X: ArrayLike | Mapping[str, Any],
         *,
-        uncertainty: bool = False,
+        uncertainty: bool | Literal["joint"] = False,
         progress: Progress = False,
     ) -> Explanation:
         """Explain rows.
@@ -208,9 +208,12 @@ class Explainer(SkopsGuard, AttributeHints):
             is one row: feature values by column name, in any order. Values may be missing (NaN)
             if a step of a Pipeline imputes them, and strings if a step encodes or drops them. A
             Pipeline that begins with a vectorizer takes a list of documents.
-        uncertainty : bool, default False
+        uncertainty : bool or "joint", default False
             For the posterior mean of a Gaussian process, also compute the posterior covariances
-            of the values, for `standard_deviations`, `covariance` and `sample` of the result.
+            of the values, for `standard_deviations`, `covariance` and `sample` of the result. True
+            computes those between values of the same row, "joint" also those between rows. They
+            remain known after indexing, `centered` and pickling. There is one for each pair of
+            values, for up to 4,096 values: 409 rows of ten features.
         progress : bool or callable, default False
             True shows a progress bar (needs tqdm). A callable receives (done, total), in arbitrary
             units.
@@ -224,7 +227,8 @@ class Explainer(SkopsGuard, AttributeHints):
         Raises
         ------
         ValueError, TypeError
-            If `X` is not a finite numeric table with the right columns.
+            If `X` is not a finite numeric table with the right columns, or has too many rows for
+            ``uncertainty="joint"``.
         UnsupportedModelError
             If `uncertainty` is not available: for models other than Gaussian processes, for
             ``value_function="neutral"``, and for kernels that are not sums of products over

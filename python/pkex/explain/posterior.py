@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,11 +17,12 @@ from pkex.execution.computation import Computation
 from pkex.explain.outputs import Outputs
 from pkex.functions.base import Function
 from pkex.functions.conditional import check_number_of_players
+from pkex.functions.row_pairs import all_pairs, diagonal_pairs
 from pkex.games.coalitions import all_coalitions
 from pkex.games.conditioning import ConditionalBackground
 from pkex.games.player_limits import GROUP_COLUMNS
 from pkex.games.value_functions import Game
-from pkex.results.uncertainty import roots_of
+from pkex.results.uncertainty import joint_roots_of, roots_of
 from pkex.typing import Float
 
 __all__ = ["Posterior"]
@@ -29,6 +31,9 @@ __all__ = ["Posterior"]
 _MOST_STEPS = 1e12
 # Weights of background rows, over all coalitions, held in memory at a time.
 _MOST_WEIGHTS = 1 << 24
+# Largest number of covariances between values of all rows: of 409 rows of ten features.
+_MOST_JOINT = 1 << 24
+_JOINT = Option("uncertainty", "joint")
 # Largest number of training rows whose covariance matrix is factored in advance.
 _MOST_FACTORED = 2000
 
@@ -89,13 +94,49 @@ class Posterior:
         return replace(self, variance=self.variance.grouped(players))
 
     def roots(self, rows: Float, game: Game, how: Computation) -> Float:
-        """Return R of the covariances R Rᵀ of values, shape (n, players, outputs, players).
+        """Return R of each row's covariances R Rᵀ of values, shape (n, players, outputs, players).
 
         Raises
         ------
         UnsupportedModelError
             If the model or the value function has none.
         """
+        variance = self._variance_in(game)
+        step, n_players = len(rows), variance.n_players
+        if self.conditioning is not None:
+            per_row = _check_steps(n_players, len(self.conditioning.rows))
+            step = max(1, _MOST_WEIGHTS // per_row)
+        starts = range(0, len(rows), max(1, step))
+        found = [np.empty((0, n_players, variance.n_outputs, n_players))]
+        for number, start in enumerate(starts):
+            some = rows[start : start + step]
+            pairs = diagonal_pairs(len(some))
+            own, of_block = self._weighted(game, some), how.part(number, len(starts))
+            found.append(roots_of(variance.covariances(some, pairs, own, of_block)))
+        return np.concatenate(found)
+
+    def joint_roots(self, rows: Float, game: Game, how: Computation) -> Float:
+        """Return R of the covariance R Rᵀ of the values of all rows, (n, players, outputs, rank).
+
+        Raises
+        ------
+        InputError
+            If the matrix is too large.
+        UnsupportedModelError
+            If the model or the value function has none.
+        """
+        variance = self._variance_in(game)
+        n, n_players = len(rows), variance.n_players
+        _check_joint(n, n_players * variance.n_outputs)
+        pairs = all_pairs(n)
+        if self.conditioning is not None:
+            per_row = _check_steps(n_players, len(self.conditioning.rows), len(pairs))
+            _check_joint_weights(n, per_row)
+        covariances = variance.covariances(rows, pairs, self._weighted(game, rows), how)
+        return joint_roots_of(covariances, n)
+
+    def _variance_in(self, game: Game) -> Function:
+        """Return the variance, if values of the game have covariances."""
         if self.variance is None:
             raise UnsupportedModelError(self.reason)
         if game.value_function == "neutral":
@@ -110,47 +151,59 @@ class Posterior:
                     Option("value_function", "marginal"),
                 )
             )
-        if self.conditioning is None:
-            return roots_of(self.variance.covariances(rows, game, how))
-        return self._roots_given(self.variance, rows, game, self.conditioning, how)
+        if self.conditioning is not None:
+            check_number_of_players(self.variance.n_players)
+        return self.variance
 
-    @staticmethod
-    def _roots_given(
-        variance: Function,
-        rows: Float,
-        game: Game,
-        conditioning: ConditionalBackground,
-        how: Computation,
-    ) -> Float:
-        """Return these roots for the observational value function."""
-        p = variance.n_players
-        check_number_of_players(p)
-        _check_steps(p, len(conditioning.rows))
-        columns = all_coalitions(variance.players)
-        step = max(1, _MOST_WEIGHTS // (len(columns) * len(conditioning.rows)))
-        found = [np.empty((0, p, variance.n_outputs, p))]
-        starts = range(0, len(rows), step)
-        for number, start in enumerate(starts):
-            some = rows[start : start + step]
-            weights = np.empty((len(some), len(columns), len(conditioning.rows)))
-            # The empty and the full coalition do not depend on how rows are weighted.
-            weights[:, [0, -1]] = conditioning.shares
-            for place, own in enumerate(conditioning.weights(some, list(columns[1:-1]))):
-                weights[:, 1 + place] = own.whole()
-            weighted = replace(game, coalition_weights=weights)
-            of_block = how.part(number, len(starts))
-            found.append(roots_of(variance.covariances(some, weighted, of_block)))
-        return np.concatenate(found)
+    def _weighted(self, game: Game, rows: Float) -> Game:
+        """Return the game with the weights of background rows in each coalition of rows."""
+        if self.conditioning is None or self.variance is None:
+            return game
+        columns = all_coalitions(self.variance.players)
+        weights = np.empty((len(rows), len(columns), len(self.conditioning.rows)))
+        # The empty and the full coalition do not depend on how rows are weighted.
+        weights[:, [0, -1]] = self.conditioning.shares
+        for place, own in enumerate(self.conditioning.weights(rows, list(columns[1:-1]))):
+            weights[:, 1 + place] = own.whole()
+        return replace(game, coalition_weights=weights)
 
 
-def _check_steps(n_players: int, n_rows: int) -> None:
-    """Raise if the covariances of one row would take hours."""
-    steps = float(n_rows) ** 2 * 2.0**n_players * n_players**2
+def _check_joint(n_rows: int, n_values: int) -> None:
+    """Raise if the covariances of the values of all rows are too many."""
+    size = (n_rows * n_values) ** 2
+    if size > _MOST_JOINT:
+        most = math.isqrt(_MOST_JOINT) // n_values
+        raise InputError(
+            _JOINT,
+            f"computes a covariance for each pair of values of {n_rows:,} rows, {size:.1e} "
+            f"numbers: pkex goes up to {_MOST_JOINT:.1e}",
+            [
+                f"explain at most {most:,} rows" if most else GROUP_COLUMNS,
+                ("omit covariances between rows: ", Option("uncertainty", True)),
+            ],
+        )
+
+
+def _check_joint_weights(n_rows: int, per_row: int) -> None:
+    """Raise if the weights of background rows of all rows are too many."""
+    if n_rows * per_row > _MOST_WEIGHTS:
+        raise InputError(
+            _JOINT,
+            "in the observational game keeps a weight for each row, coalition and background row: "
+            f"{n_rows * per_row:.1e} numbers, and pkex goes up to {_MOST_WEIGHTS:.1e}",
+            ["explain fewer rows", "take fewer background rows", GROUP_COLUMNS],
+        )
+
+
+def _check_steps(n_players: int, n_rows: int, n_pairs: int = 1) -> int:
+    """Return the number of weights of a row; raise if the covariances would take hours."""
+    steps = float(n_rows) ** 2 * 2.0**n_players * n_players**2 * n_pairs
     if steps > _MOST_STEPS:
         drawn = "explainer.estimate(X, n_coalitions=1000, uncertainty=True)"
+        of_pairs = f"{n_pairs:,} pairs of rows" if n_pairs > 1 else "a row"
         raise InputError(
-            Option("uncertainty", True),
-            "in the observational game takes m² 2^d d² steps for a row, "
+            Option("uncertainty", True) if n_pairs == 1 else _JOINT,
+            f"in the observational game takes m² 2^d d² steps for {of_pairs}, "
             f"{steps:.0e} for {n_rows:,} background rows and {n_players} features: pkex goes up to "
             f"{_MOST_STEPS:.0e}",
             [
@@ -159,3 +212,4 @@ def _check_steps(n_players: int, n_rows: int) -> None:
                 ("estimate values: ", Option("n_coalitions", 1000, python=drawn)),
             ],
         )
+    return n_rows << n_players

@@ -349,20 +349,23 @@ class Function(ABC):
 
     # --- variances of random functions ---
 
-    def covariances(self, X: Float, game: Game, how: Computation) -> Float:
+    def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
         """Return the covariances of the values of a random function with this variance.
 
         Parameters
         ----------
         X : ndarray of shape (n, d)
+        pairs : ndarray of int, shape (pairs, 2)
+            The numbers of two rows of X, or twice the same.
         game : Game
             Not the neutral game.
         how : Computation
 
         Returns
         -------
-        ndarray of shape (n, players, players, outputs)
-            Outputs are independent of each other.
+        ndarray of shape (pairs, players, players, outputs)
+            Of the values of the first row and those of the second. Outputs are independent of each
+            other.
 
         Raises
         ------

@@ -137,9 +137,14 @@ class Composite(Function):
             of_part = how.part(number, len(self.parts))
             yield part.coalition_outputs(row, game, members, of_part)
 
-    def _covariances_of_parts(self, X: Float, game: Game, how: Computation) -> list[Float]:
+    def _covariances_of_parts(
+        self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation
+    ) -> list[Float]:
         count = len(self.parts)
-        return [part.covariances(X, game, how.part(i, count)) for i, part in enumerate(self.parts)]
+        return [
+            part.covariances(X, pairs, game, how.part(i, count))
+            for i, part in enumerate(self.parts)
+        ]
 
 
 class Combination(Composite):
@@ -229,8 +234,8 @@ class Combination(Composite):
         weighted = zip(self._weights, parts, strict=True)
         return Joined(parts, [weight * part.weights for weight, part in weighted])
 
-    def covariances(self, X: Float, game: Game, how: Computation) -> Float:
-        weighted = zip(self._weights, self._covariances_of_parts(X, game, how), strict=True)
+    def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
+        weighted = zip(self._weights, self._covariances_of_parts(X, pairs, game, how), strict=True)
         return np.asarray(sum(weight * part for weight, part in weighted))
 
     def draws(
@@ -340,8 +345,8 @@ class Stack(Composite):
         units = np.eye(len(parts))
         return Joined(parts, [part.weights * unit for part, unit in zip(parts, units, strict=True)])
 
-    def covariances(self, X: Float, game: Game, how: Computation) -> Float:
-        return np.concatenate(self._covariances_of_parts(X, game, how), axis=-1)
+    def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
+        return np.concatenate(self._covariances_of_parts(X, pairs, game, how), axis=-1)
 
     def draws(
         self, rows: NDArray[Any], n: int, random: np.random.Generator

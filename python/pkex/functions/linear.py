@@ -179,11 +179,11 @@ class LinearFunction(Function):
         weights = self.coefficients.reshape(self.n_features, self.n_outputs)
         return _Deviations(weights, self._center)
 
-    def covariances(self, X: Float, game: Game, how: Computation) -> Float:
+    def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
         """Return zeros for a constant variance: the kernel of the process depends on no column."""
         if self.coefficients.any():
             raise UnsupportedModelError("a random function cannot have a linear variance")
-        return np.zeros((len(X), self.n_players, self.n_players, self.n_outputs))
+        return np.zeros((len(pairs), self.n_players, self.n_players, self.n_outputs))
 
     def draws(self, rows: Float, n: int, random: np.random.Generator) -> list[PosteriorDraws]:
         """Return deviations of 0 for a constant variance, as draws differ by constants only."""

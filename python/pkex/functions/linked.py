@@ -284,7 +284,7 @@ class Linked(Coalitionwise):
             raise _independent(f"{len(weights)}^{n_players} rows, all combinations of values")
         return Game("interventional", combine_rows(rows, weights, players))
 
-    def covariances(self, X: Float, game: Game, how: Computation) -> Float:
+    def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
         raise UnsupportedModelError(
             (
                 Option("uncertainty", True),

@@ -173,7 +173,7 @@ class Transformed(Function):
     def products(self, rows: NDArray[Any]) -> Products:
         return _MappedProducts(self, rows)
 
-    def covariances(self, X: Float, game: Game, how: Computation) -> Float:
+    def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
         places, n_players = self._places, self.n_players
         mapped, of_made = self._mapped(X), self._game_of_made(game)
         if game.coalition_weights is not None:
@@ -187,9 +187,9 @@ class Transformed(Function):
                     )
                 )
             # Coalitions are numbered by the columns of X.
-            return self._merged.grouped(places).covariances(mapped, of_made, how)
-        merged = self._merged.covariances(mapped, of_made, how)
-        covariances = np.zeros((len(X), n_players, n_players, self.n_outputs))
+            return self._merged.grouped(places).covariances(mapped, pairs, of_made, how)
+        merged = self._merged.covariances(mapped, pairs, of_made, how)
+        covariances = np.zeros((len(pairs), n_players, n_players, self.n_outputs))
         covariances[:, places[:, None], places] = merged
         return covariances
 

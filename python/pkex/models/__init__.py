@@ -11,6 +11,7 @@ try:
         ShapleyRegularizedRidge,
     )
     from pkex.models.preferences.estimators import PreferenceLogistic, PreferenceRidge
+    from pkex.models.shapley_process import ShapleyProcess
     from pkex.models.weightings.estimators import RWReLU, RWSign, RWStumps
 except ModuleNotFoundError as error:
     if str(error.name).partition(".")[0] != "sklearn":
@@ -26,6 +27,7 @@ __all__ = [
     "RWReLU",
     "RWSign",
     "RWStumps",
+    "ShapleyProcess",
     "ShapleyRegularizedClassifier",
     "ShapleyRegularizedRidge",
 ]

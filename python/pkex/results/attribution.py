@@ -44,6 +44,8 @@ class Attribution(RowResult[RowValues]):
     # Calls that return such a result, without and with uncertainty.
     _made_by: ClassVar[str] = "explainer(X)"
     _made_uncertain_by: ClassVar[str] = "explainer(X, uncertainty=True)"
+    # The call that returns covariances between rows; "" if there is none.
+    _made_joint_by: ClassVar[str] = 'explainer(X, uncertainty="joint")'
 
     def __setstate__(self, parts: dict[str, Any]) -> None:
         self._rows = RowValues.of_parts(parts)
@@ -71,7 +73,8 @@ class Attribution(RowResult[RowValues]):
     def standard_deviations(self) -> NDArray[np.float64] | None:
         """Posterior standard deviation of each value, in the shape of `values`.
 
-        None unless the rows were explained with ``uncertainty=True``. None for `centered` values.
+        None unless the rows were explained with ``uncertainty=True`` or "joint". For `centered`
+        values, None unless the rows and the reference were explained in one call with "joint".
         """
         uncertainty = self._rows.uncertainty
         return None if uncertainty is None else uncertainty.standard_deviations
@@ -121,7 +124,8 @@ class Attribution(RowResult[RowValues]):
         mean absolute value is returned.
 
         With ``uncertainty=True``, `samples` draws functions from the posterior of the Gaussian
-        process and explains each in all rows. The mean of the draws exceeds the importance of the
+        process and explains each in all rows. With ``uncertainty="joint"``, it draws values of all
+        rows from their covariances, exactly. The mean of the draws exceeds the importance of the
         posterior mean, because absolute values of uncertain numbers are above 0.
 
         For the same reason the importance of estimates exceeds that of exact values where standard
@@ -146,8 +150,9 @@ class Attribution(RowResult[RowValues]):
         ------
         ValueError
             If there are no rows to average over. With `samples`, if the rows were not explained
-            with ``uncertainty=True``, if the explanation was pickled since, or if the draws would
-            lack more than half of the posterior's variance (a warning is issued above 1 %).
+            with their uncertainty. With ``uncertainty=True``, if the explanation was pickled
+            since, or if the draws would lack more than half of the posterior's variance (a warning
+            is issued above 1 %).
         UnsupportedModelError
             With `samples`, if no background data is known in the columns of the rows.
 
@@ -202,7 +207,9 @@ class Attribution(RowResult[RowValues]):
         -------
         Explanation or Estimate
             In the same shape. Its mean over the reference's rows is 0. Its base values are the mean
-            output over these rows, if they were equal for all rows before.
+            output over these rows, if they were equal for all rows before. The posterior
+            uncertainty of the values includes that of their mean, if the rows and the reference
+            were explained in one call with ``uncertainty="joint"``. Otherwise they have none.
 
         Raises
         ------
@@ -234,42 +241,77 @@ class Attribution(RowResult[RowValues]):
             )
         return self._of(centered(self._rows, reference._rows))
 
-    def covariance(self, row: int | None = None) -> NDArray[np.float64]:
-        """Return the posterior covariance matrix of the values of one row.
+    def covariance(self, row: int | None = None, other: int | None = None) -> NDArray[np.float64]:
+        """Return the posterior covariance matrix of the values of one row, or between two rows.
 
         Parameters
         ----------
         row : int, optional
             The number of the row; required unless slicing has removed the axis of rows.
+        other : int, optional
+            The number of a second row, by default the first. Rows that were explained with
+            ``uncertainty="joint"`` have covariances between them.
 
         Returns
         -------
         ndarray of shape (d, d), or (d, d, outputs)
-            One matrix per output; outputs are independent of each other.
+            One matrix per output; outputs are independent of each other. Its rows are the features
+            of `row`, its columns those of `other`.
 
         Raises
         ------
         ValueError
-            If the rows were not explained with ``uncertainty=True``, or `row` is missing.
+            If the rows were not explained with their uncertainty, or `row` is missing, or the
+            covariances between rows are not known.
         IndexError
-            If `row` is out of range.
+            If `row` or `other` is out of range.
+
+        Examples
+        --------
+        The values of two similar rows are almost equal, and so are their errors:
+
+        >>> import numpy as np
+        >>> import pkex
+        >>> from sklearn.gaussian_process import GaussianProcessRegressor
+        >>> X = np.random.default_rng(0).normal(size=(30, 2))
+        >>> model = GaussianProcessRegressor(alpha=0.1).fit(X, X[:, 0])
+        >>> explainer = pkex.Explainer(model, X[:10])
+        >>> explanation = explainer([[1.0, 2.0], [1.0, 2.1]], uncertainty="joint")
+        >>> between = explanation.covariance(0, 1).diagonal()
+        >>> (between / explanation.standard_deviations.prod(axis=0)).round(2)
+        array([1., 1.])
         """
         self._posterior("covariance")
-        part = self
+        first = self._one_row("row", row)
+        second = first if other is None else self._one_row("other", other)
+        if other is not None and other != row and self._joint() is None:
+            raise ValueError(
+                f"covariance({row}, {other}) requires covariances between rows, and these values "
+                "have only those of each row. Explain the rows by "
+                'explainer(X, uncertainty="joint")'
+            )
+        left, right = (part._posterior("covariance")[0][0] for part in (first, second))
+        covariances: Float = np.einsum("ior,jor->ijo", left, right)
+        return covariances if OUTPUT in self._axes.present else covariances[..., 0]
+
+    def _one_row(self, name: str, number: int | None) -> Self:
+        """Return the explanation of one row, by its number unless it is of a single row."""
         if ROW in self._axes.present:
-            if row is None:
+            if number is None:
                 raise ValueError(
                     "covariance requires the number of a row, from 0, such as covariance(0)"
                 )
-            part = self[as_integer("row", row, "the number of a row")]
-        elif row is not None:
+            return self[as_integer(name, number, "the number of a row")]
+        if number is not None:
             raise ValueError(
-                f"row={row!r} was given, but the explanation is of a single row. Call covariance() "
-                "without a number"
+                f"{name}={number!r} was given, but the explanation is of a single row. Call "
+                "covariance() without a number"
             )
-        roots = part._posterior("covariance")[0][0]
-        covariances: Float = np.einsum("ior,jor->ijo", roots, roots)
-        return covariances if OUTPUT in self._axes.present else covariances[..., 0]
+        return self
+
+    def _joint(self) -> str | None:
+        """Return the name of the rows between which covariances are known."""
+        return None if self._rows.uncertainty is None else self._rows.uncertainty.joint
 
     def sample(
         self,
@@ -278,7 +320,9 @@ class Attribution(RowResult[RowValues]):
     ) -> NDArray[np.float64]:
         """Draw Shapley values from their posterior distribution.
 
-        The values of a row are drawn jointly, with their covariance; rows are drawn independently.
+        The values of a row are drawn jointly, with their covariance. Rows are drawn independently,
+        unless they were explained with ``uncertainty="joint"``: then each draw is of one function,
+        explained in all rows.
 
         Parameters
         ----------
@@ -294,13 +338,17 @@ class Attribution(RowResult[RowValues]):
         Raises
         ------
         ValueError
-            If the rows were not explained with ``uncertainty=True``, or `n` is not positive.
+            If the rows were not explained with their uncertainty, or `n` is not positive.
         """
-        roots, _ = self._posterior("sample")
+        roots, uncertainty = self._posterior("sample")
         n = as_integer("n", n, "a positive integer", least=1)
-        rows, _, outputs, rank = roots.shape
-        normal = as_generator(random_state).standard_normal((n, rows, outputs, rank))
-        changes = np.einsum("ndor,snor->sndo", roots, normal)
+        random = as_generator(random_state)
+        if uncertainty.joint is not None:
+            changes = np.concatenate(list(uncertainty.joint_deviations(n, random)))
+        else:
+            rows, _, outputs, rank = roots.shape
+            normal = random.standard_normal((n, rows, outputs, rank))
+            changes = np.einsum("ndor,snor->sndo", roots, normal)
         drawn: Float = self.values + changes.reshape(n, *np.shape(self.values))
         return drawn
 
@@ -308,10 +356,13 @@ class Attribution(RowResult[RowValues]):
         """Return the roots of covariances, (n, d, outputs, rank), and the uncertainty."""
         uncertainty = self._rows.uncertainty
         if uncertainty is None or uncertainty.roots is None:
-            reason = "centered values have none" if self.is_centered else "these values have none"
+            reason, by = "these values have none", self._made_uncertain_by
+            if self.is_centered:
+                reason = "centered values have none without covariances between rows"
+                by = self._made_joint_by or by
             raise ValueError(
                 f"{what} requires values with their posterior uncertainty; {reason}. Explain the "
-                f"rows by {self._made_uncertain_by}"
+                f"rows by {by}"
             )
         rows = len(self) if ROW in self._axes.present else 1
         outputs = self.output_names

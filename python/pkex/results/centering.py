@@ -37,8 +37,10 @@ def centered(rows: RowValues, reference: RowValues) -> RowValues:
         values=rows.values - mean,
         base_values=rows.base_values + shift,
         is_centered=True,
-        # The covariances between rows, which the mean depends on, are not known.
-        uncertainty=None,
+        # The uncertainty of the mean requires covariances between rows.
+        uncertainty=None
+        if rows.uncertainty is None
+        else rows.uncertainty.centered(reference.uncertainty),
     )
 
 

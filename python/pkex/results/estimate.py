@@ -154,6 +154,7 @@ class Estimate(RowAttribution):
         "explainer.estimate(X, n_coalitions=1000, uncertainty=True), with "
         "value_function='observational' and a Gaussian process"
     )
+    _made_joint_by = ""
 
     @with_known_keywords
     def __init__(

@@ -206,7 +206,11 @@ class RowValues(RowArrays):
             "documents": None if documents is None else documents.plain(),
             "uncertainty": None
             if uncertainty is None
-            else {"standard_errors": uncertainty.standard_errors, "roots": uncertainty.roots},
+            else {
+                "standard_errors": uncertainty.standard_errors,
+                "roots": uncertainty.roots,
+                "joint": uncertainty.joint,
+            },
         }
 
     @classmethod

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.functions.row_pairs import matrix_of_pairs
 from pkex.inputs.arrays import owned
 from pkex.inputs.documents import Document
 from pkex.inputs.integers import as_integer
@@ -23,12 +25,15 @@ __all__ = [
     "STANDARD_ERROR",
     "Uncertainty",
     "ValueDraws",
+    "joint_roots_of",
     "roots_of",
     "spread_label",
 ]
 
 # Names of the two kinds of uncertainty: sampling errors of estimates, and the model's posterior.
 STANDARD_ERROR, STANDARD_DEVIATION = "standard error", "standard deviation"
+# Drawn values held in memory at a time.
+_MOST_NUMBERS = 1 << 22
 _SHORT = {STANDARD_ERROR: "std err", STANDARD_DEVIATION: "std dev"}
 
 
@@ -63,6 +68,10 @@ class Uncertainty:
         Sampling errors of estimates; None for exact values.
     roots : ndarray, in the shape of the values with one axis more, optional
         The root R of the posterior covariance R Rᵀ of a row's values; None without a posterior.
+    joint : str, optional
+        If R Rᵀ' is the covariance between rows and outputs with the roots R and R', a name for the
+        rows that were explained together. It is a digest of their roots, so that it remains the
+        same in files.
     draws : ValueDraws, optional
         Draws for all rows that were explained together.
     places : ndarray of int64, in the shape of the values, optional
@@ -73,6 +82,7 @@ class Uncertainty:
     roots: Float | None = None
     draws: ValueDraws | None = None
     places: NDArray[np.int64] | None = None
+    joint: str | None = None
 
     def __post_init__(self) -> None:
         for array in (self.standard_errors, self.roots, self.places):
@@ -97,6 +107,18 @@ class Uncertainty:
         """
         roots = roots.reshape(*values.shape, roots.shape[-1])
         return cls(standard_errors, roots, draws, np.arange(values.size).reshape(values.shape))
+
+    @classmethod
+    def of_all_rows(cls, roots: Float, values: Float) -> Uncertainty:
+        """Return the joint uncertainty of the values of rows, with roots as `joint_roots_of`.
+
+        Parameters
+        ----------
+        roots : ndarray of shape (n, d, outputs, rank)
+        values : ndarray of shape (n, d) or (n, d, outputs)
+        """
+        shaped = np.ascontiguousarray(roots).reshape(*values.shape, roots.shape[-1])
+        return cls(roots=shaped, joint=hashlib.sha256(shaped.tobytes()).hexdigest())
 
     @property
     def standard_deviations(self) -> Float | None:
@@ -137,9 +159,37 @@ class Uncertainty:
         def part(array: Any) -> Any:
             return None if array is None else pick(array, axes, chosen)
 
-        return Uncertainty(
-            part(self.standard_errors), part(self.roots), self.draws, part(self.places)
+        return replace(
+            self,
+            standard_errors=part(self.standard_errors),
+            roots=part(self.roots),
+            places=part(self.places),
         )
+
+    def centered(self, reference: Uncertainty | None) -> Uncertainty | None:
+        """Return the uncertainty of values minus their mean over the rows of a reference.
+
+        None unless both are from rows that were explained together, with covariances between rows.
+        The arrays of the reference have an axis of rows.
+        """
+        if reference is None or self.joint is None or self.joint != reference.joint:
+            return None
+        return replace(self, roots=self.roots - np.asarray(reference.roots).mean(axis=0))
+
+    def joint_deviations(self, n: int, random: np.random.Generator) -> Iterator[Float]:
+        """Yield deviations of values from their mean, drawn jointly over rows, in blocks of draws.
+
+        Yields
+        ------
+        ndarray of shape (draws, k)
+            In the order of the flattened values.
+        """
+        roots = np.asarray(self.roots)
+        roots = roots.reshape(-1, roots.shape[-1])
+        step = max(1, _MOST_NUMBERS // max(1, len(roots)))
+        for start in range(0, n, step):
+            normal = random.standard_normal((min(step, n - start), roots.shape[-1]))
+            yield normal @ roots.T
 
     def reshaped(self, shape: tuple[int, ...]) -> Uncertainty:
         """Return the uncertainty with arrays of another shape, without draws."""
@@ -147,6 +197,7 @@ class Uncertainty:
         return Uncertainty(
             None if errors is None else np.reshape(errors, shape),
             None if roots is None else np.reshape(roots, (*shape, roots.shape[-1])),
+            joint=self.joint,
         )
 
     def drawn_importance(
@@ -170,15 +221,20 @@ class Uncertainty:
         ValueError
             If the model's posterior is not available.
         """
-        if self.draws is None or self.places is None:
+        n = as_integer("samples", samples, "a positive integer, such as 1000", least=1)
+        random = as_generator(random_state)
+        if self.joint is not None:
+            draws = self.joint_deviations(n, random)
+        elif self.draws is not None and self.places is not None:
+            draws = self.draws.deviations(np.ravel(self.places), n, random)
+        else:
             raise ValueError(
                 "importance(samples=...) draws functions from the model, which a pickled "
-                f"{kind} does not contain. Explain the rows again"
+                f"{kind} does not contain. Explain the rows again, by "
+                'explainer(X, uncertainty="joint") for samples from pickles'
             )
-        n = as_integer("samples", samples, "a positive integer, such as 1000", least=1)
         blocks = []
-        random = as_generator(random_state)
-        for deviations in self.draws.deviations(np.ravel(self.places), n, random):
+        for deviations in draws:
             sizes = np.abs(values + deviations.reshape(-1, *np.shape(values)))
             blocks.append(sizes if is_row else sizes.mean(axis=1))
         return np.concatenate(blocks)
@@ -191,7 +247,7 @@ class Uncertainty:
                 ("standard_errors", self.standard_errors),
                 ("covariance_roots", self.roots),
             )
-        }
+        } | ({} if self.joint is None else {"joint_rows": self.joint})
 
     @classmethod
     def of_document(cls, document: Document, axes: Sequence[str]) -> Uncertainty | None:
@@ -202,6 +258,7 @@ class Uncertainty:
         return cls(
             document.numbers(errors, *axes)[()] if document.has(errors) else None,
             document.numbers(roots, *axes, "rank") if document.has(roots) else None,
+            joint=document.text("joint_rows") if document.has("joint_rows") else None,
         )
 
 
@@ -224,6 +281,40 @@ def roots_of(covariances: Float) -> Float:
     roots[variances <= 0.0] = 0.0
     ordered: Float = roots.transpose(0, 2, 1, 3)
     return ordered
+
+
+def joint_roots_of(covariances: Float, n_rows: int) -> Float:
+    """Return R with C = R Rᵀ for the values of all rows and outputs, features before outputs.
+
+    Parameters
+    ----------
+    covariances : ndarray of shape (pairs, d, d, outputs)
+        Of `pkex.functions.row_pairs.all_pairs`.
+    n_rows : int
+
+    Returns
+    -------
+    ndarray of shape (n, d, outputs, rank)
+        The rank excludes eigenvalues that are rounding errors. Outputs are independent, so each has
+        columns of its own.
+    """
+    _, d, _, n_outputs = covariances.shape
+    by_output = []
+    for output in range(n_outputs):
+        whole = matrix_of_pairs(covariances[..., output], n_rows)
+        flat = whole.reshape(n_rows * d, n_rows * d)
+        values, vectors = np.linalg.eigh(flat)
+        kept = values > np.finfo(np.float64).eps * values.max(initial=0.0)
+        roots = vectors[:, kept] * np.sqrt(values[kept])
+        # A value with variance 0 has exactly 0 in its roots, without rounding errors.
+        roots[np.diag(flat) <= 0.0] = 0.0
+        by_output.append(roots.reshape(n_rows, d, -1))
+    joint = np.zeros((n_rows, d, n_outputs, sum(roots.shape[-1] for roots in by_output)))
+    start = 0
+    for output, roots in enumerate(by_output):
+        joint[:, :, output, start : start + roots.shape[-1]] = roots
+        start += roots.shape[-1]
+    return joint
 
 
 def spread_label(name: str, *, is_row: bool) -> str:

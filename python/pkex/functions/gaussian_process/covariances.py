@@ -1,9 +1,10 @@
-"""Posterior covariances of Shapley values of a Gaussian process.
+"""Posterior covariances of Shapley values of a Gaussian process, within rows and between them.
 
 The values φ of a row are linear in the function f, which they evaluate at rows that combine feature
-values: φ = Φ f. With the prior k and the training rows, L Lᵀ = K + noise, their covariance is
+values: φ = Φ f. With the prior k and the training rows, L Lᵀ = K + noise, the covariance of the
+values of two rows is
 
-    Φ k Φᵀ − (L⁻¹ Ψ)ᵀ (L⁻¹ Ψ), in general Φ k Φᵀ − Ψᵀ C Ψ (see `ConditioningMatrix`),
+    Φ k Φ'ᵀ − (L⁻¹ Ψ)ᵀ (L⁻¹ Ψ'), in general Φ k Φ'ᵀ − Ψᵀ C Ψ' (see `ConditioningMatrix`),
 
 where column j of Ψ, of shape (points, features), contains the values of feature j in the games of
 k(·, p) for all points p. The engine computes Ψ. The prior part is a double integral, because values
@@ -12,8 +13,8 @@ are integrals (Owen 1972) in both arguments of k.
 With the observational value function, v(S) = Σ_l w_Sl f(x_S, z_l). Then the values Σ_S A_jS v(S),
 with the matrix A that maps values of coalitions to Shapley values, have the prior covariances
 
-    Σ_ll' U_lᵀ (⊗_j M_j) U_l',  U_l = (w_Sl A_jS)_Sj,  M_j = [[k_j(z_l, z_l'), k_j(z_l, x)],
-                                                             [k_j(x, z_l'),   1]],
+    Σ_ll' U_lᵀ (⊗_j M_j) U'_l',  U_l = (w_Sl A_jS)_Sj,  M_j = [[k_j(z_l, z_l'), k_j(z_l, x')],
+                                                              [k_j(x, z_l'),   k_j(x, x')]],
 
 because a product kernel between two mixed rows has a factor for each column, which depends on
 whether the value of the column is from x in each of the rows. The Kronecker product is applied
@@ -25,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +48,8 @@ __all__ = ["value_covariances"]
 # Numbers held in memory at a time: of Ψ, of factors between background rows, and of tables of
 # coalitions.
 _MOST_NUMBERS, _BLOCK, _MOST_OF_TABLES = 1 << 23, 1 << 15, 1 << 20
+# Factors of two rows to background rows, and between each other.
+_PairFactors: TypeAlias = tuple[Float, Float, Float | None]
 # Relative to the prior variance: the largest error in Ψ that is accepted, and the error of a
 # product and of an approximation by a mixture.
 _LARGEST_ERROR = 1e-7
@@ -56,12 +60,13 @@ def value_covariances(
     variance: LatentVariance,
     players: NDArray[np.int64],
     X: Float,
+    pairs: NDArray[np.intp],
     game: Game,
     how: Computation,
 ) -> Float:
-    """Return the posterior covariances of the values of rows, shape (n, players, players).
+    """Return the posterior covariances of the values of pairs of rows, (pairs, players, players).
 
-    The covariances of a row do not depend on other rows.
+    The covariances of a pair do not depend on other rows.
 
     Parameters
     ----------
@@ -69,6 +74,8 @@ def value_covariances(
     players : ndarray of int64, shape (d,)
         The number of each column's player.
     X : ndarray of shape (n, d)
+    pairs : ndarray of int, shape (pairs, 2)
+        The numbers of two rows, perhaps the same.
     game : Game
     how : Computation
 
@@ -92,49 +99,64 @@ def value_covariances(
     packing = Packing(everything, np.zeros((len(everything), 1)), kernel, players)
     reaches = packing.reaches(X)
     background = _Background(rows, weights, players, is_marginal=game.is_marginal)
+    # Two rows are at most twice as far from each other as the farther one is from the points.
+    of_pairs = reaches[pairs].max(axis=1) + (pairs[:, 0] != pairs[:, 1])
     step = max(1, _MOST_NUMBERS // max(points.size, rows.size))
     blocks = [
         (reach, of_reach[start : start + step])
-        for reach in np.unique(reaches).tolist()
-        for of_reach in [np.flatnonzero(reaches == reach)]
+        for reach in np.unique(of_pairs).tolist()
+        for of_reach in [np.flatnonzero(of_pairs == reach)]
         for start in range(0, len(of_reach), step)
     ]
-    covariances = np.empty((len(X), background.n_players, background.n_players))
+    covariances = np.empty((len(pairs), background.n_players, background.n_players))
     for number, (reach, some) in enumerate(blocks):
         terms, of_block = packing.terms_at(reach), how.part(number, len(blocks))
-        if game.coalition_weights is not None:
-            for place, row in enumerate(some):
-                table = _CoalitionTable(background, game.coalition_weights[row])
-                of_row = of_block.part(place, len(some))
-                reduction = _reduction(variance, table.values_of_points(X[row], points, terms))
-                prior = table.prior_part(X[row], terms, of_row.progress)
-                covariances[row] = prior - reduction
-            continue
-        priors = background.prior_part(X[some], terms, share(of_block.progress, 0, 2))
-        packed_game = (game.value_function, rows, weights)
-        of_points = values_of_points(
-            points, X[some], packed_game, terms, players, of_block.part(1, 2)
-        )
-        values = np.concatenate([block for _, block in of_points], axis=2)
-        for row, prior, psi in zip(some, priors, values.transpose(0, 2, 1), strict=True):
-            covariances[row] = prior - _reduction(variance, psi)
+        chosen, places = np.unique(pairs[some], return_inverse=True)
+        within = places.reshape(-1, 2)
+        if game.coalition_weights is None:
+            values = _values_in_games_of_points(
+                variance, X[chosen], background, game, terms, of_block.part(1, 2)
+            )
+            priors = background.prior_part(X[chosen], within, terms, share(of_block.progress, 0, 2))
+        else:
+            table = _CoalitionTable(background, game.coalition_weights[chosen])
+            values = table.values_of_points(X[chosen], points, terms)
+            priors = table.prior_part(X[chosen], within, terms, of_block.progress)
+        whitened = [_whitened(variance, of_row) for of_row in values]
+        for pair, prior, (i, k) in zip(some, priors, within, strict=True):
+            covariances[pair] = prior - whitened[i][0].T @ whitened[k][1]
     return covariances
 
 
-def _reduction(variance: LatentVariance, values: Float) -> Float:
-    """Return Ψᵀ C Ψ of the Ψ of a row; raise an error if it is not exact enough."""
+def _values_in_games_of_points(
+    variance: LatentVariance,
+    X: Float,
+    background: _Background,
+    game: Game,
+    terms: list[Term],
+    how: Computation,
+) -> Float:
+    """Return Ψ of rows, shape (n, points, players)."""
+    if not len(variance.points):
+        return np.empty((len(X), 0, background.n_players))
+    packed_game = (game.value_function, background.rows, background.weights)
+    of_points = values_of_points(variance.points, X, packed_game, terms, background.players, how)
+    return np.concatenate([block for _, block in of_points], axis=2).transpose(0, 2, 1)
+
+
+def _whitened(variance: LatentVariance, values: Float) -> tuple[Float, Float]:
+    """Return L⁻¹ R Ψ and M L⁻¹ R Ψ of the Ψ of a row; raise an error if it is not exact enough."""
     whitened, other = variance.known.whitened(values)
     weights = np.abs(variance.known.unwhitened(other))
     error = _OF_MIXTURE if has_mixtures(variance.terms) else _ROUNDING
-    size = 2.0 * error * float(weights.sum(axis=0).max())
+    size = 2.0 * error * float(weights.sum(axis=0).max(initial=0.0))
     if size > _LARGEST_ERROR:
         raise UnsupportedModelError(
             "the training rows are nearly dependent: errors of the covariances would be "
             f"{size:.0e} of the prior variance, and pkex accepts up to {_LARGEST_ERROR:.0e}; fit "
             "the model with more noise (a larger alpha or WhiteKernel), or with RBF"
         )
-    reduction: Float = whitened.T @ other
-    return reduction
+    return whitened, other
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,27 +181,38 @@ class _Background:
         """The number of players."""
         return int(self.players.max()) + 1
 
-    def prior_part(self, X: Float, terms: list[Term], report: Report | None) -> Float:
-        """Return Φ k Φᵀ of rows, shape (n, players, players)."""
-        parts = np.zeros((len(X), self.n_players, self.n_players))
+    def prior_part(
+        self, X: Float, pairs: NDArray[np.intp], terms: list[Term], report: Report | None
+    ) -> Float:
+        """Return Φ k Φ'ᵀ of pairs of rows, shape (pairs, players, players)."""
+        parts = np.zeros((len(pairs), self.n_players, self.n_players))
         add = self._add_independent if self.is_marginal else self._add_pairs
         for number, term in enumerate(terms):
             to_rows = [self.factors(term, row[None], self.rows)[:, 0] for row in X]
-            add(parts, term, to_rows, share(report, number, len(terms)))
-        return (parts + parts.transpose(0, 2, 1)) / 2.0
+            of_pairs = [
+                (to_rows[i], to_rows[k], self.between(term, X, i, k)) for i, k in pairs.tolist()
+            ]
+            add(parts, term, of_pairs, share(report, number, len(terms)))
+        is_same = pairs[:, 0] == pairs[:, 1]
+        parts[is_same] = (parts[is_same] + parts[is_same].transpose(0, 2, 1)) / 2.0
+        return parts
+
+    def between(self, term: Term, X: Float, i: int, k: int) -> Float | None:
+        """Return the factors between two rows; None between a row and itself, where they are 1."""
+        return None if i == k else self.factors(term, X[[i]], X[[k]])
 
     def _add_pairs(
-        self, parts: Float, term: Term, to_rows: list[Float], report: Report | None
+        self, parts: Float, term: Term, of_pairs: list[_PairFactors], report: Report | None
     ) -> None:
-        """Add the part of a term for each explained row, given its factors to background rows."""
+        """Add the part of a term for each pair of rows, given its factors to background rows."""
         for some, factors in self._blocks(term, report):
             weights = self.weights[some, None] * self.weights
-            for part, of_row in zip(parts, to_rows, strict=True):
-                games = _pair_games(of_row[:, None, :], of_row[:, some, None], factors, weights)
+            for part, (left, right, both) in zip(parts, of_pairs, strict=True):
+                games = _pair_games(both, left[:, None, :], right[:, some, None], factors, weights)
                 part += term.coefficient * games
 
     def _add_independent(
-        self, parts: Float, term: Term, to_rows: list[Float], report: Report | None
+        self, parts: Float, term: Term, of_pairs: list[_PairFactors], report: Report | None
     ) -> None:
         """Add the part of a term for independent features: all combinations of background values.
 
@@ -189,9 +222,9 @@ class _Background:
         for some, factors in self._blocks(term, report):
             lacks = np.einsum("jlm,l,m->j", 1.0 - factors, self.weights[some], self.weights)
             between -= lacks[:, None, None]
-        for part, of_row in zip(parts, to_rows, strict=True):
-            mean = (1.0 - (1.0 - of_row) @ self.weights)[:, None, None]
-            part += term.coefficient * _pair_games(mean, mean, between, np.ones((1, 1)))
+        for part, (left, right, both) in zip(parts, of_pairs, strict=True):
+            q, r = ((1.0 - (1.0 - side) @ self.weights)[:, None, None] for side in (left, right))
+            part += term.coefficient * _pair_games(both, q, r, between, np.ones((1, 1)))
 
     def _blocks(self, term: Term, report: Report | None) -> Iterator[tuple[slice, Float]]:
         """Yield slices of background rows, with their factors to all background rows."""
@@ -212,62 +245,82 @@ class _Background:
         return factors
 
 
-def _pair_games(q: Float, r: Float, s: Float, weights: Float) -> Float:
+def _pair_games(p: Float | None, q: Float, r: Float, s: Float, weights: Float) -> Float:
     """Return Σ_lm weights_lm ∬ ∂_i ∂'_j ∏_h E_h dt dt' for all pairs of players i, j.
 
-    E_h = t t' + t (1−t') q_h + (1−t) t' r_h + (1−t)(1−t') s_h is the mean factor between a row that
-    takes each value from x with probability t, else from background row l, and another with t' and
-    m. ∂_i is the derivative by the t of player i only. Factors of x with itself are 1. The sum
-    over l and m is symmetric in (l, t) and (m, t'); the result becomes symmetric when it is
-    averaged with its transpose.
+    E_h = t t' p_h + t (1−t') q_h + (1−t) t' r_h + (1−t)(1−t') s_h is the mean factor between a row
+    that takes each value from x with probability t, else from background row l, and another with
+    t', x' and m. ∂_i is the derivative by the t of player i only. For x' = x, the sum over l and m
+    is symmetric in (l, t) and (m, t'); the result becomes symmetric when it is averaged with its
+    transpose.
 
     Parameters
     ----------
+    p : ndarray of shape (players, 1, 1) or None
+        Factors between x and x'; None for x' = x, where they are 1.
     q : ndarray of shape (players, 1, m)
         Factors between x and background rows.
     r : ndarray of shape (players, l, 1)
-        Factors between background rows and x.
+        Factors between background rows and x'.
     s : ndarray of shape (players, l, m)
         Factors between background rows.
     weights : ndarray of shape (l, m)
     """
-    n_players = len(s)
+    n_players, is_same = len(s), p is None
+    both = 1.0 if p is None else p
     # Integrands have degree players − 1 in t and in t'.
     nodes, node_weights = np.polynomial.legendre.leggauss((n_players + 1) // 2)
     ts, node_weights = (nodes + 1.0) / 2.0, node_weights / 2.0
-    both = 1.0 - q - r + s
+    from_left, from_right, difference = both - q, r - s, both - q - r + s
     total = np.zeros((n_players, n_players))
-    for a, t in enumerate(ts):
-        for b, u in enumerate(ts[: a + 1]):
-            count = node_weights[a] * node_weights[b] * (1.0 if a == b else 2.0)
-            means = t * u + t * (1 - u) * q + (1 - t) * u * r + (1 - t) * (1 - u) * s
+    for b, u in enumerate(ts):
+        # The mean factors of x, and of background row l: E and ∂E / ∂t follow from them.
+        present, absent = u * both + (1 - u) * q, u * r + (1 - u) * s
+        change = present - absent
+        for a in range(b if is_same else 0, len(ts)):
+            t, count = ts[a], node_weights[a] * node_weights[b]
+            count *= 2.0 if is_same and a != b else 1.0
+            means = t * present + (1 - t) * absent
             products = count * weights * means.prod(axis=0)
             # The product is 0 in that case.
             means[means == 0.0] = np.finfo(np.float64).tiny
-            first = (u * (1.0 - r) + (1 - u) * (q - s)) / means
-            second = (t * (1.0 - q) + (1 - t) * (r - s)) / means
-            left = (first * products).reshape(n_players, -1)
-            games = left @ second.reshape(n_players, -1).T
-            np.fill_diagonal(games, (both / means * products).sum(axis=(1, 2)))
+            first = change / means
+            first *= products
+            second = t * from_left + (1 - t) * from_right
+            second /= means
+            games = first.reshape(n_players, -1) @ second.reshape(n_players, -1).T
+            np.fill_diagonal(games, np.einsum("jlm,lm->j", difference / means, products))
             total += games
     return total
 
 
 @dataclass(frozen=True, eq=False)
 class _CoalitionTable:
-    """Background rows with their weights in each coalition of one explained row.
+    """Background rows with their weights in each coalition of explained rows.
 
     Parameters
     ----------
     background : _Background
-    weights : ndarray of shape (2^players, m)
+    weights : ndarray of shape (n, 2^players, m)
     """
 
     background: _Background
     weights: Float
 
-    def prior_part(self, x: Float, terms: list[Term], report: Report | None) -> Float:
-        """Return the prior covariances of the values of the row, shape (players, players)."""
+    def prior_part(
+        self, X: Float, pairs: NDArray[np.intp], terms: list[Term], report: Report | None
+    ) -> Float:
+        """Return the prior covariances of values of pairs of rows, (pairs, players, players)."""
+        p = self.background.n_players
+        parts = np.empty((len(pairs), p, p))
+        for number, (i, k) in enumerate(pairs.tolist()):
+            part = self._prior_of_pair(X, i, k, terms, share(report, number, len(pairs)))
+            parts[number] = (part + part.T) / 2.0 if i == k else part
+        return parts
+
+    def _prior_of_pair(
+        self, X: Float, i: int, k: int, terms: list[Term], report: Report | None
+    ) -> Float:
         rows, factors = self.background.rows, self.background.factors
         p, m = self.background.n_players, len(rows)
         matrix = shapley_matrix(p)
@@ -275,48 +328,58 @@ class _CoalitionTable:
         blocks = [slice(start, start + step) for start in range(0, m, step)]
         total = np.zeros((p, p))
         for number, term in enumerate(terms):
-            to_rows = factors(term, x[None], rows)[:, 0]
+            left = factors(term, X[[i]], rows)[:, 0]
+            right = left if i == k else factors(term, X[[k]], rows)[:, 0]
+            both = self.background.between(term, X, i, k)
+            both = np.ones(p) if both is None else both[:, 0, 0]
             for place, row in enumerate(rows):
                 between = factors(term, row[None], rows)[:, 0]
                 products = sum(
                     _kronecker_product(
-                        self.weights.T[some, :, None] * matrix.T,
+                        self.weights[k].T[some, :, None] * matrix.T,
                         between[:, some],
-                        to_rows[:, some],
-                        to_rows[:, place],
+                        left[:, some],
+                        right[:, place],
+                        both,
                     )
                     for some in blocks
                 )
-                total += term.coefficient * ((matrix * self.weights[:, place]) @ products)
+                total += term.coefficient * ((matrix * self.weights[i][:, place]) @ products)
                 if report is not None:
                     report(number * m + place + 1, len(terms) * m)
-        return (total + total.T) / 2.0
+        return total
 
-    def values_of_points(self, x: Float, points: Float, terms: list[Term]) -> Float:
-        """Return the values in the games of k(·, p) of points p, shape (points, players)."""
-        background = self.background
-        of_coalitions = np.zeros((len(points), len(self.weights)))
-        step = max(1, _MOST_OF_TABLES // self.weights.size)
-        for term in terms:
-            for start in range(0, len(points), step):
-                some = slice(start, start + step)
-                present = background.factors(term, points[some], x[None])
-                absent = background.factors(term, points[some], background.rows)
-                of_coalitions[some] += term.coefficient * self._mean_products(present, absent)
-        values: Float = of_coalitions @ shapley_matrix(background.n_players).T
+    def values_of_points(self, X: Float, points: Float, terms: list[Term]) -> Float:
+        """Return Ψ of rows, shape (n, points, players)."""
+        background, n_players = self.background, self.background.n_players
+        values = np.empty((len(X), len(points), n_players))
+        step = max(1, _MOST_OF_TABLES // self.weights[0].size)
+        for row, weights, of_row in zip(X, self.weights, values, strict=True):
+            of_coalitions = np.zeros((len(points), len(weights)))
+            for term in terms:
+                for start in range(0, len(points), step):
+                    some = slice(start, start + step)
+                    present = background.factors(term, points[some], row[None])
+                    absent = background.factors(term, points[some], background.rows)
+                    means = _mean_products(present, absent, weights)
+                    of_coalitions[some] += term.coefficient * means
+            of_row[:] = of_coalitions @ shapley_matrix(n_players).T
         return values
 
-    def _mean_products(self, present: Float, absent: Float) -> Float:
-        """Return Σ_l w_Sl ∏_{j∈S} present_j ∏_{j∉S} absent_jl of points, shape (n, coalitions)."""
-        products = np.ones((1, *absent.shape[1:]))
-        for of_row, of_background in zip(present, absent, strict=True):
-            # All coalitions of the previous players, without the player and with it.
-            products = np.concatenate([products * of_background, products * of_row])
-        means: Float = np.einsum("snl,sl->ns", products, self.weights)
-        return means
+
+def _mean_products(present: Float, absent: Float, weights: Float) -> Float:
+    """Return Σ_l w_Sl ∏_{j∈S} present_j ∏_{j∉S} absent_jl of points, shape (n, coalitions)."""
+    products = np.ones((1, *absent.shape[1:]))
+    for of_row, of_background in zip(present, absent, strict=True):
+        # All coalitions of the previous players, without the player and with it.
+        products = np.concatenate([products * of_background, products * of_row])
+    means: Float = np.einsum("snl,sl->ns", products, weights)
+    return means
 
 
-def _kronecker_product(maps: Float, between: Float, from_row: Float, to_row: Float) -> Float:
+def _kronecker_product(
+    maps: Float, between: Float, from_row: Float, to_row: Float, both: Float
+) -> Float:
     """Return the sum over background rows l' of (⊗_j M_j) U_l', shape (coalitions, players).
 
     Parameters
@@ -325,8 +388,8 @@ def _kronecker_product(maps: Float, between: Float, from_row: Float, to_row: Flo
         U_l' for each l'.
     between, from_row : ndarray of shape (players, m)
         k_j(z_l, z_l') and k_j(x, z_l').
-    to_row : ndarray of shape (players,)
-        k_j(z_l, x).
+    to_row, both : ndarray of shape (players,)
+        k_j(z_l, x') and k_j(x, x').
     """
     m, n_coalitions, n_columns = maps.shape
     for j in range(len(between)):
@@ -334,6 +397,7 @@ def _kronecker_product(maps: Float, between: Float, from_row: Float, to_row: Flo
         table = maps.reshape(m, -1, 2, (1 << j) * n_columns)
         absent, present = table[:, :, 0], table[:, :, 1]
         s, q = between[j, :, None, None], from_row[j, :, None, None]
-        maps = np.stack([s * absent + to_row[j] * present, q * absent + present], axis=2)
+        with_row = q * absent + both[j] * present
+        maps = np.stack([s * absent + to_row[j] * present, with_row], axis=2)
     total: Float = maps.reshape(m, n_coalitions, n_columns).sum(axis=0)
     return total

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function, Members, PosteriorDraws
@@ -90,9 +90,9 @@ class KrigingVariance(Combination):
     ) -> Float:
         return Function.coalition_outputs(self, row, game, members, how)
 
-    def covariances(self, X: Float, game: Game, how: Computation) -> Float:
+    def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
         """Return the covariances of the quadratic part: constants have values of 0."""
-        return self._quadratic.covariances(X, game, how)
+        return self._quadratic.covariances(X, pairs, game, how)
 
     def draws(self, rows: Float, n: int, random: np.random.Generator) -> list[PosteriorDraws]:
         return self._at_rows.draws(rows, n, random)

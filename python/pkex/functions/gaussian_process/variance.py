@@ -132,11 +132,11 @@ class PosteriorVariance(Function):
         pairs = _STEPS_OF_PAIR * n_players * len(terms) ** 2
         return 2**n_players <= pairs or not self._reduction.are_exact(game)
 
-    def covariances(self, X: Float, game: Game, how: Computation) -> Float:
+    def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
         self.latent.allowed.check(X, "X")
         kernel = ", the RBF kernel" if has_mixtures(self.latent.terms) else ""
         with advising(f"fewer rows{kernel} or a background of fewer rows"):
-            return self.scaled(value_covariances(self.latent, self.players, X, game, how))
+            return self.scaled(value_covariances(self.latent, self.players, X, pairs, game, how))
 
     def draws(self, rows: Float, n: int, random: np.random.Generator) -> list[PosteriorDraws]:
         return posterior_draws(self.latent, self.scales, rows, n, random)

@@ -1,0 +1,67 @@
+"""The prior of Shapley values: the distribution of those of a Gaussian process.
+
+If f is a Gaussian process with covariance k, then so are its Shapley values φ = Φ f, with the
+covariance Φ_x k Φ_x'ᵀ between the values of two rows: the prior part of `covariances`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pkex.execution.computation import Computation
+from pkex.functions.gaussian_process.covariances import value_covariances
+from pkex.functions.gaussian_process.latent import ConditioningMatrix, LatentVariance
+from pkex.functions.row_pairs import all_pairs, diagonal_pairs, matrix_of_pairs
+from pkex.games.value_functions import Game
+from pkex.kernels import Kernel
+from pkex.typing import Float
+
+__all__ = ["ShapleyPrior"]
+
+
+class ShapleyPrior:
+    """Covariances of the Shapley values of a Gaussian process without observations.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    game : Game
+        Interventional or marginal, with a background.
+    n_columns : int
+    """
+
+    def __init__(self, kernel: Kernel, game: Game, n_columns: int) -> None:
+        nothing = ConditioningMatrix(np.empty((0, 0)), np.empty(0))
+        self._latent = LatentVariance(np.empty((0, n_columns)), kernel, nothing)
+        self.kernel = kernel
+        self._game, self._players = game, np.arange(n_columns)
+
+    @property
+    def variance(self) -> float:
+        """The prior variance of f."""
+        return self._latent.prior
+
+    def among(self, rows: Float) -> Float:
+        """Return the covariance matrix of the values of rows, shape (n d, n d)."""
+        n, d = rows.shape
+        return matrix_of_pairs(self._of_pairs(rows, all_pairs(n)), n).reshape(n * d, n * d)
+
+    def between(self, rows: Float, others: Float) -> Float:
+        """Return the covariances of values of rows with those of others, shape (n d, m d)."""
+        (n, d), m = rows.shape, len(others)
+        first, second = np.indices((n, m)).reshape(2, -1)
+        pairs = np.stack([first, n + second], axis=1)
+        of_pairs = self._of_pairs(np.concatenate([rows, others]), pairs)
+        return of_pairs.reshape(n, m, d, d).transpose(0, 2, 1, 3).reshape(n * d, m * d)
+
+    def variances(self, rows: Float) -> Float:
+        """Return the variance of each value, shape (n, d)."""
+        of_rows = self._of_pairs(rows, diagonal_pairs(len(rows)))
+        return np.diagonal(of_rows, axis1=1, axis2=2)
+
+    def _of_pairs(self, rows: Float, pairs: NDArray[np.intp]) -> Float:
+        self._latent.allowed.check(rows, "X")
+        return value_covariances(
+            self._latent, self._players, rows, pairs, self._game, Computation()
+        )
