@@ -1,0 +1,63 @@
+"""The page of reproduced papers has every statement and experiment, and the scripts' numbers."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = sorted((ROOT / "examples" / "papers").glob("*_*.py"))
+# What each paper numbers, and its experiments without a number.
+PAPERS = {
+    "pkex": {
+        *(f"Theorem {number}" for number in (1, 4, 6, 8, 10)),
+        "Definition 2",
+        *(f"Proposition {number}" for number in (3, 7, 9, 11)),
+        *(f"Lemma {number}" for number in (5, 12, 13)),
+        "Algorithm 1",
+        "Algorithm 2",
+        "Appendix F",
+    },
+}
+
+
+@pytest.fixture
+def reproduce(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    yield importlib.import_module("reproduce")
+    sys.modules.pop("reproduce", None)
+
+
+def test_the_tables_of_the_page_are_those_of_the_rows_and_the_scripts_numbers(reproduce):
+    page = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    assert reproduce.with_tables(page) == page
+    assert reproduce.TABLE.findall(page) == list(PAPERS)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_numbered_statement_and_experiment_has_a_row(paper, reproduce):
+    listed = [row["statement"] for row in reproduce.rows(paper)]
+    numbered = [re.findall(r"[A-Z]\w+ [A-Z0-9.]+\w*", statement) for statement in listed]
+    assert {name for names in numbered for name in names} >= PAPERS[paper]
+
+
+def test_every_script_has_a_row_and_every_row_its_script_and_numbers(reproduce):
+    used = {row["script"] for paper in PAPERS for row in reproduce.rows(paper) if "script" in row}
+    assert used == {script.stem for script in SCRIPTS}
+    assert [script for script in sorted(used) if "quick" not in reproduce.runs(script)] == []
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_a_script_names_its_source_and_its_times(script):
+    described = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8")))
+    assert re.search(
+        r"([Ff]igures?|[Tt]ables?|[Ee]xperiments?|[Ss]ections?|[Aa]ppendix|[Aa]ppendices) [A-Z\d]",
+        described,
+    )
+    assert re.search(rf"python examples/papers/{script.name}  +.* \d+ (s|min)", described)
+    assert re.search(rf"python examples/papers/{script.name} --full  +", described)
