@@ -48,7 +48,9 @@ def runs(script: str) -> dict[str, dict]:
 
 
 def duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+    if seconds >= 100.0:
+        return f"{seconds / 60.0:.0f} min"
+    return f"{seconds:.0f} s" if seconds >= 1.0 else "1 s"
 
 
 def cells(row: dict[str, str]) -> list[str]:
@@ -59,7 +61,7 @@ def cells(row: dict[str, str]) -> list[str]:
         template = row.get("full", row["here"]) if kind == "full" else row["here"]
         prefix = "`--full`: " if kind == "full" else ""
         results.append(prefix + template.format_map(run["numbers"]))
-        settings.append(f"{prefix}seed {run['seed']}, {duration(run['seconds'])}")
+        settings.append(f"{prefix}seed {run['seed']}, {duration(run['cpu_seconds'])}")
     return [
         f"**{row['statement']}**: {row['subject']}",
         row["pkex"],

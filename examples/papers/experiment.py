@@ -20,13 +20,16 @@ class Experiment:
     ----------
     description : str
         The docstring of the script.
+    full : bool, default True
+        Whether ``--full`` is an argument; not if the settings are always those of the paper.
     data : str, optional
         What the folder of ``--data`` holds. Without it, the script does not have this argument.
     """
 
-    def __init__(self, description: str, data: str | None = None) -> None:
+    def __init__(self, description: str, *, full: bool = True, data: str | None = None) -> None:
         parser = argparse.ArgumentParser(description=description.partition("\n")[0])
-        parser.add_argument("--full", action="store_true", help="the settings of the paper")
+        if full:
+            parser.add_argument("--full", action="store_true", help="the settings of the paper")
         parser.add_argument("--seed", type=int, default=0, help="of all random draws")
         parser.add_argument(
             "--output",
@@ -38,11 +41,11 @@ class Experiment:
         if data is not None:
             parser.add_argument("--data", type=Path, metavar="FOLDER", help=data)
         settings = parser.parse_args()
-        self.full: bool = settings.full
+        self.full: bool = getattr(settings, "full", False)
         self.seed: int = settings.seed
         self.data: Path | None = getattr(settings, "data", None)
         self._output: Path = settings.output
-        self._start = time.perf_counter()
+        self._start = time.process_time()
 
     def save(self, figure: Figure, numbers: Mapping[str, float | str]) -> None:
         """Save the picture and the numbers as files that are named after the script."""
@@ -51,7 +54,7 @@ class Experiment:
         figure.savefig(self._output / f"{name}.png", dpi=150)
         run = {
             "seed": self.seed,
-            "seconds": round(time.perf_counter() - self._start, 1),
+            "cpu_seconds": round(time.process_time() - self._start, 1),
             "numbers": {key: _rounded(number) for key, number in numbers.items()},
         }
         text = json.dumps(run, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
