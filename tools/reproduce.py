@@ -23,7 +23,7 @@ SCRIPTS = ROOT / "examples" / "papers"
 PAGE = ROOT / "docs" / "reproduction.md"
 RECORDS = ROOT / "docs" / "reproduction"
 ENVIRONMENT = {"MPLBACKEND": "agg", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-TABLE = re.compile(r"(?<=<!-- table: (\w{4}) -->\n).*?(?=<!-- end of table -->)", re.DOTALL)
+TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 HEADINGS = ("In the paper", "In pkex", "Script", "Paper's result", "Result here", "Run", "Remarks")
 
 
@@ -82,7 +82,7 @@ def table(paper: str) -> str:
 
 def with_tables(page: str) -> str:
     """Return the text of the page, with its tables made again."""
-    return TABLE.sub(lambda found: table(found[1]), page)
+    return TABLE.sub(lambda found: found[1] + table(found[2]) + found[3], page)
 
 
 def run(script: str, full: bool) -> None:
