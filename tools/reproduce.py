@@ -24,7 +24,7 @@ PAGE = ROOT / "docs" / "reproduction.md"
 RECORDS = ROOT / "docs" / "reproduction"
 ENVIRONMENT = {"MPLBACKEND": "agg", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
-HEADINGS = ("In the paper", "In pkex", "Script", "Paper's result", "Result here", "Run", "Remarks")
+HEADINGS = ("In the paper", "In pkex", "Paper's result", "Result here", "Script", "Remarks")
 
 
 def script_names() -> list[str]:
@@ -55,20 +55,19 @@ def duration(seconds: float) -> str:
 
 def cells(row: dict[str, str]) -> list[str]:
     """Return the cells of one row, with the numbers of the script's runs."""
-    results, settings = [], []
     script = row.get("script")
+    results, settings = [], [f"[{script}.py](../examples/papers/{script}.py)"]
     for kind, run in runs(script).items() if script else ():
         template = row.get("full", row["here"]) if kind == "full" else row["here"]
         prefix = "`--full`: " if kind == "full" else ""
         results.append(prefix + template.format_map(run["numbers"]))
         settings.append(f"{prefix}seed {run['seed']}, {duration(run['cpu_seconds'])}")
     return [
-        f"**{row['statement']}**: {row['subject']}",
+        f"{row['statement']}: {row['subject']}",
         row["pkex"],
-        f"[{script}.py](../examples/papers/{script}.py)" if script else "",
         row.get("paper", ""),
         "<br>".join(results) if script else row.get("here", ""),
-        "<br>".join(settings),
+        "<br>".join(settings) if script else "",
         row.get("remarks", ""),
     ]
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import importlib
+import json
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -64,3 +67,19 @@ def test_a_script_names_its_source_and_its_times(script):
     command = f"python examples/papers/{script.name}"
     assert re.search(rf"{command}  +.* \d+ (s|min|h)\b", described)
     assert ("full=False" in source) != (f"{command} --full  " in described)
+
+
+@pytest.mark.slow
+def test_a_script_saves_the_numbers_that_the_page_shows(tmp_path, reproduce):
+    for library in ("matplotlib", "pandas", "scipy", "sklearn"):
+        pytest.importorskip(library)
+    script = ROOT / "examples" / "papers" / "pkex_mmd_diabetes.py"
+    command = [sys.executable, str(script), "--output", str(tmp_path)]
+    subprocess.run(command, check=True, env={**os.environ, **reproduce.ENVIRONMENT}, timeout=300)
+    saved = json.loads((tmp_path / "pkex_mmd_diabetes.json").read_text(encoding="utf-8"))
+    shown = reproduce.runs(script.stem)["quick"]["numbers"]
+    assert saved["numbers"].keys() == shown.keys()
+    for name, number in saved["numbers"].items():
+        same = number if isinstance(number, str) else pytest.approx(number, rel=1e-3)
+        assert shown[name] == same
+    assert (tmp_path / "pkex_mmd_diabetes.png").read_bytes().startswith(b"\x89PNG")
