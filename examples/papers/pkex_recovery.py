@@ -74,15 +74,19 @@ def methods(model, background, rng):
 
 experiment = Experiment(__doc__)
 n_rows, n_searched, n_points = (100, N, 11) if experiment.full else (10, 400, 6)
-recovery, seconds = {}, {}
+recovery, seconds, scores = {}, {}, []
 for place, (target, function) in enumerate(TARGETS.items()):
     rng = np.random.default_rng([experiment.seed, place])
     check_random_state(None).seed(experiment.seed)  # NumPy's global generator, which shap uses
-    X, rows = rng.normal(size=(N, D)), rng.normal(size=(n_rows, D))
+    X, rows, others = (rng.normal(size=(n, D)) for n in (N, n_rows, N))
     y = function(X)
-    y = (y - y.mean()) / y.std()
+    y, truth = ((values - y.mean()) / y.std() for values in (y, function(others)))
     model = tuned_regression(X[:n_searched], y[:n_searched], n_points).fit(X, y)
-    print(f"\n{target}: C = {model.C:.3g}, γ = {model.gamma:.2g}, {len(model.support_)} points")
+    scores.append(np.corrcoef(model.predict(others), truth)[0, 1] ** 2)
+    print(
+        f"\n{target}: C = {model.C:.3g}, γ = {model.gamma:.2g}, {len(model.support_)} points, "
+        f"squared correlation with the target {scores[-1]:.2f}"
+    )
     for name, values in methods(model, X[:BACKGROUND], rng).items():
         start = time.perf_counter()
         largest = np.argsort(-np.abs(values(rows)), axis=1)[:, :ACTIVE]
@@ -91,10 +95,11 @@ for place, (target, function) in enumerate(TARGETS.items()):
         recovery.setdefault(name, []).append((rate.mean(), rate.std()))
         print(f"  {name:<20} {rate.mean():.3f} ± {rate.std():.3f}  {seconds[name][-1]:.1e} s a row")
 
-numbers = {"rows": n_rows}
+numbers = {"rows": n_rows} | {f"r2_{i}": score for i, score in enumerate(scores)}
 for name, rates in recovery.items():
     key = "".join(c if c.isalnum() else "_" for c in name.removesuffix(" (the paper)"))
     numbers |= {f"{key}_{i}": rate for i, (rate, _) in enumerate(rates)}
+    numbers |= {f"{key}_{i}_deviation": deviation for i, (_, deviation) in enumerate(rates)}
     numbers[f"{key}_seconds"] = float(np.mean(seconds[name]))
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.0, 4.2), width_ratios=(1.7, 1.0))
