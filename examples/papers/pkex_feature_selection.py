@@ -39,8 +39,8 @@ from sklearn.preprocessing import scale
 
 import pkex
 
-CLASSES = ["sonar", "wisconsin", "ionosphere"]
-NUMBERS = ["breast_cancer", "skillcraft", "sml", "parkinson"]
+CLASSES = ["wisconsin", "sonar", "ionosphere"]
+NAMES = [*CLASSES, "breast_cancer", "skillcraft", "sml", "parkinson"]
 SPLIT_SEED = 42  # of the authors' code
 
 
@@ -108,10 +108,15 @@ METHODS = {
 
 def data_sets(folder):
     """Yield the name, the features and the target of each data set that is there."""
+    files = {name: folder / f"{name}.csv" for name in NAMES[1:]} if folder else {}
+    if folder and not any(file.exists() for file in files.values()):
+        raise FileNotFoundError(
+            f"{folder} has none of " + ", ".join(f.name for f in files.values())
+        )
     X, y = load_breast_cancer(return_X_y=True)
     yield "wisconsin", X, y.astype(float)
-    for name in sorted({*CLASSES, *NUMBERS} - {"wisconsin"}) if folder else ():
-        if (file := folder / f"{name}.csv").exists():
+    for name, file in files.items():
+        if file.exists():
             table = pd.read_csv(file)
             columns, target = table.iloc[:, :-1], table.iloc[:, -1]
             y = pd.factorize(target)[0] if name in CLASSES else target
