@@ -157,6 +157,11 @@ docs: build ## the documentation as a site, in docs/_build/html
 	$(bin)/sphinx-build -M html docs docs/_build --fail-on-warning --keep-going --quiet
 	$(bin)/python tools/check_site.py docs/_build/html
 
+# tools/reproduce.py --full NAME runs one with the settings of the paper.
+.PHONY: reproduce
+reproduce: build ## run the experiments of the papers, and write docs/reproduction.md
+	$(bin)/python tools/reproduce.py
+
 .PHONY: demo
 demo: .venv/demo ## explain three models of scikit-learn and draw the result
 	$(develop) --skip-install

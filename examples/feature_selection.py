@@ -1,12 +1,13 @@
 """Feature selection by HSIC compared with other selectors.
 
-After section 5.3 of the PKeX-Shapley paper, with data of scikit-learn. In each training fold, a
-fifth of the features is selected by HSIC values (also with backward and forward selection), mutual
-information, Lasso, univariate tests (K-best) or permutation importance of a forest. A support
-vector machine with the RBF kernel is fitted to these features and scored on the test fold. The last
-data set is simulated from products and squares. Scores are means and standard deviations over the
-same five folds; differences of a few hundredths are not significant. Needs pkex[demo]; saves
-feature_selection.png in the working directory.
+With data of scikit-learn, in a similar way to Table 1 of the PKeX-Shapley paper, which
+papers/pkex_feature_selection.py repeats. In each training fold, a fifth of the features is selected
+by HSIC values (also with backward and forward selection), mutual information, Lasso, univariate
+tests (K-best) or permutation importance of a forest. A support vector machine with the RBF kernel
+is fitted to these features and scored on the test fold. The last data set is simulated from
+products and squares. Scores are means and standard deviations over the same five folds; differences
+of a few hundredths are not significant. Needs pkex[demo]; saves feature_selection.png in the
+working directory.
 
     python examples/feature_selection.py
 """

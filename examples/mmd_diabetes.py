@@ -1,8 +1,8 @@
 """Which measurements differ between two groups of patients?
 
-442 diabetes patients are divided by sex, as in an experiment of the PKeX-Shapley paper. Permutation
-tests add which of the differences are significant. Needs pkex[demo] and pkex[pandas]; saves
-mmd_diabetes.png in the working directory.
+442 diabetes patients are divided by sex. Permutation tests add which of the differences are
+significant. papers/pkex_mmd_diabetes.py repeats the experiment of the PKeX-Shapley paper on these
+patients. Needs pkex[demo] and pkex[pandas]; saves mmd_diabetes.png in the working directory.
 
     python examples/mmd_diabetes.py
 """

@@ -2,7 +2,8 @@
 
 The scripts are run where the site is built, each in a folder of docs/gallery, and again only after
 the script or the package has changed. An example that fails, draws nothing, or prints values that
-do not add up is an error.
+do not add up is an error. Those of examples/papers are not run: `make reproduce` does that, and
+docs/reproduction has their pictures.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "pkex"
 DEMO = PACKAGE / "cli" / "demo.py"
 GALLERY = ROOT / "docs" / "gallery"
+PICTURES_OF_PAPERS = ROOT / "docs" / "reproduction"
 # Scripts run two at a time: NumPy on one thread each, so that they do not wait for each other.
 ENVIRONMENT = {
     "MPLBACKEND": "agg",
@@ -52,6 +54,22 @@ PAGE = """\
 ```
 """
 
+PAPER_PAGE = """\
+# {title}
+
+{text}
+
+{pictures}
+
+[The paper's numbers and ours](../../reproduction.md)
+
+## The code
+
+```python
+{code}
+```
+"""
+
 INDEX = """\
 # Examples
 
@@ -61,6 +79,12 @@ at random, and each takes seconds.
 ```{{container}} gallery
 {cards}
 ```
+
+## Experiments of papers
+
+[Reproduction of the papers](../reproduction.md) compares their numbers with the papers'.
+
+{papers}
 
 ```{{toctree}}
 :hidden:
@@ -94,11 +118,36 @@ def write_gallery(_: Sphinx) -> None:
         )
         write(GALLERY / f"{script.stem}.md", page)
         cards.append(f"[![]({pictures[0]})]({script.stem}.md) [{title}]({script.stem}.md)")
-    names = [script.stem for script in scripts]
-    for page in GALLERY.glob("*.md"):
-        if page.stem not in [*names, "index"]:
+    papers = write_papers()
+    names = [*(script.stem for script in scripts), *papers]
+    for page in GALLERY.rglob("*.md"):
+        if page.relative_to(GALLERY).with_suffix("").as_posix() not in [*names, "index"]:
             page.unlink()
-    write(GALLERY / "index.md", INDEX.format(cards="\n\n".join(cards), names="\n".join(names)))
+    index = INDEX.format(
+        cards="\n\n".join(cards),
+        papers="\n".join(f"- [{title}]({name}.md)" for name, title in papers.items()),
+        names="\n".join(names),
+    )
+    write(GALLERY / "index.md", index)
+
+
+def write_papers() -> dict[str, str]:
+    """Write the pages of the papers' experiments, and return their titles by name."""
+    (GALLERY / "papers").mkdir(exist_ok=True)
+    titles = {}
+    for script in sorted((ROOT / "examples" / "papers").glob("*_*.py")):
+        title, text, code = parts(script)
+        name = f"papers/{script.stem}"
+        drawn = [PICTURES_OF_PAPERS / f"{script.stem}{end}.png" for end in ("", "_full")]
+        pictures = [
+            f"![What the script draws](../../reproduction/{picture.name})"
+            for picture in drawn
+            if picture.exists()
+        ][-1:]
+        page = PAPER_PAGE.format(title=title, text=text, pictures="".join(pictures), code=code)
+        write(GALLERY / f"{name}.md", page)
+        titles[name] = title
+    return titles
 
 
 def run(script: Path) -> str:

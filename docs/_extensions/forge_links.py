@@ -14,6 +14,7 @@ PAGES = {
     r"\.\./SECURITY\.md": "project/security.md",
     r"\.\./examples/": "gallery/index.md",
     r"\.\./examples/(\w+)\.py": r"gallery/\1.md",
+    r"\.\./examples/papers/(\w+)\.py": r"gallery/papers/\1.md",
 }
 
 

@@ -97,6 +97,7 @@ def test_a_site_without_pages_is_found(load, tmp_path):
         ("limits", "../SECURITY.md#files", "project/security.md#files"),
         ("drop-in", "../examples/wine.py", "gallery/wine.md"),
         ("how-to/plots", "../../examples/wine.py", "../gallery/wine.md"),
+        ("reproduction", "../examples/papers/a_b.py", "gallery/papers/a_b.md"),
         ("how-to/plots", "../limits.md", "../limits.md"),
     ],
 )
