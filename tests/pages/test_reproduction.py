@@ -29,6 +29,7 @@ PAPERS = {
         "Table 1",
     },
     "gp": set(),  # its statements are not numbered on the page
+    "thesis": {"Theorem 3.4.2", "Appendix A.3", "Table 3.1", "Table 3.2"},
 }
 
 
