@@ -84,14 +84,6 @@ QUANTITIES = {
 }
 
 
-@pytest.fixture(params=[True, False], ids=["local", "dense"])
-def is_local(request, monkeypatch):
-    """Whether functions compute in few columns, as with many points, where that is possible."""
-    if request.param:
-        monkeypatch.setattr("pkex.functions.sparse_kernel_sum._MOST_DENSE", 0)
-    return request.param
-
-
 def both(kernel, alphas=ALPHAS, intercept=0.25):
     return (
         SparseKernelSum(sparse.csc_matrix(POINTS), alphas, kernel, intercept),
@@ -109,7 +101,6 @@ def assert_same(found, expected):
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-12 * max(scale, 1e-300))
 
 
-@pytest.mark.usefixtures("is_local")
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def test_values_and_base_values_equal_those_of_dense_points(kernel, game):
@@ -171,7 +162,6 @@ def test_probing_rows_show_that_the_kernel_and_coefficients_matter():
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
-@pytest.mark.usefixtures("is_local")
 @pytest.mark.parametrize("name", KERNELS)
 def test_values_of_groups_and_outputs_equal_those_of_dense_points(name, game):
     players = np.arange(D) % 7
@@ -188,7 +178,6 @@ def test_values_of_groups_and_outputs_equal_those_of_dense_points(name, game):
     assert_same(*(function.base(game, HOW) for function in functions))
 
 
-@pytest.mark.usefixtures("is_local")
 @pytest.mark.parametrize("value_function", GAMES)
 @pytest.mark.parametrize("name", ["RBF of columns", "Polynomial"])
 def test_outputs_at_coalitions_equal_those_of_dense_points(name, value_function):
