@@ -9,8 +9,8 @@ requires `DensePoints`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,7 +37,7 @@ from pkex.games.means import added
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only
 from pkex.kernels import Kernel
-from pkex.kernels.factors import has_mixtures
+from pkex.kernels.factors import Term, has_mixtures, has_series
 from pkex.tables.read import as_vector_or_matrix
 from pkex.tables.sparse import (
     as_sparse_rows,
@@ -52,10 +52,13 @@ from pkex.typing import Float, Rows, SparseRows
 
 __all__ = ["SparseKernelSum", "collapsed", "kernel_sum", "reads_sparse"]
 
+# Functions without intercept whose values sum to those of the function.
+AtSparsePoints: TypeAlias = ProductsAtPoints | PowersAtPoints | GroupFactors
+
 # Values of rows that are evaluated together.
 _BLOCK = 1 << 20
 # Attributes that are computed again when a function is unpickled.
-_NOT_SAVED = ("_by_column", "_dense", "_groups", "_term")
+_NOT_SAVED = ("_by_column", "_dense", "_groups", "_terms")
 
 
 class SparseKernelSum(Function):
@@ -73,7 +76,7 @@ class SparseKernelSum(Function):
         "_by_column",
         "_dense",
         "_groups",
-        "_term",
+        "_terms",
         "coefficients",
         "feature_names",
         "intercept",
@@ -107,14 +110,17 @@ class SparseKernelSum(Function):
         """Prepare the computation of outputs and values."""
         # By whether they have all columns.
         self._dense: dict[bool, DensePoints] = {}
-        self._groups: GroupFactors | None = None
-        (self._term,) = self.kernel.terms(self.n_features)
-        self._by_column: ProductsAtPoints | PowersAtPoints
-        own, series = (self.points, self._columns_of_coefficients), self._term.series
-        if series is None:
-            self._by_column = ProductsAtPoints(*own, self._term)
-        else:
-            self._by_column = PowersAtPoints.of(*own, self._term.coefficient, series)
+        self._groups: list[GroupFactors] | None = None
+        self._terms = self.kernel.terms(self.n_features)
+        own = self.points, self._columns_of_coefficients
+        products = [term for term in self._terms if term.series is None]
+        self._by_column: list[ProductsAtPoints | PowersAtPoints] = [
+            PowersAtPoints.of(*own, term.coefficient, term.series)
+            for term in self._terms
+            if term.series is not None
+        ]
+        if products:
+            self._by_column.append(ProductsAtPoints(*own, products))
 
     @property
     def reads_sparse(self) -> bool:
@@ -140,12 +146,14 @@ class SparseKernelSum(Function):
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
         rows = self._rows(X)
         with np.errstate(over="ignore", invalid="ignore"):
-            values = self._by_column.outputs(rows, n_threads) + self.intercept
+            outputs = [part.outputs(rows, n_threads) for part in self._by_column]
+            values = sum(outputs, np.asarray(self.intercept))
         return finite(self._as_output(values))
 
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
-        sizes = self._by_column.sizes(self._rows(X), n_threads)
-        return self._as_output(sizes + np.abs(self.intercept))
+        rows = self._rows(X)
+        sizes = [part.sizes(rows, n_threads) for part in self._by_column]
+        return self._as_output(sum(sizes, np.abs(self.intercept)))
 
     def _rows(self, X: Any) -> SparseRows:
         """Return rows of a table in the columns of the function."""
@@ -165,16 +173,20 @@ class SparseKernelSum(Function):
         if sparse is None:
             dense = self._at_dense_points(of_all=quantity.size > 1)
             return dense.explain(X, game, quantity, how)
-        rows = as_sparse_rows(X, "X", allow_no_rows=True)
-        with np.errstate(over="ignore", invalid="ignore"):
-            return finite(sparse.explain(rows, game, self._background(game), how))
+        rows, background = as_sparse_rows(X, "X", allow_no_rows=True), self._background(game)
+        return finite(
+            _added(sparse, how, lambda part, own: part.explain(rows, game, background, own))
+        )
 
     def selected_pairs(
         self, X: Rows, selected: NDArray[np.int64], *, game: Game, how: Computation
     ) -> Float:
-        if self._players is None and isinstance(self._by_column, ProductsAtPoints):
-            return finite(self._by_column.selected_pairs(X, selected, game, how))
-        if self._term.series is None or game.is_marginal:
+        if not has_series(self._terms) and self._players is None and self.points.shape[0]:
+            (products,) = (one for one in self._by_column if isinstance(one, ProductsAtPoints))
+            rows = as_sparse_rows(X, "X", allow_no_rows=True)
+            return finite(products.selected_pairs(rows, selected, game, how))
+        is_polynomial = len(self._terms) == 1 and self._terms[0].series is not None
+        if not is_polynomial or game.is_marginal:
             return super().selected_pairs(X, selected, game=game, how=how)
         k, rows = len(selected), as_sparse_rows(X, "X", allow_no_rows=True)
         values = np.zeros((rows.shape[0], k * (k + 1) // 2, self.n_outputs))
@@ -210,15 +222,15 @@ class SparseKernelSum(Function):
 
     def base(self, game: Game, how: Computation) -> float | Float:
         if game.value_function == "neutral" or not self.points.shape[0]:
-            sums = neutral_sums([self._term], self._columns_of_coefficients)
+            sums = neutral_sums(self._terms, self._columns_of_coefficients)
         elif game.value_function == "interventional" and game.background is not None:
             rows, weights = game.background
             outputs = self.evaluate(rows, n_threads=how.n_threads)
             means = added(weights.reshape(-1, *[1] * (outputs.ndim - 1)) * outputs)
             return means if self.has_output_axis else float(means)
         elif (sparse := self._at_sparse_points(how)) is not None:
-            with np.errstate(over="ignore", invalid="ignore"):
-                sums = sparse.base(game, self._background(game), how)
+            background = self._background(game)
+            sums = _added(sparse, how, lambda part, own: part.base(game, background, own))
         else:
             dense = self._at_dense_points()
             return dense.function.base(dense.game(game), how)
@@ -284,18 +296,24 @@ class SparseKernelSum(Function):
 
     # --- computations ---
 
-    def _at_sparse_points(
-        self, how: Computation
-    ) -> ProductsAtPoints | PowersAtPoints | GroupFactors | None:
-        """Return the computation of Shapley values at sparse points; None if there is none."""
-        if self._term.series is not None:
-            is_exact = len(self._term.series.weights) <= MOST_DEGREES + 1
-            return self._by_column if self._players is None and is_exact else None
+    def _at_sparse_points(self, how: Computation) -> Sequence[AtSparsePoints] | None:
+        """Return functions whose Shapley values at sparse points sum to those of the function.
+
+        None if dense points are required.
+        """
+        series = [term.series for term in self._terms if term.series is not None]
+        if any(len(one.weights) > MOST_DEGREES + 1 for one in series):
+            return None
         if self._players is None:
-            return self._by_column if how.method == "quadrature" else None
+            has_products = len(series) < len(self._terms)
+            return None if has_products and how.method != "quadrature" else self._by_column
+        if series or has_mixtures(self._terms):
+            return None
         if self._groups is None:
-            coefficients = self._columns_of_coefficients
-            self._groups = GroupFactors(self.points, coefficients, self._term, self.players)
+            self._groups = [
+                GroupFactors(self.points, self._columns_of_coefficients, term, self.players)
+                for term in self._terms
+            ]
         return self._groups
 
     def _at_dense_points(self, *, of_all: bool = False) -> DensePoints:
@@ -306,7 +324,7 @@ class SparseKernelSum(Function):
         of_all : bool
             Whether columns that are 0 in all points are required.
         """
-        of_all |= self._term.series is None
+        of_all |= len(self._terms) > 1 or self._terms[0].series is None
         if of_all not in self._dense:
             columns = np.arange(self.n_features) if of_all else nonzero_columns(self.points)
             self._dense[of_all] = DensePoints(
@@ -343,16 +361,29 @@ class SparseKernelSum(Function):
         return f"KernelExpansion({self._sizes((n_points, 'sparse point'))}, kernel={self.kernel!r})"
 
 
+def _added(
+    parts: Sequence[AtSparsePoints],
+    how: Computation,
+    compute: Callable[[AtSparsePoints, Computation], Float],
+) -> Float:
+    """Return the sum of results of parts, which are infinite or NaN if they are too large."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = compute(parts[0], how.part(0, len(parts)))
+        for number, part in enumerate(parts[1:], start=1):
+            total += compute(part, how.part(number, len(parts)))
+    return total
+
+
 def reads_sparse(kernel: Kernel, n_features: int) -> bool:
     """Whether the points of a kernel can be sparse.
 
-    They can for one product of factors that are positive with k(0, 0) = 1, and for polynomials in a
-    dot product, each with an amplitude.
+    They can for sums of products of factors that are positive with k(0, 0) = 1, of mixtures of
+    Gaussians, and of polynomials in a dot product.
     """
-    terms = kernel.terms(n_features)
-    if len(terms) != 1 or has_mixtures(terms):
-        return False
-    (term,) = terms
+    return all(map(_reads_sparse, kernel.terms(n_features)))
+
+
+def _reads_sparse(term: Term) -> bool:
     if term.series is None:
         return all(factor.family in FAMILIES for factor in term.factors)
     is_of_dot_product = term.series.form == "exponential" and not term.series.factors
@@ -385,8 +416,8 @@ def collapsed(function: KernelSum | SparseKernelSum) -> Function:
     """
     if not isinstance(function, SparseKernelSum) or not function.points.shape[0]:
         return function
-    (term,) = function.kernel.terms(function.n_features)
-    if term.series is None or len(term.series.weights) != 2:
+    term, *others = function.kernel.terms(function.n_features)
+    if others or term.series is None or len(term.series.weights) != 2:
         return function
     offset, slope = (term.coefficient * term.series.weights).tolist()
     rates = np.zeros(function.n_features)
