@@ -151,6 +151,18 @@ def test_mixtures_are_refined_where_large_coefficients_cancel():
     np.testing.assert_allclose(outputs, values @ alphas, rtol=0.0, atol=3e-10)
 
 
+@pytest.mark.parametrize("game", ["marginal", "marginal of points"])
+def test_a_constant_column_of_a_polynomial_has_values_of_exactly_0(game):
+    rows, points, background = (table.copy() for table in (ROWS, POINTS, BACKGROUND))
+    for table in (rows, points, background):
+        table[:, 4] = 0.7
+    function = SparseKernelSum(sparse.csr_array(points), ALPHAS, Polynomial(3, 0.4, 0.7))
+    game = Game("marginal", (background, SHARES) if game == "marginal" else None)
+    values = function.explain(sparse.csr_array(rows), game=sparse_game(game), how=HOW)
+    assert values.any()
+    assert not values[:, 4].any()
+
+
 def test_small_factors_of_present_and_absent_features_keep_their_digits():
     points, rows = np.array([[6.0, 0.0], [0.0, 7.0]]), np.array([[0.0, 0.0], [12.5, 1.0]])
     game = Game("marginal", (np.array([[13.5, 15.0], [14.0, 14.0]]), np.array([0.3, 0.7])))

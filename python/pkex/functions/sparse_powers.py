@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.execution.computation import Computation
+from pkex.games.means import column_means
 from pkex.games.value_functions import Game
 from pkex.kernels.series import Series
 from pkex.tables.sparse import dense_rows, nonzero_columns
@@ -194,11 +195,14 @@ def _powers_of(row: Float, degree: int) -> Float:
 
 
 def _moments_of(rows: SparseRows, weights: Float, degree: int) -> Float:
-    """Return the weighted moments of columns from the first one on, shape (degree, d)."""
-    powers, moments = rows, [weights @ rows]
+    """Return the weighted moments of columns from the first one on, shape (degree, d).
+
+    Those of a constant column are exactly its powers.
+    """
+    powers, moments = rows, [sum(column_means(rows, weights))]
     for _ in range(1, degree):
         powers = powers.multiply(rows).tocsr()
-        moments.append(weights @ powers)
+        moments.append(sum(column_means(powers, weights)))
     return np.array(moments)
 
 
