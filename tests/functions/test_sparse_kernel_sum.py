@@ -163,6 +163,17 @@ def test_a_constant_column_of_a_polynomial_has_values_of_exactly_0(game):
     assert not values[:, 4].any()
 
 
+@pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+@pytest.mark.parametrize("name", ["sum", "sum with dot products", "Matern", "Polynomial"])
+def test_selected_pairs_equal_those_of_dense_points(name, game):
+    function, dense = both(KERNELS[name])
+    selected = np.array([8, 1, 12])
+    expected = dense.selected_pairs(ROWS, selected, game=game, how=HOW)
+    X = sparse.csr_array(ROWS)
+    found = function.selected_pairs(X, selected, game=sparse_game(game), how=HOW)
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-12 * np.abs(ALPHAS).sum())
+
+
 def test_small_factors_of_present_and_absent_features_keep_their_digits():
     points, rows = np.array([[6.0, 0.0], [0.0, 7.0]]), np.array([[0.0, 0.0], [12.5, 1.0]])
     game = Game("marginal", (np.array([[13.5, 15.0], [14.0, 14.0]]), np.array([0.3, 0.7])))
