@@ -313,7 +313,8 @@ def test_a_vectorizer_that_is_not_fitted_is_reported():
 def test_a_table_with_a_column_of_documents_is_explained_by_the_lines_of_the_message():
     table = pd.DataFrame({"text": TEXTS, "length": [float(len(text)) for text in TEXTS]})
     before = make_column_transformer((TfidfVectorizer(), "text"), (MaxAbsScaler(), ["length"]))
-    model = make_pipeline(before, SVC()).fit(table, GOOD)
+    unchanged = FunctionTransformer(feature_names_out="one-to-one")
+    model = make_pipeline(unchanged, before, SVC()).fit(table, GOOD)
     with pytest.raises(pkex.UnsupportedModelError, match="it is not the first step") as raised:
         pkex.Explainer(model)
     assert "Supported steps" not in str(raised.value)

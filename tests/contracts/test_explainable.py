@@ -18,10 +18,10 @@ from pkex.execution.computation import Computation
 from pkex.functions.base import Function
 from pkex.functions.coalitionwise import CoalitionGames
 from pkex.functions.conditional import Conditional
+from pkex.functions.dense_points import TermKernel
 from pkex.functions.encoded import EncodedKernelSum, EncodedTransformed
 from pkex.functions.losses import squared_errors
 from pkex.functions.row_losses import RowLosses
-from pkex.functions.sparse_kernel_sum import TermKernel
 from pkex.functions.squares import PairSquares
 from pkex.functions.term_sum import TermSum
 from pkex.kernels import Kernel, OrthogonalANOVA

@@ -2,7 +2,7 @@
 
 import json
 import pickle
-from functools import cache
+from functools import cache, partial
 
 import joblib
 import numpy as np
@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
+from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, NuSVR, OneClassSVM
 
 import pkex
@@ -47,6 +48,8 @@ KERNEL_MODELS = {
     "SVR": (SVR(gamma=1.0), Y),
     "NuSVR": (NuSVR(gamma=2.0), Y),
     "OneClassSVM": (OneClassSVM(gamma=1.0), Y),
+    "SVR with a function": (SVR(kernel=laplacian_kernel), Y),
+    "SVC with another function": (SVC(kernel=partial(rbf_kernel, gamma=0.5)), THREE),
     "KernelRidge": (KernelRidge(kernel="laplacian"), TARGETS),
     "KernelRidge of powers": (KernelRidge(kernel="polynomial", degree=2), Y),
 }

@@ -19,12 +19,14 @@ from pkex.kernels import (
     RBF,
     Cauchy,
     Chi2,
+    Constant,
     Laplacian,
     Linear,
     Matern,
     Periodic,
     Polynomial,
     ProductMatern,
+    RationalQuadratic,
     Tanimoto,
 )
 
@@ -69,6 +71,11 @@ KERNELS = {
     "Polynomial of degree 6": Polynomial(6, 0.4, -0.5),
     "Polynomial of degree 8": Polynomial(8, 0.1, 0.7),
     "Polynomial of columns": Polynomial(2, 0.4, 0.0).on([11, 0, 2, 8, 4]),
+    "sum": RBF(1.5) + 0.3 * Laplacian(SCALES) + Constant() + RBF(2.0).on([8]) * Cauchy(),
+    "sum with dot products": 0.3 * Polynomial(2, 0.1) + Linear(0.2) + RBF(2.0),
+    "Matern": Matern(1.5, nu=1.5),
+    "RationalQuadratic": RationalQuadratic(SCALES, alpha=0.7),
+    "mixture and product": 0.5 * RBF(4.0) * Matern(6.0, nu=2.5) + Laplacian(2.0),
 }
 GAMES = {
     "neutral": NEUTRAL,
@@ -82,14 +89,6 @@ QUANTITIES = {
     "constants": Quantity(0, 0.0),
     "pairs": Quantity(2, 0.5),
 }
-
-
-@pytest.fixture(params=[True, False], ids=["local", "dense"])
-def is_local(request, monkeypatch):
-    """Whether functions compute in few columns, as with many points, where that is possible."""
-    if request.param:
-        monkeypatch.setattr("pkex.functions.sparse_kernel_sum._MOST_DENSE", 0)
-    return request.param
 
 
 def both(kernel, alphas=ALPHAS, intercept=0.25):
@@ -109,7 +108,6 @@ def assert_same(found, expected):
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-12 * max(scale, 1e-300))
 
 
-@pytest.mark.usefixtures("is_local")
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def test_values_and_base_values_equal_those_of_dense_points(kernel, game):
@@ -124,6 +122,56 @@ def test_values_and_base_values_equal_those_of_dense_points(kernel, game):
             of_arrays = function.explain(ROWS, game=game, quantity=quantity, how=HOW)
             np.testing.assert_array_equal(found, of_arrays)
     assert_same(function.base(sparse_game(game), HOW), dense.base(game, HOW))
+
+
+@pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+def test_mixtures_hold_at_any_distance_and_for_rows_explained_together(game):
+    # A column of which 0 is not near the points, and rows far away.
+    points = sparse.csr_array(POINTS + 40.0 * (np.arange(D) == 9))
+    rows = np.concatenate([ROWS, 30.0 * ROWS, 1e4 * ROWS[-1:]])
+    rows[3, 9] = 41.0
+    function = SparseKernelSum(points, ALPHAS, Matern(3.0, nu=1.5), 0.25)
+    dense = KernelSum(points.toarray(), ALPHAS, Matern(3.0, nu=1.5), 0.25)
+    expected = dense.explain(rows, game=game, how=HOW)
+    X = sparse.csr_array(rows)
+    found = function.explain(X, game=sparse_game(game), how=HOW)
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-12 * np.abs(ALPHAS).sum())
+    for number in (0, 3, 7):
+        one = function.explain(X[number : number + 1], game=sparse_game(game), how=HOW)
+        np.testing.assert_array_equal(one[0], found[number])
+
+
+def test_mixtures_are_refined_where_large_coefficients_cancel():
+    kernel = Matern(100.0, nu=2.5)
+    values = kernel(POINTS, POINTS)
+    alphas = np.linalg.solve(values + 1e-9 * np.eye(N), np.sin(POINTS.sum(axis=1)))
+    assert np.abs(alphas).sum() > 1e5
+    function, _ = both(kernel, alphas, 0.0)
+    outputs = function.evaluate(POINTS, n_threads=1)
+    np.testing.assert_allclose(outputs, values @ alphas, rtol=0.0, atol=3e-10)
+
+
+@pytest.mark.parametrize("game", ["marginal", "marginal of points"])
+def test_a_constant_column_of_a_polynomial_has_values_of_exactly_0(game):
+    rows, points, background = (table.copy() for table in (ROWS, POINTS, BACKGROUND))
+    for table in (rows, points, background):
+        table[:, 4] = 0.7
+    function = SparseKernelSum(sparse.csr_array(points), ALPHAS, Polynomial(3, 0.4, 0.7))
+    game = Game("marginal", (background, SHARES) if game == "marginal" else None)
+    values = function.explain(sparse.csr_array(rows), game=sparse_game(game), how=HOW)
+    assert values.any()
+    assert not values[:, 4].any()
+
+
+@pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+@pytest.mark.parametrize("name", ["sum", "sum with dot products", "Matern", "Polynomial"])
+def test_selected_pairs_equal_those_of_dense_points(name, game):
+    function, dense = both(KERNELS[name])
+    selected = np.array([8, 1, 12])
+    expected = dense.selected_pairs(ROWS, selected, game=game, how=HOW)
+    X = sparse.csr_array(ROWS)
+    found = function.selected_pairs(X, selected, game=sparse_game(game), how=HOW)
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-12 * np.abs(ALPHAS).sum())
 
 
 def test_small_factors_of_present_and_absent_features_keep_their_digits():
@@ -171,7 +219,6 @@ def test_probing_rows_show_that_the_kernel_and_coefficients_matter():
 
 
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
-@pytest.mark.usefixtures("is_local")
 @pytest.mark.parametrize("name", KERNELS)
 def test_values_of_groups_and_outputs_equal_those_of_dense_points(name, game):
     players = np.arange(D) % 7
@@ -188,7 +235,6 @@ def test_values_of_groups_and_outputs_equal_those_of_dense_points(name, game):
     assert_same(*(function.base(game, HOW) for function in functions))
 
 
-@pytest.mark.usefixtures("is_local")
 @pytest.mark.parametrize("value_function", GAMES)
 @pytest.mark.parametrize("name", ["RBF of columns", "Polynomial"])
 def test_outputs_at_coalitions_equal_those_of_dense_points(name, value_function):
@@ -244,7 +290,7 @@ def test_a_linear_kernel_collapses_into_a_linear_function(game):
     assert (linear.magnitude(ROWS, n_threads=1) >= np.abs(linear.evaluate(X, n_threads=1))).all()
 
 
-@pytest.mark.parametrize("kernel", [Tanimoto(), Chi2(), Matern(), RBF() + Laplacian()], ids=repr)
+@pytest.mark.parametrize("kernel", [Tanimoto(), Chi2(), RBF() + Chi2(), RBF() * Linear()], ids=repr)
 def test_points_of_other_kernels_are_made_dense_if_these_are_small(kernel):
     counts = sparse.csr_array(np.round(np.abs(POINTS)))
     function = kernel_sum(counts, ALPHAS, kernel)

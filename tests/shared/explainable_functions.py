@@ -297,6 +297,9 @@ OF_THREE = of_kernel(Cauchy([1.0, 2.0, 3.0]), points=POINTS[:, :3])
 FUNCTIONS = {
     "KernelSum": WIDE,
     "SparseKernelSum": at_sparse_points(2.0 * RBF(3.0) * Laplacian(2.0).on([4, 0])),
+    "SparseKernelSum of several terms": at_sparse_points(
+        Matern(2.0, nu=1.5) + 0.5 * Laplacian(2.0).on([4, 0]) + Linear(0.3)
+    ),
     "SparseKernelSum of powers": at_sparse_points(Polynomial(3, gamma=0.2, coef0=0.7)),
     "LinearFunction": LINEAR,
     "LinearFunction of two": linear(np.arange(10.0).reshape(5, 2), np.array([1.0, -1.0])),

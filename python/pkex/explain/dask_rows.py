@@ -85,8 +85,9 @@ def on_dask_rows(
             )
         lengths = data.chunks[0]
     else:
+        of_table = None if columns.encoder is None else columns.encoder.columns
         are_documents = data.ndim == 1 and columns.encoder is not None
-        if not are_documents:
+        if not are_documents and (of_table is None or tuple(data.columns) != of_table):
             columns.check_labels(Labels(tuple(data.columns)), "X")
         lengths = (np.nan,) * data.npartitions
     explain = delayed(InOnePiece(_OfChunk(values, shape)))

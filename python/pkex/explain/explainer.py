@@ -100,7 +100,8 @@ class Explainer(SkopsGuard, AttributeHints):
         sizes, of quadratic cost in d. Both are exact up to rounding.
     summation : {"compensated", "plain"}, default "compensated"
         How sums over expansion points are formed. The rounding error of compensated sums does not
-        grow with the number of points.
+        grow with the number of points. Those of polynomial and linear kernels at sparse points
+        are always plain.
     n_jobs : int or None, default -1
         Number of threads, as in joblib. Results do not depend on it.
 

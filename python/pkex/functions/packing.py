@@ -1,15 +1,8 @@
-"""Kernel expansions in the form of the engine, which computes sums of products.
-
-A kernel with mixtures (Matérn, rational quadratic) is such a sum for rows up to some distance from
-the points. The *reach* of a row is its distance in units of the points' own range, as a power of
-two; each reach that occurs has an expansion of its own. It depends on the row and the background
-only, so values do not depend on which rows are explained together.
-"""
+"""Kernel expansions in the form of the engine, which computes sums of products."""
 
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
@@ -18,12 +11,12 @@ from numpy.typing import NDArray
 
 from pkex import _core
 from pkex.execution.computation import Computation
-from pkex.execution.progress import parts_of, share
+from pkex.execution.progress import share
+from pkex.functions.reaches import Reaches, measured_rows, relative_size
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import Game
 from pkex.kernels import Kernel, Term
-from pkex.kernels.domain import ERRORS, Domain, units
-from pkex.kernels.factors import PackedTerm, expanded, has_mixtures
+from pkex.kernels.factors import PackedTerm
 from pkex.typing import Float, Report
 
 __all__ = ["Pack", "Packing", "values_of_points"]
@@ -35,12 +28,6 @@ Pack: TypeAlias = Callable[
     [Float, Float, list[PackedTerm], NDArray[np.int64] | None], _core.Expansion
 ]
 
-# The error of f due to mixtures, relative to the size of f.
-_RELATIVE_ERROR = 1e-10
-# Rows at which the size of f is measured, and pairs of these with points.
-_MEASURED, _PAIRS = 16, 1 << 18
-# Rows at larger reaches are not distinguished: squares of their distances are out of range.
-_FARTHEST = 2.0**500
 # Points that are explained together: each is an output, with the weight 0 at the other points.
 _POINTS = 32
 
@@ -68,22 +55,14 @@ class Packing:
     """
 
     __slots__ = (
-        "_error",
-        "_highest",
         "_kernel",
-        "_lowest",
         "_n_columns",
         "_pack",
         "_parts",
         "_players",
+        "_reaches",
         "_ready",
-        "_terms",
-        "_unit",
-        "has_mixtures",
     )
-
-    has_mixtures: bool
-    """Whether the kernel is a sum of products only within a reach."""
 
     def __init__(
         self,
@@ -97,19 +76,11 @@ class Packing:
         self._kernel, self._n_columns = kernel, points.shape[1]
         self._parts = kernel.engine_rows(points), coefficients
         self._pack = pack
-        self._terms = kernel.terms(points.shape[1])
-        self.has_mixtures = has_mixtures(self._terms)
         self._players = players
+        self._reaches = Reaches(points, kernel.terms(points.shape[1]))
         self._ready: dict[int, _core.Expansion] = {}
-        if not self.has_mixtures:
-            self._ready[0] = self._made(self._terms)
-            return
-        some = points if len(points) else np.zeros((1, points.shape[1]))
-        self._lowest, self._highest = some.min(axis=0), some.max(axis=0)
-        self._unit = units(some)
-        self._error = ERRORS[0]
-        wanted = _RELATIVE_ERROR * (self._relative_size(kernel) if size is None else size())
-        self._error = next((error for error in ERRORS if error <= wanted), ERRORS[-1])
+        if self._reaches.has_mixtures:
+            self._reaches.refine(self._relative_size(kernel) if size is None else size())
         self.at(0)
 
     def grouped(self, players: NDArray[np.int64]) -> Packing:
@@ -120,19 +91,14 @@ class Packing:
         return grouped
 
     @property
+    def has_mixtures(self) -> bool:
+        """Whether the kernel is a sum of products only within a reach."""
+        return self._reaches.has_mixtures
+
+    @property
     def scale_of_errors(self) -> float | Float:
         """The scale of the errors of mixtures, Σ_i |α_i| k(x, x), shape (outputs,)."""
-        if not self.has_mixtures:
-            return 0.0
-        unit = math.fsum(term.unit(self._domain(0)) for term in self._terms)
-        scale: Float = unit * np.abs(self._parts[1]).sum(axis=0)
-        return scale
-
-    def _domain(self, reach: int) -> Domain:
-        with np.errstate(over="ignore"):
-            spans = np.ldexp(self._unit, reach + 1)
-            largest = np.maximum(np.abs(self._lowest), np.abs(self._highest))
-            return Domain(spans, largest + spans, self._unit, self._error)
+        return self._reaches.scale_of_errors(self._parts[1])
 
     def at(self, reach: int) -> _core.Expansion:
         """Return the expansion for rows of a reach."""
@@ -143,7 +109,7 @@ class Packing:
 
     def terms_at(self, reach: int) -> list[Term]:
         """Return the terms of the kernel, without mixtures, for rows of a reach."""
-        return expanded(self._terms, self._domain(reach)) if self.has_mixtures else self._terms
+        return self._reaches.terms_at(reach)
 
     def _made(self, terms: list[Term]) -> _core.Expansion:
         players, columns = self._players, self._kernel.engine_columns(self._n_columns)
@@ -153,22 +119,8 @@ class Packing:
         return self._pack(*self._parts, [term.packed() for term in terms], players)
 
     def reaches(self, rows: Float) -> NDArray[np.int64]:
-        """Return the reach of each row: 0 up to twice the range of the points, 1 up to four times.
-
-        Parameters
-        ----------
-        rows : ndarray of shape (n, d)
-        """
-        if not self.has_mixtures:
-            return np.zeros(len(rows), dtype=np.int64)
-        with np.errstate(over="ignore"):
-            farthest = np.maximum(np.abs(rows - self._lowest), np.abs(self._highest - rows))
-            shares = (farthest / 2.0 / self._unit).max(axis=1, initial=0.0)
-        exponents: NDArray[np.int64] = np.frexp(np.minimum(shares, _FARTHEST))[1].astype(np.int64)
-        # A distance of 2^k has the reach k.
-        exponents[np.ldexp(0.5, exponents) == shares] -= 1
-        exponents[exponents < 0] = 0
-        return exponents
+        """Return the reach of each row."""
+        return self._reaches.of_rows(rows)
 
     def engine_game(self, game: Game) -> Game:
         """Return the game with background rows in the engine's form."""
@@ -176,26 +128,14 @@ class Packing:
 
     def of_game(self, game: Game) -> int:
         """Return the largest reach of background rows."""
-        if game.background is None:
-            return 0
-        return int(self.reaches(game.background[0]).max(initial=0))
+        return self._reaches.of_game(game)
 
     def _relative_size(self, kernel: Kernel) -> float:
-        """Return the size of f, relative to Σ |α| k(x, x).
-
-        If large coefficients cancel, f is far smaller than Σ |α| k(x, x), and the kernel must be
-        approximated with a smaller error.
-        """
+        """Return the size of f, relative to Σ |α| k(x, x)."""
         points, coefficients = self._parts
-        n = len(points)
-        count = max(2, min(_MEASURED, _PAIRS // max(n, 1)))
-        rows = points[np.unique(np.linspace(0, n - 1, count).astype(np.intp))] if n else points
         with np.errstate(over="ignore", invalid="ignore"):
-            values = np.einsum("ij,jk->ik", kernel(rows, points), coefficients)
-            sizes = np.abs(values).max(axis=0, initial=0.0)
-            most = np.asarray(self.scale_of_errors)
-            shares = sizes[most > 0.0] / most[most > 0.0]
-        return float(shares.min(initial=1.0))
+            values = np.einsum("ij,jk->ik", kernel(measured_rows(points), points), coefficients)
+            return relative_size(values, self.scale_of_errors)
 
     def quantity(self, rows: Float, game: Game, quantity: Quantity, how: Computation) -> Float:
         """Return a quantity of rows in a game, shape (n, coalitions, outputs)."""
@@ -216,23 +156,12 @@ class Packing:
         self, rows: Float, game: Game | None, report: Report | None, compute: Compute
     ) -> Float:
         """Compute a result of rows by the expansion of their reach, and of a game's background."""
-        if not self.has_mixtures:
-            return compute(self.at(0), self._kernel.engine_rows(rows), report)
-        least = 0 if game is None else self.of_game(game)
-        reaches = np.maximum(self.reaches(rows), least)
-        found = np.unique(reaches).tolist()
-        if len(found) <= 1:
-            return compute(self.at(found[0] if found else least), rows, report)
-        places = [np.flatnonzero(reaches == reach) for reach in found]
-        reports = parts_of(report, *(float(len(some)) for some in places))
-        parts = [
-            compute(self.at(reach), np.ascontiguousarray(rows[some]), of_part)
-            for reach, some, of_part in zip(found, places, reports, strict=True)
-        ]
-        result = np.empty((len(rows), *parts[0].shape[1:]))
-        for some, part in zip(places, parts, strict=True):
-            result[some] = part
-        return result
+        return self._reaches.over(
+            rows,
+            game,
+            report,
+            lambda reach, some, own: compute(self.at(reach), self._kernel.engine_rows(some), own),
+        )
 
 
 def values_of_points(

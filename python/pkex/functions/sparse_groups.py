@@ -22,7 +22,7 @@ from pkex.kernels.factors import Term
 from pkex.tables.kinds import check_dense_size
 from pkex.typing import Float, SparseRows
 
-__all__ = ["FAMILIES", "GroupFactors", "logarithms_at_zero"]
+__all__ = ["FAMILIES", "GroupFactors"]
 
 # Groups of a row, and the logarithms of their factors at all points.
 _RowLogarithms: TypeAlias = tuple[NDArray[np.int64], Float]
@@ -88,22 +88,15 @@ class _Columns:
         return np.maximum(total, _LEAST_LOGARITHM)
 
 
-def logarithms_at_zero(term: Term, rows: SparseRows) -> SparseRows:
-    """Return log k_j(0, x_ij) in place of each value of rows that is not 0."""
-    logarithms = rows.copy()
-    columns = _Columns(term, rows.shape[1])
-    logarithms.data = columns.logarithms(rows.indices, np.zeros(1), rows.data)
-    return logarithms
-
-
 class GroupFactors:
-    """The factors of groups of columns at sparse points.
+    """The function without its intercept, by the factors of groups of columns.
 
     Parameters
     ----------
+    points : csr_array of shape (n, d)
+    coefficients : ndarray of shape (n, outputs)
     term : Term
         A product of factors of `FAMILIES`.
-    points : csr_array of shape (n, d)
     players : ndarray of int64, shape (d,)
         The number of each column's group.
 
@@ -113,12 +106,19 @@ class GroupFactors:
         If a table of points and groups takes more than a gigabyte.
     """
 
-    def __init__(self, term: Term, points: SparseRows, players: NDArray[np.int64]) -> None:
-        self._players = players
+    def __init__(
+        self,
+        points: SparseRows,
+        coefficients: Float,
+        term: Term,
+        players: NDArray[np.int64],
+    ) -> None:
+        self._players, self._coefficients = players, term.coefficient * coefficients
         self._columns = _Columns(term, points.shape[1])
         self._n_groups = int(players.max()) + 1
         check_dense_size((points.shape[0], self._n_groups), "points", _FIXES)
-        logarithms = logarithms_at_zero(term, points)
+        logarithms = points.copy()
+        logarithms.data = self._columns.logarithms(points.indices, np.zeros(1), points.data)
         self._at_zero = self._by_group(logarithms)
         by_column = points.tocsc()
         self._ends, self._rows, self._values = by_column.indptr, by_column.indices, by_column.data
@@ -161,7 +161,7 @@ class GroupFactors:
             total[self._rows[some], place] += joint - own - self._logarithms[some]
         return groups, np.minimum(total, 0.0)
 
-    def changes_of_means(self, game: Game, background: tuple[SparseRows, Float]) -> Float:
+    def _changes_of_means(self, game: Game, background: tuple[SparseRows, Float]) -> Float:
         """Return b_ip − 1 of the mean factors over a background, shape (n, groups)."""
         if self._means is None or self._means[0] is not game:
             rows, weights = background
@@ -177,17 +177,17 @@ class GroupFactors:
             self._means = game, np.maximum(changes, -1.0)
         return self._means[1]
 
-    def base(self, coefficients: Float, changes: Float) -> Float:
-        """Return Σ_i α_i ∏_p b_ip, shape (outputs,), given b_ip − 1."""
+    def base(self, game: Game, background: tuple[SparseRows, Float], how: Computation) -> Float:
+        """Return the value of the empty coalition of a marginal game, shape (outputs,)."""
         with np.errstate(divide="ignore"):
-            products = np.exp(np.log1p(changes).sum(axis=1))
-        sums: Float = np.einsum("i,ik->k", products, coefficients)
+            logarithms = np.log1p(self._changes_of_means(game, background))
+        products = np.exp(logarithms.sum(axis=1))
+        sums: Float = np.einsum("i,ik->k", products, self._coefficients)
         return sums
 
     def explain(
         self,
         X: SparseRows,
-        coefficients: Float,
         game: Game,
         background: tuple[SparseRows, Float],
         how: Computation,
@@ -197,30 +197,27 @@ class GroupFactors:
         Parameters
         ----------
         X : csr_array of shape (rows, d)
-        coefficients : ndarray of shape (n, outputs)
         game : Game
         background : tuple of csr_array of shape (m, d) and ndarray of shape (m,)
             The background of the game, or the points of the function.
         how : Computation
         """
-        values = np.zeros((X.shape[0], self._n_groups, coefficients.shape[1]))
+        values = np.zeros((X.shape[0], self._n_groups, self._coefficients.shape[1]))
         for number in range(X.shape[0]):
             row = self._logarithms_of(X[number : number + 1])
             if game.is_marginal:
-                changes = self.changes_of_means(game, background)
-                values[number] = self._of_changes(row, changes, coefficients, how)
+                changes = self._changes_of_means(game, background)
+                values[number] = self._of_changes(row, changes, how)
             elif game.background is None:
                 changes = np.zeros_like(self._at_zero)
-                values[number] = self._of_changes(row, changes, coefficients, how)
+                values[number] = self._of_changes(row, changes, how)
             else:
-                self._add_joint(row, game, background, coefficients, how, values[number])
+                self._add_joint(row, game, background, how, values[number])
             if how.progress is not None:
                 how.progress(number + 1, X.shape[0])
         return values
 
-    def _of_changes(
-        self, row: _RowLogarithms, changes: Float, coefficients: Float, how: Computation
-    ) -> Float:
+    def _of_changes(self, row: _RowLogarithms, changes: Float, how: Computation) -> Float:
         """Return the values of a row whose absent groups have factors 1 + changes."""
         groups, own = row
         present = self._at_zero.copy()
@@ -232,14 +229,13 @@ class GroupFactors:
         near = (np.expm1(present) - changes) * np.exp(-np.maximum(larger, -1.0))
         far = np.exp(present - larger) - np.exp(absent - larger)
         difference = np.where(larger > -1.0, near, far)
-        return _of_products(present, absent, difference, coefficients, how)
+        return _of_products(present, absent, difference, self._coefficients, how)
 
     def _add_joint(
         self,
         row: _RowLogarithms,
         game: Game,
         background: tuple[SparseRows, Float],
-        coefficients: Float,
         how: Computation,
         values: Float,
     ) -> None:
@@ -259,7 +255,7 @@ class GroupFactors:
             rest = np.exp(np.einsum("ip,p->i", self._at_zero, is_other))
             change = np.expm1(-np.abs(present - absent))
             difference = np.where(present < absent, change, -change)
-            weights = weight * rest[:, None] * coefficients
+            weights = weight * rest[:, None] * self._coefficients
             values[groups] += _of_products(present, absent, difference, weights, how)
 
     def _of_background(self, game: Game, rows: SparseRows) -> Iterable[_RowLogarithms]:

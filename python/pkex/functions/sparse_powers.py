@@ -19,11 +19,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.execution.computation import Computation
+from pkex.games.means import column_means
 from pkex.games.value_functions import Game
+from pkex.kernels.series import Series
 from pkex.tables.sparse import dense_rows, nonzero_columns
-from pkex.typing import Float, Report, SparseRows
+from pkex.typing import Float, SparseRows
 
-__all__ = ["MOST_DEGREES", "PowersAtPoints", "moments_of"]
+__all__ = ["MOST_DEGREES", "PowersAtPoints"]
 
 # Dot products at a time.
 _MOST_DOTS = 1 << 21
@@ -47,7 +50,18 @@ class PowersAtPoints:
         self._points, self._coefficients, self._weights = points, coefficients, weights
         self.degree = len(weights) - 1
 
-    def outputs(self, rows: SparseRows) -> Float:
+    @classmethod
+    def of(
+        cls, points: SparseRows, coefficients: Float, amplitude: float, series: Series
+    ) -> PowersAtPoints:
+        """Return the function of an amplitude times a series in a dot product."""
+        rates = np.zeros(points.shape[1])
+        rates[series.columns] = series.rates
+        scaled = points.copy()
+        scaled.data = scaled.data * rates[scaled.indices]
+        return cls(scaled, coefficients, amplitude * series.weights)
+
+    def outputs(self, rows: SparseRows, n_threads: int = 1) -> Float:
         """Evaluate the function, shape (rows, outputs)."""
         step = max(1, _MOST_DOTS // max(1, self._points.shape[0]))
         outputs = np.empty((rows.shape[0], self._coefficients.shape[1]))
@@ -61,19 +75,14 @@ class PowersAtPoints:
             outputs[block] = _weighted(powers.T, self._coefficients)
         return outputs
 
-    def sizes(self, rows: SparseRows) -> Float:
+    def sizes(self, rows: SparseRows, n_threads: int = 1) -> Float:
         """Return the sums of absolute summands of the function, shape (rows, outputs)."""
         absolute = (abs(part) for part in (self._points, self._coefficients, self._weights))
         return PowersAtPoints(*absolute).outputs(abs(rows))
 
-    def base(self, moments: Float) -> Float:
-        """Return the mean of the function over independent columns, shape (outputs,).
-
-        Parameters
-        ----------
-        moments : ndarray of shape (degree, d)
-            The moments of each column, from the first one on.
-        """
+    def base(self, game: Game, background: tuple[SparseRows, Float], how: Computation) -> Float:
+        """Return the value of the empty coalition of a marginal game, shape (outputs,)."""
+        moments = _moments_of(*background, self.degree)
         series = self._series(_logarithm(_over_factorials(moments)), self._powers())
         means: Float = _weighted(_weighted(series, self._weights[:, None]), self._coefficients)[0]
         return means
@@ -83,7 +92,7 @@ class PowersAtPoints:
         X: SparseRows,
         game: Game,
         background: tuple[SparseRows, Float],
-        report: Report | None,
+        how: Computation,
     ) -> Float:
         """Return the Shapley values of columns, shape (n, d, outputs).
 
@@ -93,7 +102,7 @@ class PowersAtPoints:
         game : Game
         background : tuple of csr_array of shape (m, d) and ndarray of shape (m,)
             The background of the game, or the points of the function.
-        report : callable or None
+        how : Computation
         """
         values = np.zeros((*X.shape, self._coefficients.shape[1]))
         # Columns that are 0 in all points add nothing to dot products.
@@ -101,7 +110,7 @@ class PowersAtPoints:
         if game.is_marginal:
             function, moments = (
                 self._on(columns),
-                moments_of(rows[:, columns], weights, self.degree),
+                _moments_of(rows[:, columns], weights, self.degree),
             )
         for number in range(X.shape[0]):
             row = X[number : number + 1]
@@ -113,8 +122,8 @@ class PowersAtPoints:
             else:
                 for place, weight in enumerate(weights.tolist()):
                     self._add_joint(row, rows[place : place + 1], weight, values[number])
-            if report is not None:
-                report(number + 1, X.shape[0])
+            if how.progress is not None:
+                how.progress(number + 1, X.shape[0])
         return values
 
     def _add_joint(
@@ -185,12 +194,15 @@ def _powers_of(row: Float, degree: int) -> Float:
     return np.multiply.accumulate(np.broadcast_to(row, (degree, len(row))), axis=0)
 
 
-def moments_of(rows: SparseRows, weights: Float, degree: int) -> Float:
-    """Return the weighted moments of columns from the first one on, shape (degree, d)."""
-    powers, moments = rows, [weights @ rows]
+def _moments_of(rows: SparseRows, weights: Float, degree: int) -> Float:
+    """Return the weighted moments of columns from the first one on, shape (degree, d).
+
+    Those of a constant column are exactly its powers.
+    """
+    powers, moments = rows, [sum(column_means(rows, weights))]
     for _ in range(1, degree):
         powers = powers.multiply(rows).tocsr()
-        moments.append(weights @ powers)
+        moments.append(sum(column_means(powers, weights)))
     return np.array(moments)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from pkex.typing import Float
 
-__all__ = ["ERRORS", "Domain", "units"]
+__all__ = ["ERRORS", "Domain", "ranges", "units"]
 
 # Errors of approximations of a kernel, relative to its value for equal rows: the default, down to
 # the smallest that rounding permits.
@@ -57,13 +57,17 @@ class Domain:
 
 
 def units(rows: Float) -> Float:
-    """Return the range of each column of rows of shape (n, d).
+    """Return the range of each column of rows of shape (n, d), as `ranges` does."""
+    if not len(rows):
+        return np.ones(rows.shape[1])
+    return ranges(rows.min(axis=0), rows.max(axis=0))
+
+
+def ranges(lowest: Float, highest: Float) -> Float:
+    """Return the range of each column between its lowest and its highest value.
 
     Constant columns have their absolute value, at least 1, because other rows may differ there.
     """
-    if not len(rows):
-        return np.ones(rows.shape[1])
-    lowest, highest = rows.min(axis=0), rows.max(axis=0)
     with np.errstate(over="ignore"):
         spans: Float = highest - lowest
     is_constant = spans == 0.0

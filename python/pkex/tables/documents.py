@@ -33,12 +33,15 @@ class DocumentEncoder(ABC):
         The word for one column: "word", "term", "hashed word", "hashed term" or "column".
     expected : str
         The documents in words, such as "a list of strings".
+    columns : tuple of str, optional
+        The names of the columns of a table with documents; None if documents are in a list.
     """
 
     owner: str
     source: str
     noun: str
     expected: str
+    columns: tuple[str, ...] | None = None
 
     @abstractmethod
     def encode(self, documents: list[Any]) -> Any:

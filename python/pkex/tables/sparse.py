@@ -24,6 +24,7 @@ __all__ = [
     "as_rows_of_any_kind",
     "as_sparse_rows",
     "dense_rows",
+    "in_columns",
     "is_sparse",
     "nonzero_columns",
     "owned_rows",
@@ -140,6 +141,16 @@ def nonzero_columns(*tables: Rows | None) -> NDArray[np.int64]:
         if rows is not None
     ]
     return np.unique(np.concatenate(columns)).astype(np.int64)
+
+
+def in_columns(values: Float, columns: NDArray[np.int64], n_columns: int) -> SparseRows:
+    """Return rows with values of shape (n, k) in k columns, and 0 in all others."""
+    from scipy.sparse import csr_array
+
+    n_rows, k = values.shape
+    starts = np.arange(n_rows + 1) * k
+    parts = values.ravel(), np.tile(columns, n_rows), starts
+    return as_sparse_rows(csr_array(parts, shape=(n_rows, n_columns)), "X", allow_no_rows=True)
 
 
 def are_equal_rows(left: Rows, right: Rows) -> bool:

@@ -30,6 +30,7 @@ from pkex.adapters.sklearn.nystroem import nystroem_model, nystroem_probabilitie
 from pkex.adapters.sklearn.polynomials import is_linear, monomials_of, multiplies
 from pkex.adapters.sklearn.step_maps import chained, check_columns, check_width, column_map
 from pkex.adapters.sklearn.steps import unsupported_step
+from pkex.adapters.sklearn.table_vectorizers import table_vectorization
 from pkex.adapters.sklearn.vectorizers import by_encoder, vectorization
 from pkex.functions.column_maps import ColumnMap
 from pkex.functions.transformed import Transformed
@@ -66,7 +67,8 @@ def _whole(
 ) -> AdaptedModel:
     """Describe a model in the columns of the first step."""
     check_own(pipeline)
-    encoder = vectorization(before, pipeline[len(before) :])
+    own = before, pipeline[len(before) :]
+    encoder = vectorization(*own) or table_vectorization(*own)
     if encoder is not None:
         return by_encoder(model, encoder)
     names = _input_names(pipeline)

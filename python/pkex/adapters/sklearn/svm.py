@@ -33,7 +33,7 @@ from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.functions.sparse_kernel_sum import collapsed, kernel_sum
 from pkex.kernels import Kernel
-from pkex.typing import Float, Rows
+from pkex.typing import Rows
 
 
 @reads(SVR, NuSVR)
@@ -122,7 +122,7 @@ def _kernel_and_points(model: Any) -> tuple[Kernel, Rows]:
 _TRAINING_ROWS = "_BaseLibSVM__Xfit"
 
 
-def _function(model: Any) -> tuple[str, Options, Float]:
+def _function(model: Any) -> tuple[str, Options, Rows]:
     """Return the name of a model's kernel function, its options, and the rows it is called with.
 
     The function does not use the model's own gamma.
@@ -135,7 +135,7 @@ def _function(model: Any) -> tuple[str, Options, Float]:
             ": this version of scikit-learn does not keep the training rows. Fit it with "
             f"kernel={name!r}",
         )
-    rows = dense(rows)
+    rows = stored_rows(rows)
     if given.get("gamma") is None:
         given = given | {"gamma": default_gamma(name, rows.shape[1])}
     return name, Options(**given), rows

@@ -26,11 +26,23 @@ from pkex.tables.documents import DocumentEncoder, Documents, Occurrences
 from pkex.tables.missing import is_missing
 from pkex.typing import Float
 
-__all__ = ["Vectorization", "by_encoder", "vectorization"]
+__all__ = [
+    "HASHING",
+    "OF_TEXTS",
+    "Vectorization",
+    "by_encoder",
+    "check_vectorizer",
+    "described",
+    "flat_steps",
+    "kept_columns",
+    "reads_objects",
+    "vectorization",
+    "width",
+]
 
-_OF_TEXTS = (CountVectorizer, HashingVectorizer)  # TfidfVectorizer is a CountVectorizer
+OF_TEXTS = (CountVectorizer, HashingVectorizer)  # TfidfVectorizer is a CountVectorizer
 _OF_DICTS = (DictVectorizer, FeatureHasher)
-_HASHING = (HashingVectorizer, FeatureHasher)
+HASHING = (HashingVectorizer, FeatureHasher)
 
 
 def vectorization(steps: Sequence[Any], model: Any) -> Vectorization | None:
@@ -48,8 +60,8 @@ def vectorization(steps: Sequence[Any], model: Any) -> Vectorization | None:
         If a step after the vectorizer mixes its columns.
     sklearn.exceptions.NotFittedError
     """
-    first, *others = [*_flat(steps), None]
-    is_known = isinstance(first, _OF_TEXTS + _OF_DICTS) or _is_union_of_texts(first)
+    first, *others = [*flat_steps(steps), None]
+    is_known = isinstance(first, OF_TEXTS + _OF_DICTS) or _is_union_of_texts(first)
     return Vectorization(first, others[:-1], model) if is_known else None
 
 
@@ -66,20 +78,20 @@ def by_encoder(model: AdaptedModel, encoder: Vectorization) -> AdaptedModel:
     return replace(model, encoder=encoder, feature_names=names, variance=variance)
 
 
-def _flat(steps: Iterable[Any]) -> Iterator[Any]:
+def flat_steps(steps: Iterable[Any]) -> Iterator[Any]:
     """Yield steps one by one, without those that change nothing."""
     for step in steps:
         if isinstance(step, FrozenEstimator):
-            yield from _flat([inside(step)])
+            yield from flat_steps([inside(step)])
         elif isinstance(step, Pipeline):
-            yield from _flat(inner for _, inner in step.steps)
+            yield from flat_steps(inner for _, inner in step.steps)
         elif not (step is None or (isinstance(step, str) and step == "passthrough")):
             yield step
 
 
 def _is_union_of_texts(step: Any) -> bool:
     return isinstance(step, FeatureUnion) and all(
-        isinstance(one, _OF_TEXTS) for _, one in step.transformer_list
+        isinstance(one, OF_TEXTS) for _, one in step.transformer_list
     )
 
 
@@ -97,36 +109,42 @@ class Vectorization(DocumentEncoder):
     """
 
     def __init__(self, vectorizer: Any, steps: Sequence[Any], model: Any) -> None:
-        self.model, self.owner = model, type(model.steps[-1][1]).__name__
         parts = _parts(vectorizer)
         for part in parts:
-            _check_vectorizer(part)
-        self._steps = [_own_copy(step) for step in (vectorizer, *steps)]
-        ends = np.cumsum([0, *map(_width, parts)])
-        kept, self._keeps_zeros = np.arange(ends[-1]), True
-        for step in self._steps[1:]:
-            columns, keeps_zeros = _kept(step, len(kept))
-            kept, self._keeps_zeros = kept[columns], self._keeps_zeros and keeps_zeros
-        self.n_columns = len(kept)
-        # The number of each of the vectorizer's columns in the rows, -1 for dropped columns.
-        self._places = np.full(ends[-1], -1)
-        self._places[kept] = np.arange(len(kept))
-        are_hashed = any(isinstance(part, _HASHING) for part in parts)
-        self.names: tuple[str, ...] | None = None
-        if not are_hashed:
-            names = self._steps[0].get_feature_names_out()
-            self.names = tuple(map(str, names[kept].tolist()))
-        kind = "numbered columns" if are_hashed else "columns"
-        self.source = f"{kind} of {type(vectorizer).__name__}"
+            check_vectorizer(part)
+        ends = np.cumsum([0, *map(width, parts)])
+        own = _own_copy(vectorizer)
+        are_hashed = any(isinstance(part, HASHING) for part in parts)
+        self._read_steps(own, int(ends[-1]), steps, model, are_hashed=are_hashed)
         self._are_texts = not isinstance(vectorizer, _OF_DICTS)
         self.expected = f"a list of {'strings' if self._are_texts else 'dicts'}"
-        own = _parts(self._steps[0]) if self._are_texts else []
-        starts: list[int] = ends[: len(own)].tolist()
-        self._located = [(start, LocatedTerms(one)) for start, one in zip(starts, own, strict=True)]
+        located = _parts(own) if self._are_texts else []
+        starts: list[int] = ends[: len(located)].tolist()
+        self._located = [
+            (start, LocatedTerms(one)) for start, one in zip(starts, located, strict=True)
+        ]
         self.noun = "column"
         if self._are_texts:
             noun = "word" if all(map(_has_words, parts)) else "term"
             self.noun = f"hashed {noun}" if are_hashed else noun
+
+    def _read_steps(
+        self, first: Any, n_columns: int, steps: Sequence[Any], model: Any, *, are_hashed: bool
+    ) -> None:
+        """Set the columns that reach the model, given a first step that makes `n_columns`."""
+        self.model, self.owner = model, type(model.steps[-1][1]).__name__
+        self._steps = [first, *map(_own_copy, steps)]
+        kept, self._keeps_zeros = kept_columns(self._steps[1:], n_columns)
+        self.n_columns = len(kept)
+        # The number of each of the first step's columns in the rows, -1 for dropped columns.
+        self._places = np.full(n_columns, -1)
+        self._places[kept] = np.arange(len(kept))
+        self.names: tuple[str, ...] | None = None
+        if not are_hashed:
+            names = first.get_feature_names_out()
+            self.names = tuple(map(str, names[kept].tolist()))
+        kind = "numbered columns" if are_hashed else "columns"
+        self.source = f"{kind} of {type(first).__name__}"
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields without the model, which only adapters use."""
@@ -149,12 +167,12 @@ class Vectorization(DocumentEncoder):
     def invalid(self, document: Any) -> str:
         """Return the reason why a document is not valid, "" if it is valid."""
         if not self._are_texts:
-            return "" if isinstance(document, Mapping) else _described(document)
+            return "" if isinstance(document, Mapping) else described(document)
         if isinstance(document, str | bytes):
             return ""
-        if any(map(_reads_objects, _parts(self._steps[0]))):
-            return "" if isinstance(document, Iterable) else _described(document)
-        return _described(document)
+        if any(map(reads_objects, _parts(self._steps[0]))):
+            return "" if isinstance(document, Iterable) else described(document)
+        return described(document)
 
     def text(self, document: Any) -> str | None:
         """Return the text of a document, decoded as the vectorizer does."""
@@ -181,16 +199,17 @@ def _parts(vectorizer: Any) -> list[Any]:
     return [vectorizer]
 
 
-def _check_vectorizer(vectorizer: Any) -> None:
+def check_vectorizer(vectorizer: Any) -> None:
+    """Raise an error for a vectorizer that is not fitted, or has options without documents."""
     name = type(vectorizer).__name__
     # Hashing learns nothing, which check_is_fitted of scikit-learn < 1.6 does not know.
-    if not isinstance(vectorizer, _HASHING):
+    if not isinstance(vectorizer, HASHING):
         check_is_fitted(vectorizer)
     if isinstance(vectorizer, FeatureHasher) and vectorizer.input_type != "dict":
         raise unsupported_step(
             f"{name} with input_type={vectorizer.input_type!r}", "", "input_type='dict'"
         )
-    if isinstance(vectorizer, _OF_TEXTS) and vectorizer.input != "content":
+    if isinstance(vectorizer, OF_TEXTS) and vectorizer.input != "content":
         raise unsupported_step(
             f"{name} with input={vectorizer.input!r}",
             "pkex explains the texts themselves",
@@ -208,9 +227,9 @@ def _own_copy(step: Any) -> Any:
     return own
 
 
-def _width(vectorizer: Any) -> int:
+def width(vectorizer: Any) -> int:
     """Return the number of columns that a fitted vectorizer makes."""
-    if isinstance(vectorizer, _HASHING):
+    if isinstance(vectorizer, HASHING):
         return int(vectorizer.n_features)
     columns = vectorizer.vocabulary_
     return len(columns)
@@ -221,18 +240,27 @@ def _has_words(vectorizer: Any) -> bool:
     return vectorizer.analyzer == "word" and tuple(vectorizer.ngram_range) == (1, 1)
 
 
-def _reads_objects(vectorizer: Any) -> bool:
+def reads_objects(vectorizer: Any) -> bool:
     """Return whether documents may be other objects than texts, such as lists of tokens."""
     is_changed = vectorizer.lowercase or vectorizer.strip_accents
     is_own = vectorizer.tokenizer is not None and not is_changed
     return callable(vectorizer.analyzer) or vectorizer.preprocessor is not None or is_own
 
 
-def _described(document: Any) -> str:
+def described(document: Any) -> str:
     """Return what an object is that is not a text."""
     if is_missing(document):
         return "a missing value"
     return f"{shortened(repr(document))} ({type(document).__name__})"
+
+
+def kept_columns(steps: Sequence[Any], n_columns: int) -> tuple[NDArray[np.intp], bool]:
+    """Return the numbers of the columns that steps keep, and whether zeros remain 0."""
+    kept, keeps_zeros = np.arange(n_columns), True
+    for step in steps:
+        columns, keeps_own = _kept(step, len(kept))
+        kept, keeps_zeros = kept[columns], keeps_zeros and keeps_own
+    return kept, keeps_zeros
 
 
 def _kept(step: Any, n_columns: int) -> tuple[NDArray[np.intp], bool]:

@@ -1,0 +1,223 @@
+"""Pipelines that begin with a ColumnTransformer with vectorizers: tables with columns of texts."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer
+
+from pkex.adapters.sklearn.located_terms import LocatedTerms
+from pkex.adapters.sklearn.step_maps import branches, column_map
+from pkex.adapters.sklearn.vectorizers import (
+    HASHING,
+    OF_TEXTS,
+    Vectorization,
+    check_vectorizer,
+    described,
+    flat_steps,
+    kept_columns,
+    reads_objects,
+    width,
+)
+from pkex.errors import InputError, InputTypeError
+from pkex.tables.documents import Documents, Occurrences
+from pkex.tables.kinds import Kind, columns_of, kind_of, labels_of, values_of
+from pkex.tables.labels import check_column_names
+
+__all__ = ["TableVectorization", "table_vectorization"]
+
+
+def table_vectorization(steps: Sequence[Any], model: Any) -> TableVectorization | None:
+    """Return the encoder of steps that begin with a ColumnTransformer of texts; None for others.
+
+    Parameters
+    ----------
+    steps : sequence of estimators
+    model : Pipeline
+        The fitted steps after them, whose columns are explained.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If a step mixes columns.
+    sklearn.exceptions.NotFittedError
+    """
+    first, *others = [*flat_steps(steps), None]
+    has_texts = isinstance(first, ColumnTransformer) and any(
+        _vectorizer(transformer) is not None for _, transformer, _ in first.transformers
+    )
+    return TableVectorization(first, others[:-1], model) if has_texts else None
+
+
+@dataclass(frozen=True, eq=False)
+class _TextColumn:
+    """A column of texts, and the columns that a ColumnTransformer makes of it.
+
+    Parameters
+    ----------
+    number : int
+        The number of the column in the table.
+    vectorizer : estimator
+    places : ndarray of int, shape (columns of the vectorizer,)
+        The number of each of them among the columns that are made, -1 for dropped ones.
+    """
+
+    number: int
+    vectorizer: Any
+    places: NDArray[np.intp]
+
+
+class TableVectorization(Vectorization):
+    """A ColumnTransformer with vectorizers, and the steps after it that keep its columns.
+
+    Results show the texts if there is one column of texts.
+
+    Parameters
+    ----------
+    transformer : ColumnTransformer
+    steps : sequence of estimators
+        Each keeps some of the columns.
+    model : Pipeline
+        The fitted steps after them.
+    """
+
+    def __init__(self, transformer: ColumnTransformer, steps: Sequence[Any], model: Any) -> None:
+        branches(transformer)  # checks its options
+        own, n_columns, keeps_zeros, are_hashed = _own_copy(transformer), 0, True, False
+        self._texts: list[_TextColumn] = []
+        for name, branch, _ in own.transformers_:
+            columns, made = own._transformer_to_input_indices[name], own.output_indices_[name]
+            n_columns = max(n_columns, made.stop)
+            vectorizer = _vectorizer(branch)
+            if vectorizer is None:
+                if made.stop > made.start:
+                    column_map(branch)  # checks that it does not mix columns
+                continue
+            check_vectorizer(vectorizer)
+            n_own = width(vectorizer)
+            kept, keeps_own = kept_columns(list(flat_steps([branch]))[1:], n_own)
+            places = np.full(n_own, -1)
+            places[kept] = made.start + np.arange(len(kept))
+            self._texts.append(_TextColumn(int(columns[0]), vectorizer, places))
+            keeps_zeros &= keeps_own
+            are_hashed |= isinstance(vectorizer, HASHING)
+        self._read_steps(own, n_columns, steps, model, are_hashed=are_hashed)
+        self._keeps_zeros &= keeps_zeros
+        self._n_inputs = int(own.n_features_in_)
+        names = getattr(own, "feature_names_in_", None)
+        self.columns = None if names is None else tuple(map(str, names))
+        self.expected = "a table with the columns that the model was fitted on"
+        self.noun = "column"
+
+    def read(self, data: Any, argument: str) -> tuple[Any, Documents | None] | None:
+        """Return the rows of a table, and what results show of its texts; None for encoded rows.
+
+        Raises
+        ------
+        InputError, InputTypeError
+            If the table has other columns, no rows, or missing texts.
+        """
+        if not self._has_texts(data, argument):
+            return None
+        if not len(data):
+            raise InputError(argument, "has no rows", "pass at least one")
+        texts = [self._checked(data, one, argument) for one in self._texts]
+        try:
+            rows = self.encode(data)
+        except ValueError as error:
+            raise InputError(
+                argument, f"cannot be transformed by the model's ColumnTransformer ({error})"
+            ) from error
+        is_shown = len(texts) == 1 and self._keeps_zeros
+        return rows, Documents.of(self, texts[0], rows) if is_shown else None
+
+    def _has_texts(self, data: Any, argument: str) -> bool:
+        """Return whether data are a table with columns of texts, rather than encoded rows."""
+        kind = kind_of(data)
+        if kind is Kind.SPARSE:
+            return False
+        if kind in (Kind.PANDAS, Kind.POLARS):
+            names = tuple(map(str, labels_of(data) or ()))
+            if names == self.names:
+                return False
+            if self.columns is not None:
+                check_column_names(names, self.columns, argument, "the model")
+            return True
+        is_list = isinstance(data, list | tuple) and not any(isinstance(row, str) for row in data)
+        if isinstance(data, Mapping) or not (is_list or np.ndim(data) == 2):
+            raise InputTypeError(argument, f"is a {type(data).__name__}", f"pass {self.expected}")
+        rows = np.asarray(data)
+        is_encoded = rows.dtype.kind in "fiub" or rows.shape[-1] != self._n_inputs
+        if not is_encoded and self.columns is not None:
+            raise InputTypeError(
+                argument,
+                "has no column names, but the model was fitted on a DataFrame",
+                "pass a DataFrame",
+            )
+        return not is_encoded
+
+    def _checked(self, data: Any, column: _TextColumn, argument: str) -> list[Any]:
+        """Return the values of a column of texts."""
+        columns = columns_of(data)
+        own = np.asarray(data)[:, column.number] if columns is None else columns[column.number]
+        entries = values_of(own)
+        for place, entry in enumerate(entries):
+            if not isinstance(entry, str | bytes) and not reads_objects(column.vectorizer):
+                name = repr(self.columns[column.number]) if self.columns else column.number
+                raise InputTypeError(
+                    argument,
+                    f"has {described(entry)} in row {place} of the column of texts {name}",
+                    "pass a text, such as '' if there is none",
+                )
+        return entries
+
+    def encode(self, documents: Any) -> Any:
+        """Return the rows of a table, computed by the steps themselves."""
+        rows = documents
+        for step in self._steps:
+            rows = step.transform(rows)
+        return rows
+
+    def invalid(self, document: Any) -> str:
+        """Return the reason why a text is not valid, "" if it is valid."""
+        return "" if isinstance(document, str | bytes) else described(document)
+
+    def text(self, document: Any) -> str | None:
+        """Return a text, decoded as the vectorizer does."""
+        if not isinstance(document, str | bytes):
+            return None
+        text: str = self._texts[0].vectorizer.decode(document)
+        return text
+
+    def locate(self, text: str) -> Occurrences:
+        """Return where the terms of columns occur in a text."""
+        column = self._texts[0]
+        occurrences = LocatedTerms(column.vectorizer)(text)
+        made = column.places[occurrences[:, 2]]
+        occurrences[:, 2] = np.where(made < 0, -1, self._places[made])
+        return occurrences[occurrences[:, 2] >= 0]
+
+
+def _vectorizer(transformer: Any) -> Any:
+    """Return the vectorizer of texts that a transformer begins with; None if there is none."""
+    first = next(flat_steps([transformer]), None)
+    return first if isinstance(first, OF_TEXTS) else None
+
+
+def _own_copy(transformer: ColumnTransformer) -> ColumnTransformer:
+    """Return a copy that returns arrays; later changes of the transformer do not change it."""
+    own = copy.deepcopy(transformer)
+    vars(own).pop("_sklearn_output_config", None)
+    pairs = zip(own.transformers_, transformer.transformers_, strict=True)
+    for (_, copied, _), (_, branch, _) in pairs:
+        for one, original in zip(flat_steps([copied]), flat_steps([branch]), strict=True):
+            vars_of = getattr(original, "__dict__", {})
+            if "stop_words" in vars_of:
+                # The same object: another one would be checked, with a warning, a second time.
+                one.stop_words = original.stop_words
+    return own
