@@ -181,6 +181,13 @@ def test_outputs_of_classes_and_probabilities_are_explained():
     for output in range(3):
         error = largest_error(values[..., output], lambda rows, o=output: ovo(rows)[:, o])
         assert error < 1e-9
+    game = pkex.Observational(GAME.kernel, embedding="rows")
+    explainer = pkex.Explainer(model, X, value_function=game)
+    assert explainer.expected_value == pytest.approx(ovo(X).mean(axis=0))
+    values = explainer.shap_values(ROWS)
+    for output in range(3):
+        of_output = {"output": lambda rows, o=output: ovo(rows)[:, o], "embedding": "rows"}
+        assert largest_error(values[..., output], **of_output) < 1e-9
     squashed = pkex.Explainer(model, X, value_function=GAME, transform=np.tanh)
     first = largest_error(squashed.shap_values(ROWS)[..., 0], lambda r: np.tanh(ovo(r)[:, 0]))
     assert first < 1e-9
@@ -240,11 +247,12 @@ def test_of_independent_features_in_large_samples_it_is_the_interventional_game(
     assert found[1] < 0.05
 
 
+@pytest.mark.parametrize("embedding", ["absent", "rows"])
 @pytest.mark.parametrize("number", [None, 40])
-def test_bits_do_not_depend_on_the_number_of_threads(number):
+def test_bits_do_not_depend_on_the_number_of_threads(number, embedding):
     rows = np.random.default_rng(5).normal(size=(200, 5))
     model = SVR(gamma=0.1).fit(rows, rows[:, 0] * rows[:, 1])
-    game = pkex.Observational(pkex.kernels.RBF(3.0), n_landmarks=number)
+    game = pkex.Observational(pkex.kernels.RBF(3.0), n_landmarks=number, embedding=embedding)
     found = [
         pkex.Explainer(model, rows, value_function=game, n_jobs=n_jobs).shap_values(rows[:3] + 0.1)
         for n_jobs in (1, 2, 5)

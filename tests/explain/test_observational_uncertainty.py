@@ -125,6 +125,11 @@ def test_variants_have_the_covariances_of_brute_force(kernel, options):
     for number, row in enumerate(ROWS):
         expected = by_brute_force(model, row, **options)
         np.testing.assert_allclose(explanation.covariance(number), expected, rtol=0, atol=1e-9)
+    joint = explainer(ROWS, uncertainty="joint")
+    (rows, maps), (others, other_maps) = (functional(row, **options) for row in ROWS[:2])
+    own = model.predict(np.concatenate([rows, others]), return_cov=True)[1]
+    between = maps @ own[: len(rows), len(rows) :] @ other_maps.T
+    np.testing.assert_allclose(joint.covariance(0, 1), between, rtol=0, atol=1e-9)
     exact = explanation.importance(samples=4000, random_state=0)
     own = np.abs(explanation.sample(4000, random_state=1)).mean(axis=1)
     np.testing.assert_allclose(exact.mean(axis=0), own.mean(axis=0), rtol=0.1)
