@@ -365,6 +365,19 @@ def test_covariances_equal_brute_force():
     np.testing.assert_allclose(explanation.covariance(0), expected, rtol=0, atol=1e-8 * scale)
 
 
+def test_the_estimated_constant_has_no_values_only_if_weights_add_up_to_1():
+    game = pkex.Observational(embedding="rows", normalize=False)
+    explainer = pkex.Explainer(trained(), BACKGROUND, value_function=game)
+    with pytest.raises(pkex.UnsupportedModelError, match="whose constant is estimated"):
+        explainer(ROWS, uncertainty=True)
+    game = pkex.Observational(embedding="rows")
+    explanation = pkex.Explainer(trained(), BACKGROUND, value_function=game)(ROWS, uncertainty=True)
+    model, difference = trained(), np.array([1.0, *[-1.0 / len(BACKGROUND)] * len(BACKGROUND)])
+    own = own_covariance(model, np.concatenate([ROWS[:1], BACKGROUND]))
+    expected = difference @ own @ difference
+    assert explanation.covariance(0).sum() == pytest.approx(expected, rel=1e-6)
+
+
 def test_variances_that_are_not_known_are_refused_with_the_reason():
     with pytest.raises(pkex.UnsupportedModelError, match=r"of KRG with poly='linear' is not supp"):
         pkex.Explainer(trained(poly="linear"), BACKGROUND, target="variance")

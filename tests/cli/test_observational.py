@@ -62,8 +62,10 @@ def by_pkex(tables, model, **settings):
 
 def test_settings_of_the_game_are_options(tables, explain):
     settings = {"regularization": 0.05, "n_landmarks": 40, "leave_one_out": True}
+    settings |= {"normalize": False, "embedding": "rows"}
     explainer, rows = by_pkex(tables, "svr.skops", **settings)
     options = "--regularization", 0.05, "--landmarks", 40, "--leave-one-out"
+    options = *options, "--no-normalize", "--embedding", "rows"
     record = explain(*options).record
     assert [row["values"] for row in record["rows"]] == explainer.shap_values(rows).tolist()
     assert record["value_function"] == "observational"
@@ -126,7 +128,7 @@ def test_errors_name_options(explain, options, given, said):
 def test_options_of_another_game_are_refused(run, tables):
     done = run("explain", tables / "svr.skops", tables / "rows.csv", "--landmarks", 5)
     assert (done.status, done.out) == (2, "")
-    assert "--landmarks and --leave-one-out require --value-function observational" in done.err
+    assert "--landmarks, --leave-one-out, --no-normalize and --embedding require" in done.err
 
 
 def test_a_background_that_is_needed_is_asked_for(run, tables):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from brute_force import product_games, shapley_weights
+from brute_force import coalitions, product_games, shapley_weights
 from scipy import sparse
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, SVR
@@ -324,6 +324,20 @@ def test_the_expected_value_is_the_base_of_every_row(explainer):
 def test_the_neutral_expected_value_is_the_sum_of_coefficients_and_intercept(model):
     explainer = pkex.Explainer(model, value_function="neutral")
     assert explainer.expected_value == pytest.approx(model.intercept_[0] + model.dual_coef_.sum())
+
+
+def test_an_empty_coalition_of_0_adds_an_equal_share_of_the_base_to_each_value():
+    model = KernelRidge(kernel="rbf", gamma=0.4).fit(X, Y)
+    explanation = pkex.Explainer(model, value_function="neutral")(ROWS)
+    shifted = explanation.values + explanation.base_values[:, None] / X.shape[1]
+    for row, found in zip(ROWS, shifted, strict=True):
+        of_coalitions = [
+            model.dual_coef_ @ np.exp(-0.4 * ((row - X)[:, members] ** 2).sum(axis=1))
+            for members in coalitions(X.shape[1])
+        ]
+        expected = shapley_weights(X.shape[1]) @ np.array([0.0, *of_coalitions[1:]])
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(shifted.sum(axis=1), model.predict(ROWS), rtol=0, atol=1e-10)
 
 
 def test_the_expected_values_handed_out_are_copies(of_pairs):

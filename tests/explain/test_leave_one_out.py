@@ -37,7 +37,7 @@ def without(number):
     return np.flatnonzero((X[number] != X).any(axis=1))
 
 
-def by_removing(number):
+def by_removing(number, *, normalize=True, embedding="absent"):
     """Values of a row, by weights on the other rows alone; with nothing known they are of all."""
     kept, row, worths = without(number), X[number], []
     share = SHARES[kept].sum()
@@ -48,8 +48,9 @@ def by_removing(number):
             worths.append(MODEL.predict(row[None])[0])
         else:
             of_kept = SHARES[kept] / share, gaussian, 0.01 / share
-            weights = conditional_weights(row, X[kept], *of_kept, members)
-            worths.append(imputed(MODEL.predict, row, X[kept], weights, members))
+            weights = conditional_weights(row, X[kept], *of_kept, members, normalize=normalize)
+            replaced = members if embedding == "absent" else []
+            worths.append(imputed(MODEL.predict, row, X[kept], weights, replaced))
     return shapley_weights(D) @ np.array(worths)
 
 
@@ -64,9 +65,20 @@ def test_values_are_those_of_the_background_without_the_row(transform, n_landmar
     assert explainer.expected_value == pytest.approx(SHARES @ MODEL.predict(X))
 
 
+@pytest.mark.parametrize("embedding", ["absent", "rows"])
+@pytest.mark.parametrize("normalize", [True, False])
+def test_rows_are_left_out_of_all_variants(normalize, embedding):
+    options = {"normalize": normalize, "embedding": embedding}
+    game = pkex.Observational(KERNEL, 0.01, leave_one_out=True, **options)
+    explainer = pkex.Explainer(MODEL, X, background_weights=SHARES, value_function=game)
+    wanted = np.array([by_removing(number, **options) for number in ROWS])
+    assert explainer.shap_values(X[ROWS]) == pytest.approx(wanted, abs=1e-12)
+
+
+@pytest.mark.parametrize("normalize", [True, False])
 @pytest.mark.filterwarnings("ignore:n_landmarks=12 changes the values of coalitions")
-def test_with_landmarks_the_row_is_left_out_of_the_regression_on_them():
-    game = pkex.Observational(KERNEL, 0.01, 12, leave_one_out=True)
+def test_with_landmarks_the_row_is_left_out_of_the_regression_on_them(normalize):
+    game = pkex.Observational(KERNEL, 0.01, 12, leave_one_out=True, normalize=normalize)
     explainer = pkex.Explainer(MODEL, X, background_weights=SHARES, value_function=game)
     conditioning, present = (
         explainer._problem.function.conditioning,
@@ -87,7 +99,8 @@ def test_with_landmarks_the_row_is_left_out_of_the_regression_on_them():
         known = features(X[kept]) * SHARES[kept]
         gram = known @ features(X[kept]).T + 0.01 * np.eye(len(known))
         weights = np.linalg.solve(gram, features(X[[number]]))[:, 0] @ known
-        weights += (1.0 - weights.sum()) * SHARES[kept] / SHARES[kept].sum()
+        if normalize:
+            weights += (1.0 - weights.sum()) * SHARES[kept] / SHARES[kept].sum()
         whole = np.zeros(N)
         whole[kept] = weights
         np.testing.assert_allclose(found.whole()[place], whole, rtol=0, atol=1e-10)

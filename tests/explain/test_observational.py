@@ -77,6 +77,67 @@ def test_values_are_those_of_brute_force_through_the_model(name):
     assert total == pytest.approx(model.predict(ROWS), rel=1e-10)
 
 
+VARIANTS = [
+    {"normalize": False},
+    {"embedding": "rows"},
+    {"embedding": "rows", "normalize": False},
+]
+
+
+@pytest.mark.parametrize("options", VARIANTS, ids=str)
+@pytest.mark.parametrize("name", MODELS)
+def test_variants_are_those_of_brute_force_through_the_model(name, options):
+    model, weights = fitted(name), np.random.default_rng(0).uniform(0.5, 2.0, len(X))
+    game = pkex.Observational(GAME.kernel, **options)
+    explainer = pkex.Explainer(model, X, background_weights=weights, value_function=game)
+    explanation = explainer(ROWS)
+    shares = weights / weights.sum()
+    assert largest_error(explanation.values, model.predict, weights=shares, **options) < 1e-9
+    assert explainer.expected_value == pytest.approx(shares @ model.predict(X), rel=1e-12)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    assert total == pytest.approx(model.predict(ROWS), rel=1e-10)
+
+
+@pytest.mark.parametrize("options", VARIANTS, ids=str)
+def test_variants_of_expansions_have_their_intercept_and_landmarks(options):
+    rows, background = ROWS / SCALE, X / SCALE
+    model = SVR(C=5.0, gamma=0.5).fit(background, Y + 10.0)
+    game = pkex.Observational(GAME.kernel, **options)
+    values = pkex.Explainer(model, background, value_function=game).shap_values(rows)
+    wanted = [observational(model.predict, row, background, gaussian, **options) for row in rows]
+    np.testing.assert_allclose(values, wanted, rtol=0, atol=1e-10)
+    # Copies of the rows are landmarks that lose nothing.
+    twice = np.concatenate([background, background])
+    game = pkex.Observational(GAME.kernel, n_landmarks=58, **options)
+    values = pkex.Explainer(model, twice, value_function=game).shap_values(rows)
+    np.testing.assert_allclose(values, wanted, rtol=0, atol=1e-7)
+
+
+def test_whole_rows_are_embedded_by_kernels_that_are_not_products():
+    background, rows = X / SCALE, ROWS / SCALE
+    model = KernelRidge(kernel=Matern(2.0, nu=0.5), alpha=0.1).fit(background, Y)
+    kernel = pkex.kernels.Matern(LENGTH_SCALES, nu=0.5)
+    game = pkex.Observational(kernel, embedding="rows", normalize=False)
+
+    def compared(left, right, columns):
+        return Matern(LENGTH_SCALES[columns], nu=0.5)(left, right)
+
+    options = {"normalize": False, "embedding": "rows"}
+    wanted = [observational(model.predict, row, background, compared, **options) for row in rows]
+    explainer = pkex.Explainer(model, background, value_function=game)
+    assert explainer.shap_values(rows) == pytest.approx(np.array(wanted), abs=1e-9)
+    with pytest.warns(UserWarning, match="30 of 30 rows are in the background themselves"):
+        own = explainer.shap_values(background)
+    for row, values in zip(background[:3], own, strict=False):
+        wanted = observational(model.predict, row, background, compared, **options)
+        assert values == pytest.approx(wanted, abs=1e-9)
+    assert "normalize=False, embedding='rows'" in repr(explainer)
+    with pytest.raises(ValueError, match="embedding must be one of 'absent', 'rows'; got"):
+        pkex.Observational(embedding="kernel")
+    with pytest.raises(TypeError, match="normalize must be True or False; got 0"):
+        pkex.Observational(normalize=0)
+
+
 @pytest.mark.parametrize(
     "model",
     [
@@ -120,6 +181,13 @@ def test_outputs_of_classes_and_probabilities_are_explained():
     for output in range(3):
         error = largest_error(values[..., output], lambda rows, o=output: ovo(rows)[:, o])
         assert error < 1e-9
+    game = pkex.Observational(GAME.kernel, embedding="rows")
+    explainer = pkex.Explainer(model, X, value_function=game)
+    assert explainer.expected_value == pytest.approx(ovo(X).mean(axis=0))
+    values = explainer.shap_values(ROWS)
+    for output in range(3):
+        of_output = {"output": lambda rows, o=output: ovo(rows)[:, o], "embedding": "rows"}
+        assert largest_error(values[..., output], **of_output) < 1e-9
     squashed = pkex.Explainer(model, X, value_function=GAME, transform=np.tanh)
     first = largest_error(squashed.shap_values(ROWS)[..., 0], lambda r: np.tanh(ovo(r)[:, 0]))
     assert first < 1e-9
@@ -179,11 +247,12 @@ def test_of_independent_features_in_large_samples_it_is_the_interventional_game(
     assert found[1] < 0.05
 
 
+@pytest.mark.parametrize("embedding", ["absent", "rows"])
 @pytest.mark.parametrize("number", [None, 40])
-def test_bits_do_not_depend_on_the_number_of_threads(number):
+def test_bits_do_not_depend_on_the_number_of_threads(number, embedding):
     rows = np.random.default_rng(5).normal(size=(200, 5))
     model = SVR(gamma=0.1).fit(rows, rows[:, 0] * rows[:, 1])
-    game = pkex.Observational(pkex.kernels.RBF(3.0), n_landmarks=number)
+    game = pkex.Observational(pkex.kernels.RBF(3.0), n_landmarks=number, embedding=embedding)
     found = [
         pkex.Explainer(model, rows, value_function=game, n_jobs=n_jobs).shap_values(rows[:3] + 0.1)
         for n_jobs in (1, 2, 5)

@@ -40,7 +40,9 @@ def fitted(name, targets=Y, **options):
     return model.fit(X, targets)
 
 
-def functional(row, groups=None, background=Z, weights=SHARES):
+def functional(
+    row, groups=None, background=Z, weights=SHARES, *, normalize=True, embedding="absent"
+):
     """Rows that combine entries, and the map (players, rows) from outputs there to values."""
     groups = [[j] for j in range(D)] if groups is None else groups
     of_coalitions = shapley_weights(len(groups))
@@ -48,15 +50,20 @@ def functional(row, groups=None, background=Z, weights=SHARES):
     for number, players in enumerate(coalitions(len(groups))):
         columns = [j for player in players for j in groups[player]]
         mixed = background.copy()
-        mixed[:, columns] = row[columns]
-        own = conditional_weights(row, background, weights, gaussian, 0.01, columns)
+        own = conditional_weights(
+            row, background, weights, gaussian, 0.01, columns, normalize=normalize
+        )
+        if embedding == "absent":
+            mixed[:, columns] = row[columns]
+        if len(columns) == D:
+            mixed, own = np.tile(row, (len(background), 1)), weights
         rows.append(mixed)
         maps.append(of_coalitions[:, [number]] * own)
     return np.concatenate(rows), np.concatenate(maps, axis=1)
 
 
-def by_brute_force(model, row, groups=None):
-    rows, values = functional(row, groups)
+def by_brute_force(model, row, groups=None, **options):
+    rows, values = functional(row, groups, **options)
     covariance = model.predict(rows, return_cov=True)[1]
     covariance = covariance.reshape(len(rows), len(rows), -1)[..., -1]
     return values @ covariance @ values.T
@@ -91,6 +98,45 @@ def test_covariances_equal_brute_force_through_predict(name):
         np.testing.assert_allclose(explanation.covariance(number), expected, rtol=0, atol=1e-10)
     plain = pkex.Explainer(model, Z, background_weights=SHARES, value_function=GAME)
     np.testing.assert_array_equal(explanation.values, plain.shap_values(ROWS))
+
+
+VARIANTS = [
+    {"normalize": False},
+    {"embedding": "rows"},
+    {"embedding": "rows", "normalize": False},
+]
+# A constant is random, and has values if weights do not add up to 1.
+CONSTANT = RBF([1.0, 2.0, 0.7]) + ConstantKernel(0.5)
+
+
+@pytest.mark.filterwarnings("ignore:draws of the posterior miss")
+@pytest.mark.parametrize("kernel", [KERNELS["matern"], CONSTANT, DotProduct() + RBF()], ids=str)
+@pytest.mark.parametrize("options", VARIANTS, ids=str)
+def test_variants_have_the_covariances_of_brute_force(kernel, options):
+    game = pkex.Observational(GAME.kernel, 0.01, **options)
+    process = GaussianProcessRegressor(kernel, alpha=0.05, optimizer=None, normalize_y=True)
+    model = make_pipeline(make_column_transformer(("passthrough", [2, 0, 1])), process).fit(X, Y)
+    explainer = pkex.Explainer(model, Z, background_weights=SHARES, value_function=game)
+    if "DotProduct" in str(kernel) and "embedding" not in options:
+        with pytest.raises(pkex.UnsupportedModelError, match="dot products"):
+            explainer(ROWS, uncertainty=True)
+        return
+    explanation = explainer(ROWS, uncertainty=True)
+    for number, row in enumerate(ROWS):
+        expected = by_brute_force(model, row, **options)
+        np.testing.assert_allclose(explanation.covariance(number), expected, rtol=0, atol=1e-9)
+    joint = explainer(ROWS, uncertainty="joint")
+    (rows, maps), (others, other_maps) = (functional(row, **options) for row in ROWS[:2])
+    own = model.predict(np.concatenate([rows, others]), return_cov=True)[1]
+    between = maps @ own[: len(rows), len(rows) :] @ other_maps.T
+    np.testing.assert_allclose(joint.covariance(0, 1), between, rtol=0, atol=1e-9)
+    exact = explanation.importance(samples=4000, random_state=0)
+    own = np.abs(explanation.sample(4000, random_state=1)).mean(axis=1)
+    np.testing.assert_allclose(exact.mean(axis=0), own.mean(axis=0), rtol=0.1)
+    estimate = explainer.estimate(ROWS, n_coalitions=400, uncertainty=True, random_state=0)
+    np.testing.assert_allclose(
+        estimate.standard_deviations, explanation.standard_deviations, rtol=0.15
+    )
 
 
 def test_draws_from_the_posterior_that_are_explained_one_by_one_spread_as_said():

@@ -140,13 +140,34 @@ def test_weights_are_made_on_landmarks(number):
     assert np.abs(after).mean() < 0.01 * np.abs(before).mean()
 
 
+@pytest.mark.parametrize("embedding", ["absent", "rows"])
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("kernel", [RBF(2.0), Matern(2.0, nu=1.5)], ids=str)
+def test_variants_are_penalised_without_the_intercept(kernel, normalize, embedding):
+    game = pkex.Observational(normalize=normalize, embedding=embedding)
+    options = OPTIONS | {"kernel": kernel, "penalty": 1e6, "value_function": game}
+    model = ShapleyRegularizedRidge(**options).fit(X, Y)
+    assert_maps_are_values(model, game)
+    free = clone(model).set_params(penalty=0.0).fit(X, Y)
+    values, before = (
+        pkex.Explainer(without_intercept(each), X, value_function=game).shap_values(X)
+        for each in (model, free)
+    )
+    assert np.abs(values[:, [3, 0]]).mean() < 0.01 * np.abs(before[:, [3, 0]]).mean()
+
+
+def without_intercept(model):
+    f = model.kernel_expansion_
+    return pkex.KernelExpansion(f.points, f.coefficients, f.kernel)
+
+
 def assert_maps_are_values(model, game):
     """The maps that are penalised give the values that the model is explained by."""
-    f, shares = model.kernel_expansion_, np.full(N, 1.0 / N)
+    f, shares = without_intercept(model), np.full(N, 1.0 / N)
     settings = game if isinstance(game, pkex.Observational) else pkex.Observational()
     conditioning = conditional_background(settings, X, shares, list("abcd"))
     maps = maps_by_coalitions(X, f.kernel, conditioning, chosen_coalitions([3, 0], D, None, None))
-    values = pkex.Explainer(model, X, value_function=game).shap_values(X)[:, [3, 0]]
+    values = pkex.Explainer(f, X, value_function=game).shap_values(X)[:, [3, 0]]
     scale = np.abs(f.coefficients).sum() * f.kernel(X).max()
     np.testing.assert_allclose(f.coefficients @ maps, values.T, rtol=0, atol=1e-9 * scale)
 

@@ -59,18 +59,25 @@ def compared(left, right, members):
     return RBF(np.array(COMPARING.length_scale)[members])(left, right)
 
 
-def conditional(output, a, b, background, kernel, regularization):
+def conditional(
+    output, a, b, background, kernel, regularization, *, normalize=True, embedding="absent"
+):
     """Values with absent features of either item weighed by what is known of it."""
     d, m = len(a), len(background)
     shares, pairs = np.full(m, 1.0 / m), pairs_of(background)
     worths = []
     for members in coalitions(d):
         weights = [
-            conditional_weights(row, background, shares, kernel, regularization, members)
+            shares
+            if len(members) == d
+            else conditional_weights(
+                row, background, shares, kernel, regularization, members, normalize=normalize
+            )
             for row in (a, b)
         ]
         rows = pairs.copy()
-        rows[:, [*members, *(d + j for j in members)]] = [*a[members], *b[members]]
+        if embedding == "absent" or len(members) == d:
+            rows[:, [*members, *(d + j for j in members)]] = [*a[members], *b[members]]
         worths.append(np.outer(*weights).ravel() @ output(rows))
     return Reference(shapley_weights(d) @ np.array(worths), np.abs(worths).max())
 
@@ -137,6 +144,19 @@ def test_observational_values_are_those_by_brute_force(kernel, in_contexts):
         output = output_of(model, CONTEXT[row] if in_contexts else None)
         expected = conditional(output, a, b, ITEMS[:6], compared, 1e-2)
         expected.assert_close(found.values[row])
+
+
+@pytest.mark.parametrize("embedding", ["absent", "rows"])
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("kernel", [None, Matern(2.0, nu=2.5)], ids=str)
+def test_variants_of_observational_values_are_those_by_brute_force(kernel, normalize, embedding):
+    model, options = fitted(kernel=kernel), {"normalize": normalize, "embedding": embedding}
+    game = pkex.Observational(COMPARING, 1e-2, **options)
+    found = model.explain_items(A, B, background=ITEMS[:6], value_function=game)
+    for row, (a, b) in enumerate(zip(A, B, strict=True)):
+        output = output_of(model)
+        expected = conditional(output, a, b, ITEMS[:6], compared, 1e-2, **options)
+        expected.assert_close(found.values[row], 1e-10 if kernel is None else 1e-9)
 
 
 @pytest.mark.filterwarnings("ignore:.*are in the background themselves")

@@ -100,6 +100,7 @@ CASES: dict[str, Callable[[], object]] = {
     ),
     "Background not used": lambda: pkex.Explainer(regressor(), X, value_function="neutral"),
     "Unknown value function": lambda: pkex.Explainer(regressor(), value_function="conditional"),
+    "Unknown embedding": lambda: pkex.Observational(embedding="kernel"),
     "More than 16 features": lambda: pkex.Explainer(calibrated(WIDE).predict_proba, WIDE)(WIDE),
     "Estimates of exact values": lambda: pkex.Explainer(regressor()).estimate(X, n_coalitions=100),
     "Means of other values": lambda: pkex.Explainer(regressor())(X).sage(),

@@ -97,17 +97,28 @@ def interventional(output, x, background, weights=None, groups=None):
     return Reference(values, np.abs(games).max(axis=0) * np.ones_like(values)), games[0]
 
 
-def conditional_weights(x, background, weights, kernel, regularization, members):
+def conditional_weights(x, background, weights, kernel, regularization, members, *, normalize=True):
     """Weights of background rows beside x in some columns, by a kernel function of two tables."""
     if not members:
         return weights
     own, others = x[None, members], background[:, members]
     matrix = kernel(others, others, members) + regularization * np.diag(1.0 / weights)
     found = np.linalg.solve(matrix, kernel(others, own, members)[:, 0])
-    return found + (1.0 - found.sum()) * weights
+    return found + (1.0 - found.sum()) * weights if normalize else found
 
 
-def observational(output, x, background, kernel, regularization=1e-3, weights=None, groups=None):
+def observational(
+    output,
+    x,
+    background,
+    kernel,
+    regularization=1e-3,
+    weights=None,
+    groups=None,
+    *,
+    normalize=True,
+    embedding="absent",
+):
     """Observational game of a model, through its own output and weights solved for here."""
     if weights is None:
         weights = np.full(len(background), 1.0 / len(background))
@@ -115,11 +126,14 @@ def observational(output, x, background, kernel, regularization=1e-3, weights=No
     worths = []
     for players in coalitions(len(groups)):
         members = [j for player in players for j in groups[player]]
-        share = conditional_weights(x, background, weights, kernel, regularization, members)
+        share = conditional_weights(
+            x, background, weights, kernel, regularization, members, normalize=normalize
+        )
         if len(members) == len(x):
             worths.append(output(x[None])[0])
         else:
-            worths.append(imputed(output, x, background, share, members))
+            replaced = members if embedding == "absent" else []
+            worths.append(imputed(output, x, background, share, replaced))
     return shapley_weights(len(groups)) @ np.array(worths)
 
 

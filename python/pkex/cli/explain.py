@@ -26,6 +26,7 @@ from pkex.cli.options import (
 from pkex.cli.tables import read_table
 from pkex.cli.vocabulary import CommandVocabulary
 from pkex.functions.linked import LINKS
+from pkex.games.observational import Embedding
 from pkex.games.value_functions import ValueFunction
 from pkex.results.tables import shortened
 
@@ -95,6 +96,18 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         action="store_true",
         help="leave each explained row out of the background",
     )
+    group.add_argument(
+        "--no-normalize",
+        action="store_true",
+        help="use the weights as they are, without completing them to a sum of 1",
+    )
+    group.add_argument(
+        "--embedding",
+        choices=get_args(Embedding),
+        help="absent: average the model at rows with the present features of the explained row; "
+        "rows: average its outputs at background rows, which is faster and less accurate "
+        "(default: absent)",
+    )
     group = parser.add_argument_group("estimates")
     group.add_argument(
         "--coalitions",
@@ -131,14 +144,16 @@ def _value_function(options: argparse.Namespace) -> Any:
         "regularization": options.regularization,
         "n_landmarks": options.landmarks,
         "leave_one_out": options.leave_one_out or None,
+        "normalize": False if options.no_normalize else None,
+        "embedding": options.embedding,
     }
     settings = {name: value for name, value in settings.items() if value is not None}
     if not settings:
         return options.value_function
     if options.value_function != "observational":
         raise CommandError(
-            "--regularization, --landmarks and --leave-one-out require --value-function "
-            "observational"
+            "--regularization, --landmarks, --leave-one-out, --no-normalize and --embedding "
+            "require --value-function observational"
         )
     return Observational(**settings)
 
@@ -240,6 +255,8 @@ def _observational_settings(explainer: Explainer) -> Mapping[str, Any] | None:
         "regularization": settings.regularization,
         "n_landmarks": settings.n_landmarks,
         "leave_one_out": settings.leave_one_out,
+        "normalize": settings.normalize,
+        "embedding": settings.embedding,
         "landmark_error": explainer.landmark_error,
     }
 

@@ -113,7 +113,10 @@ class JointDraws:
         return [Conditional(function, self.conditioning) for function in functions]
 
     def _mixed_rows(self, random: np.random.Generator) -> NDArray[Any]:
-        """Return rows that mix feature values of explained rows with those of the background."""
+        """Return rows that mix feature values of explained rows with those of the background.
+
+        Rows are whole if values depend on whole rows only.
+        """
         if self.game.background is None:
             raise UnsupportedModelError(
                 "posterior draws need background rows in the columns of X: pass a background"
@@ -125,6 +128,8 @@ class JointDraws:
         absent = random.choice(len(rows), (_ROWS, count), p=weights)
         if not self.game.is_marginal:
             absent[:] = absent[:, :1]
+        if self.conditioning is not None and self.conditioning.settings.embedding == "rows":
+            present[:] = present[:, :1]
         explained = self.rows[random.integers(len(self.rows), size=_ROWS)]
         drawn = rows[absent[:, self.players], np.arange(len(self.players))]
         return np.where(present[:, self.players], explained, drawn)

@@ -87,6 +87,19 @@ class Posterior:
             return cls(None, error.args[0])
         return cls(Outputs.chosen(described, outputs, output_names)[1])
 
+    def conditioned(self, conditioning: ConditionalBackground) -> Posterior:
+        """Return the posterior of values of the observational value function."""
+        if self.variance is None or conditioning.settings.normalize:
+            return replace(self, conditioning=conditioning)
+        if not self.variance.omits_constant:
+            return replace(self, conditioning=conditioning)
+        reason = (
+            Option("uncertainty", True),
+            " with normalize=False is not for a Gaussian process whose constant is estimated, "
+            "because constants then have values as well. Take normalize=True",
+        )
+        return Posterior(None, reason)
+
     def grouped(self, players: NDArray[Any]) -> Posterior:
         """Return the posterior with columns as players of the given numbers."""
         if self.variance is None:
@@ -104,7 +117,7 @@ class Posterior:
         variance = self._variance_in(game)
         step, n_players = len(rows), variance.n_players
         if self.conditioning is not None:
-            per_row = _check_steps(n_players, len(self.conditioning.rows))
+            per_row = _check_steps(n_players, self.conditioning)
             step = max(1, _MOST_WEIGHTS // per_row)
         starts = range(0, len(rows), max(1, step))
         found = [np.empty((0, n_players, variance.n_outputs, n_players))]
@@ -130,7 +143,7 @@ class Posterior:
         _check_joint(n, n_players * variance.n_outputs)
         pairs = all_pairs(n)
         if self.conditioning is not None:
-            per_row = _check_steps(n_players, len(self.conditioning.rows), len(pairs))
+            per_row = _check_steps(n_players, self.conditioning, len(pairs))
             _check_joint_weights(n, per_row)
         covariances = variance.covariances(rows, pairs, self._weighted(game, rows), how)
         return joint_roots_of(covariances, n)
@@ -165,7 +178,8 @@ class Posterior:
         weights[:, [0, -1]] = self.conditioning.shares
         for place, own in enumerate(self.conditioning.weights(rows, list(columns[1:-1]))):
             weights[:, 1 + place] = own.whole()
-        return replace(game, coalition_weights=weights)
+        embeds_rows = self.conditioning.settings.embedding == "rows"
+        return replace(game, coalition_weights=weights, embeds_rows=embeds_rows)
 
 
 def _check_joint(n_rows: int, n_values: int) -> None:
@@ -195,10 +209,12 @@ def _check_joint_weights(n_rows: int, per_row: int) -> None:
         )
 
 
-def _check_steps(n_players: int, n_rows: int, n_pairs: int = 1) -> int:
+def _check_steps(n_players: int, conditioning: ConditionalBackground, n_pairs: int = 1) -> int:
     """Return the number of weights of a row; raise if the covariances would take hours."""
+    n_rows = len(conditioning.rows)
     steps = float(n_rows) ** 2 * 2.0**n_players * n_players**2 * n_pairs
-    if steps > _MOST_STEPS:
+    # Covariances of means at whole rows have no step for each coalition and pair of rows.
+    if conditioning.settings.embedding == "absent" and steps > _MOST_STEPS:
         drawn = "explainer.estimate(X, n_coalitions=1000, uncertainty=True)"
         of_pairs = f"{n_pairs:,} pairs of rows" if n_pairs > 1 else "a row"
         raise InputError(

@@ -127,7 +127,7 @@ class Problem:
         game = Game(chosen_game, rows)
         if chosen_game == "observational":
             function = conditional_function(function, value_function, game, columns, link)
-            posterior = replace(posterior, conditioning=function.conditioning)
+            posterior = posterior.conditioned(function.conditioning)
         elif value_function is None and rows is None and function.draws_rows:
             points = function.stored_points()
             keeps = points is None or function.reads_sparse

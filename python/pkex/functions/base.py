@@ -349,6 +349,14 @@ class Function(ABC):
 
     # --- variances of random functions ---
 
+    @property
+    def omits_constant(self) -> bool:
+        """Whether the random function has a random constant that covariances and draws leave out.
+
+        A constant does not change values unless weights of rows do not add up to 1.
+        """
+        return False
+
     def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
         """Return the covariances of the values of a random function with this variance.
 

@@ -47,6 +47,10 @@ class Composite(Function):
         return any(part.draws_rows for part in self.parts)
 
     @property
+    def omits_constant(self) -> bool:
+        return any(part.omits_constant for part in self.parts)
+
+    @property
     def allows_missing(self) -> bool:
         return all(part.allows_missing for part in self.parts)
 

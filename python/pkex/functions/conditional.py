@@ -1,7 +1,8 @@
 """Functions with the observational value function: absent features depend on the present ones.
 
 v(S) = Σ_l w_l(x_S) f(x_S, z_l), where the weights of background rows depend on the present features
-of x: see `Observational`. The game is not a product game, so each coalition is evaluated.
+of x; or v(S) = Σ_l w_l(x_S) f(z_l), see `Observational`. The game is not a product game, so each
+coalition is evaluated.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.errors import InputError, Option
 from pkex.execution.computation import Computation
 from pkex.execution.side_by_side import side_by_side
-from pkex.functions.base import Function, Members, finite
+from pkex.functions.base import ConditionalMeans, Function, Members, finite
 from pkex.functions.coalitionwise import Coalitionwise, RowName
 from pkex.functions.conditional_expansion import mixed_means
-from pkex.games.conditioning import ConditionalBackground
+from pkex.games.conditioning import ConditionalBackground, ConditionalWeights
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.player_limits import GROUP_COLUMNS, estimate_by
 from pkex.games.value_functions import NEUTRAL, Game
@@ -78,6 +79,10 @@ class Conditional(Coalitionwise):
         return self.parts[0]
 
     @property
+    def _embeds_rows(self) -> bool:
+        return self.conditioning.settings.embedding == "rows"
+
+    @property
     def reads_sparse(self) -> bool:
         return False
 
@@ -130,21 +135,28 @@ class Conditional(Coalitionwise):
         """Yield the values of rows, shape (n, outputs), for one coalition after the other."""
         conditioning = self.conditioning
         beside = conditioning.beside(X)
-        closed_form = self.function.conditional_means(X, conditioning.rows, conditioning.landmarks)
         outputs = partial(self.function.evaluate, n_threads=n_threads)
-        mean = closed_form or partial(mixed_means, outputs, X, conditioning.rows, _MIXED)
-
-        def value(present: NDArray[np.bool_]) -> Float:
-            return mean(beside.weights(present), present)
+        if self._embeds_rows:
+            known = outputs(conditioning.rows).reshape(-1, self.n_outputs)
+            value, is_closed_form = partial(beside.means, values=known), True
+        else:
+            given = X, conditioning.rows
+            closed_form = self.function.conditional_means(*given, conditioning.landmarks)
+            mean = closed_form or partial(mixed_means, outputs, *given, _MIXED)
+            value, is_closed_form = partial(_mean_of_absent, beside, mean), closed_form is not None
 
         # Other functions may be defined by users, and have threads of their own.
-        if closed_form is None or beside.n_numbers > _MOST_SIDE_BY_SIDE:
+        if not is_closed_form or beside.n_numbers > _MOST_SIDE_BY_SIDE:
             yield from map(value, columns)
             return
         n_threads = min(n_threads, max(1, _MOST_TOGETHER // beside.n_numbers))
         yield from side_by_side(value, columns, n_threads)
 
     def base(self, game: Game, how: Computation) -> float | Float:
+        if self._embeds_rows:
+            outputs = self.function.evaluate(self.conditioning.rows, n_threads=how.n_threads)
+            means = self.conditioning.shares @ outputs
+            return means if self.function.has_output_axis else float(means)
         rows = Game("interventional", (self.conditioning.rows, self.conditioning.shares))
         return self.function.base(rows, how)
 
@@ -153,3 +165,10 @@ class Conditional(Coalitionwise):
 
     def __repr__(self) -> str:
         return f"Conditional({self.function!r})"
+
+
+def _mean_of_absent(
+    beside: ConditionalWeights, mean: ConditionalMeans, present: NDArray[np.bool_]
+) -> Float:
+    """Return Σ_l w_l(x_S) f(x_S, z_l) of rows, shape (n, outputs)."""
+    return mean(beside.weights(present), present)

@@ -55,7 +55,9 @@ def expansion_means(
     sums = [_TermMeans(points, coefficients, term, rows) for term in terms]
 
     def means(weights: Weights, present: NDArray[np.bool_]) -> Float:
-        total: Float = sum(of_term(weights, present) for of_term in sums) + intercept
+        total = weights.totals * intercept
+        for of_term in sums:
+            total = total + of_term(weights, present)
         return total
 
     return means

@@ -173,6 +173,10 @@ class Transformed(Function):
     def products(self, rows: NDArray[Any]) -> Products:
         return _MappedProducts(self, rows)
 
+    @property
+    def omits_constant(self) -> bool:
+        return self._function.omits_constant
+
     def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
         places, n_players = self._places, self.n_players
         mapped, of_made = self._mapped(X), self._game_of_made(game)

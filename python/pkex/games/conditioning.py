@@ -1,12 +1,13 @@
 """Weights of background rows given the present features of a row.
 
-The weights are those of a kernel ridge regression on the present columns, completed to a sum of 1:
-see `Observational`.
+The weights are those of a kernel ridge regression on the present columns, completed to a sum of 1
+by default: see `Observational`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,11 +89,22 @@ class Weights:
         The identity by default.
     left_out : MatchingRows, optional
         Pairs of rows whose weights are 0, regardless of the product.
+    add_up_to_1 : bool, default True
+        Whether the sum of each row's weights is 1.
     """
 
     left: Float
     right: Float | None = None
     left_out: MatchingRows | None = None
+    add_up_to_1: bool = True
+
+    @property
+    def totals(self) -> Float:
+        """The sums of weights of the rows, shape (n, 1)."""
+        n, r = self.left.shape
+        if self.add_up_to_1:
+            return np.ones((n, 1))
+        return self.times(np.ones((r if self.right is None else self.right.shape[1], 1)))
 
     def times(self, values: Float) -> Float:
         """Return the weighted sums Σ_l w_l values_l, shape (n, k), of values of shape (m, k)."""
@@ -184,8 +196,10 @@ class ConditionalBackground:
         terms, rows = self._terms, self.levels.numbers(self.rows, "background")
         landmarks = self.landmarks
         centers = rows if landmarks is None else rows[landmarks]
-        across = Restrictions(terms, self.levels.numbers(X, "X"), centers)
-        among = Restrictions(terms, centers, centers)
+        numbers, among = self.levels.numbers(X, "X"), Restrictions(terms, centers, centers)
+        # The background itself is explained: its matrix is computed once.
+        is_background = np.array_equal(numbers, centers)
+        across = among if is_background else Restrictions(terms, numbers, centers)
         to_rows = None if landmarks is None else Restrictions(terms, centers, rows)
         return ConditionalWeights(self, len(X), own, among, across, to_rows)
 
@@ -305,8 +319,12 @@ class ConditionalWeights:
     def _shares(self) -> Float:
         return self.conditioning.shares
 
+    @property
+    def _is_completed(self) -> bool:
+        return self.conditioning.settings.normalize
+
     def weights(self, present: NDArray[np.bool_]) -> Weights:
-        """Return the conditional weights; if no column is present, the background's weights.
+        """Return the conditional weights; those of the background if no column is present, or all.
 
         Parameters
         ----------
@@ -318,13 +336,51 @@ class ConditionalWeights:
         ValueError
             If the kernel is not positive definite on the background.
         """
-        if not present.any():
+        if not present.any() or present.all():
             return Weights(np.ones((self.n, 1)), self._shares[None])
-        try:
+        with self._naming(present):
+            among, across = self._kernels(present)
             if self.to_rows is None:
-                return self._of_all(self.among.of(present), self.across.of(present))
-            known = self.to_rows.of(present)
-            return self._of_landmarks(self.among.of(present), known, self.across.of(present))
+                return self._of_all(among, across)
+            return self._of_landmarks(among, self.to_rows.of(present), across)
+
+    def means(self, present: NDArray[np.bool_], values: Float) -> Float:
+        """Return the weighted sums Σ_l w_l values_l, shape (n, k), of values of shape (m, k).
+
+        They are a kernel ridge regression of the values, which is faster than by all weights.
+
+        Parameters
+        ----------
+        present : ndarray of bool, shape (d,)
+            Some of the columns.
+        values : ndarray of shape (m, k)
+
+        Raises
+        ------
+        ValueError
+            If the kernel is not positive definite on the background.
+        """
+        if self.to_rows is not None or len(self.own.explained) or not present.any():
+            return self.weights(present).times(values)
+        roots = np.sqrt(self._shares)[:, None]
+        with self._naming(present):
+            among, across = self._kernels(present)
+            among *= roots * roots.T
+            sides = roots * np.column_stack([values, np.ones(len(values))])
+            fitted = across @ (roots * self._solved(among, sides))
+        means: Float = fitted[:, :-1]
+        return means + self._missing(fitted[:, -1])[:, None] * (self._shares @ values)
+
+    def _kernels(self, present: NDArray[np.bool_]) -> tuple[Float, Float]:
+        """Return the kernel among background rows or landmarks, and from explained rows to them."""
+        among = self.among.of(present)
+        return among, among.copy() if self.across is self.among else self.across.of(present)
+
+    @contextmanager
+    def _naming(self, present: NDArray[np.bool_]) -> Iterator[None]:
+        """Name the present columns in errors of kernels that are not positive definite."""
+        try:
+            yield
         except np.linalg.LinAlgError as error:
             if is_of_memory(error):
                 raise
@@ -340,7 +396,7 @@ class ConditionalWeights:
         known[pairs] = 0.0
         known += self._missing(known.sum(axis=1))[:, None] * self._shares
         known[pairs] = 0.0
-        return Weights(known)
+        return Weights(known, add_up_to_1=self._is_completed)
 
     def _of_landmarks(self, among: Float, of_rows: Float, across: Float) -> Weights:
         """Return w = B Φ (Φᵀ B Φ + η)⁻¹ φ, completed; Φ Φᵀ is Nyström's approximation of K."""
@@ -357,10 +413,16 @@ class ConditionalWeights:
             np.concatenate([left, self._missing(total)[:, None]], axis=1),
             np.concatenate([weighed, self._shares[None]]),
             self.own,
+            self._is_completed,
         )
 
     def _missing(self, totals: Float) -> Float:
-        """Return 1 minus the sums of weights, divided by the shares of rows not left out."""
+        """Return 1 minus the sums of weights, divided by the shares of rows not left out.
+
+        Zeros if weights are not completed.
+        """
+        if not self._is_completed:
+            return np.zeros_like(totals)
         missing: Float = 1.0 - totals
         missing /= 1.0 - self.own.sums(self._shares[self.own.background], len(totals))
         return missing

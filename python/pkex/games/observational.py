@@ -11,20 +11,25 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from numbers import Real
 from operator import mul
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from pkex.errors import InputError, InputTypeError
 from pkex.games.category_codes import CategoryCodes
 from pkex.games.landmarks import sampled_rows
+from pkex.inputs.choices import check_choice
 from pkex.inputs.integers import as_integer
 from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import RBF, Categorical, Kernel
 from pkex.kernels.base import namesake
 from pkex.typing import Float
 
-__all__ = ["Observational"]
+__all__ = ["Embedding", "Observational"]
+
+# The features whose conditional distribution is embedded: the absent ones, or all of a row.
+Embedding: TypeAlias = Literal["absent", "rows"]
+_EMBEDDINGS: tuple[Embedding, ...] = get_args(Embedding)
 
 # The kernel of distinct categories equals that of numbers one length-scale apart.
 _OF_LABELS = math.exp(-0.5)
@@ -44,9 +49,8 @@ class Observational:
     replaced by those of z_l. The weights are those of a kernel ridge regression on the columns in
     S, w(x_S) = (K_S + η B⁻¹)⁻¹ k_S(x). Here η is the regularization and B is the diagonal matrix of
     the weights of background rows, 1/m each by default. If the weights do not add up to 1, the
-    difference is added in proportion to B. (Chau et al. do not add it, so a constant added to a
-    model would change its values; they set v(∅) to the mean over the background, which follows
-    here.)
+    difference is added in proportion to B. `normalize=False` does not add it, as Chau et al. v(∅)
+    is the mean output over the background, and v of all features is the output at x.
 
     A feature that the model ignores may have a value other than 0 if it is associated with others.
     Weights may be negative, so v(S) may be outside the model's range: a probability above 1 or a
@@ -78,6 +82,17 @@ class Observational:
         the regression without them (with regularization η/(1 − b) per row, if rows with the share b
         are left out). This is exact and costs no additional time. The base value is still the mean
         over the whole background. Rows that are not in the background are not affected.
+    normalize : bool, default True
+        Whether weights are completed to a sum of 1. False is the formula of Chau et al., with
+        weights as they are: their sum is below 1, so that v(S) is shrunk towards 0, and a constant
+        added to the model changes the values.
+    embedding : {"absent", "rows"}, default "absent"
+        Which features have an estimated conditional distribution. "absent": v(S) = Σ_l w_l(x_S)
+        f(x_S, z_l), which has the present features of x. "rows": v(S) = Σ_l w_l(x_S) f(z_l), the
+        kernel ridge regression of the outputs on the columns in S (Chau et al., appendix C.3; the
+        estimator of GP-SHAP). It evaluates the model only once per background row and explained
+        row, so kernels that are not products are as fast as others. It is less accurate, because it
+        smooths the output over the present features as well.
 
     Raises
     ------
@@ -92,6 +107,8 @@ class Observational:
     ----------
     S. L. Chau, R. Hu, J. Gonzalez, D. Sejdinovic (2022), RKHS-SHAP: Shapley values for kernel
     methods, NeurIPS 35.
+    S. L. Chau, K. Muandet, D. Sejdinovic (2023), Explaining the uncertain: stochastic Shapley
+    values for Gaussian process models, NeurIPS 36.
 
     Examples
     --------
@@ -112,6 +129,8 @@ class Observational:
     regularization: float = 1e-3
     n_landmarks: int | None = None
     leave_one_out: bool = False
+    normalize: bool = True
+    embedding: Embedding = "absent"
 
     @with_known_keywords
     def __init__(
@@ -120,6 +139,8 @@ class Observational:
         regularization: float = 1e-3,
         n_landmarks: int | None = None,
         leave_one_out: bool = False,
+        normalize: bool = True,
+        embedding: Embedding = "absent",
     ) -> None:
         if kernel is not None and not isinstance(kernel, Kernel):
             raise TypeError(
@@ -128,12 +149,15 @@ class Observational:
             )
         if n_landmarks is not None:
             n_landmarks = as_integer("n_landmarks", n_landmarks, "a positive integer", least=1)
-        if not isinstance(leave_one_out, bool):
-            raise TypeError(f"leave_one_out must be True or False; got {leave_one_out!r}")
+        for name, switch in {"leave_one_out": leave_one_out, "normalize": normalize}.items():
+            if not isinstance(switch, bool):
+                raise TypeError(f"{name} must be True or False; got {switch!r}")
         object.__setattr__(self, "kernel", kernel)
         object.__setattr__(self, "regularization", _positive(regularization))
         object.__setattr__(self, "n_landmarks", n_landmarks)
         object.__setattr__(self, "leave_one_out", leave_one_out)
+        object.__setattr__(self, "normalize", normalize)
+        object.__setattr__(self, "embedding", check_choice("embedding", embedding, _EMBEDDINGS))
 
     def resolved(self, rows: Float, levels: CategoryCodes) -> Observational:
         """Return the settings with a kernel, by default the Gaussian of a background.

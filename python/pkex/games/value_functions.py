@@ -53,11 +53,15 @@ class Game:
         background.
     coalition_weights : ndarray of shape (n, 2^players, m), optional
         For "observational", the weights of background rows in each coalition, for each row.
+    embeds_rows : bool, default False
+        For "observational", whether these weight outputs at background rows, instead of at rows
+        with the present features of the explained row.
     """
 
     value_function: ValueFunction
     background: tuple[Rows, Float] | None = None
     coalition_weights: Float | None = field(default=None, repr=False)
+    embeds_rows: bool = False
 
     @property
     def is_marginal(self) -> bool:

@@ -149,8 +149,10 @@ class MaternMixture(GammaMixture):
         if self.shape not in polynomials:
             return super().value(squares)
         # Rasmussen & Williams (2006), equation 4.17.
+        values: Float = np.exp(-z)
         one, linear, square = polynomials[self.shape]
-        values: Float = (one + linear * z + square * z * z) * np.exp(-z)
+        if linear:
+            values *= one + linear * z + square * z * z
         return values
 
 

@@ -32,6 +32,8 @@ __all__ = ["Matern", "Radial", "RationalQuadratic", "radial_term"]
 _LEAST_SHARE = 1e-16
 # The smallest ratio of length-scales whose squares are compared.
 _LEAST_RATIO = 1e-100
+# Squared distances computed at a time, which fit into the second-level cache.
+_TILE = 1 << 15
 # For smaller ν, thousands of Gaussians would be needed.
 _ROUGHEST = 0.2
 
@@ -78,9 +80,15 @@ class Radial(Mixed):
     def squares(self, left: Float, right: Float) -> Float:
         """Return the squared distances in units of the length-scales, of shape (n, m)."""
         squares = np.zeros((len(left), len(right)))
-        for column, (scale,) in zip(self.columns.tolist(), self.parameters, strict=True):
-            with np.errstate(over="ignore"):
-                squares += np.square((left[:, column, None] - right[:, column]) / scale)
+        step = max(1, _TILE // max(1, len(right)))
+        for start in range(0, len(left), step):
+            tile = slice(start, start + step)
+            for column, (scale,) in zip(self.columns.tolist(), self.parameters, strict=True):
+                with np.errstate(over="ignore"):
+                    differences = left[tile, column, None] - right[:, column]
+                    differences /= scale
+                    differences *= differences
+                    squares[tile] += differences
         return squares
 
     def product(self, left: Float, right: Float) -> Float:

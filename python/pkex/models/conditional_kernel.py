@@ -1,4 +1,4 @@
-"""Conditional expectations of kernels that are sums of products, given the present columns."""
+"""Conditional expectations of kernels, given the present columns."""
 
 from __future__ import annotations
 
@@ -9,15 +9,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.games.conditioning import Weights
-from pkex.kernels import Term
+from pkex.kernels import Kernel, Term
 from pkex.kernels.restrictions import MOST_KEPT, Restrictions
 from pkex.typing import Float
 
-__all__ = ["ConditionalKernel"]
+__all__ = ["ConditionalKernel", "ConditionalRows"]
+
+
+class ConditionalRows:
+    """E[k(p_i, X) | X_S = x_S] for points p_i and rows x, as Σ_l w_l(x_S) k(p_i, z_l).
+
+    It is k(p_i, x) if all columns are present (Chau et al. 2022, RKHS-SHAP, appendix C.3). The
+    weights w of background rows z are those of a `ConditionalBackground`.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    points, rows, background : ndarray of shape (p, d), (n, d) and (m, d)
+    """
+
+    def __init__(self, kernel: Kernel, points: Float, rows: Float, background: Float) -> None:
+        self._near, self._far = kernel(points, rows), kernel(background, points)
+
+    def __call__(self, weights: Weights, present: NDArray[np.bool_]) -> Float:
+        """Return the expectation given the present columns, shape (p, n)."""
+        return self._near if present.all() else weights.times(self._far).T
 
 
 class ConditionalKernel:
-    """E[k(p_i, X) | X_S = x_S] for points p_i and rows x.
+    """E[k(p_i, X) | X_S = x_S] for points p_i and rows x, of which the present columns are x_S.
 
     For a product kernel it is k_S(p_i, x) Σ_l w_l(x_S) k_{S^c}(p_i, z_l) (Chau, Hu, Gonzalez and
     Sejdinovic 2022, RKHS-SHAP, section 3). The weights w of background rows z are those of a

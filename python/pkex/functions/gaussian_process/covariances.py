@@ -43,7 +43,7 @@ from pkex.kernels.factors import has_mixtures, has_series
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float, Report
 
-__all__ = ["value_covariances"]
+__all__ = ["value_covariances", "whitened_values"]
 
 # Numbers held in memory at a time: of Ψ, of factors between background rows, and of tables of
 # coalitions.
@@ -122,7 +122,7 @@ def value_covariances(
             table = _CoalitionTable(background, game.coalition_weights[chosen])
             values = table.values_of_points(X[chosen], points, terms)
             priors = table.prior_part(X[chosen], within, terms, of_block.progress)
-        whitened = [_whitened(variance, of_row) for of_row in values]
+        whitened = [whitened_values(variance, of_row) for of_row in values]
         for pair, prior, (i, k) in zip(some, priors, within, strict=True):
             covariances[pair] = prior - whitened[i][0].T @ whitened[k][1]
     return covariances
@@ -144,7 +144,7 @@ def _values_in_games_of_points(
     return np.concatenate([block for _, block in of_points], axis=2).transpose(0, 2, 1)
 
 
-def _whitened(variance: LatentVariance, values: Float) -> tuple[Float, Float]:
+def whitened_values(variance: LatentVariance, values: Float) -> tuple[Float, Float]:
     """Return L⁻¹ R Ψ and M L⁻¹ R Ψ of the Ψ of a row; raise an error if it is not exact enough."""
     whitened, other = variance.known.whitened(values)
     weights = np.abs(variance.known.unwhitened(other))

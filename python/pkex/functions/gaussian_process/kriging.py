@@ -90,6 +90,10 @@ class KrigingVariance(Combination):
     ) -> Float:
         return Function.coalition_outputs(self, row, game, members, how)
 
+    @property
+    def omits_constant(self) -> bool:
+        return True
+
     def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
         """Return the covariances of the quadratic part: constants have values of 0."""
         return self._quadratic.covariances(X, pairs, game, how)

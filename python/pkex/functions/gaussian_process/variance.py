@@ -14,6 +14,7 @@ from pkex.functions.gaussian_process.covariances import value_covariances
 from pkex.functions.gaussian_process.draws import posterior_draws
 from pkex.functions.gaussian_process.latent import ConditioningMatrix, LatentVariance
 from pkex.functions.gaussian_process.pairs import MOST_PLAYERS, VarianceReduction
+from pkex.functions.gaussian_process.row_covariances import row_covariances
 from pkex.functions.linked import Linked, LinkedOutputs
 from pkex.games.indices import SHAPLEY, Quantity, quantity_from_values
 from pkex.games.value_functions import NEUTRAL, Game
@@ -134,6 +135,9 @@ class PosteriorVariance(Function):
 
     def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
         self.latent.allowed.check(X, "X")
+        if game.embeds_rows and game.background is not None and game.coalition_weights is not None:
+            rows, weights = game.background[0], game.coalition_weights
+            return self.scaled(row_covariances(self.latent, X, pairs, rows, weights))
         kernel = ", the RBF kernel" if has_mixtures(self.latent.terms) else ""
         with advising(f"fewer rows{kernel} or a background of fewer rows"):
             return self.scaled(value_covariances(self.latent, self.players, X, pairs, game, how))

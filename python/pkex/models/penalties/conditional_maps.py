@@ -25,7 +25,7 @@ from pkex.kernels import Kernel
 from pkex.kernels.domain import Domain
 from pkex.kernels.factors import expanded, has_mixtures
 from pkex.kernels.restrictions import are_products
-from pkex.models.conditional_kernel import ConditionalKernel
+from pkex.models.conditional_kernel import ConditionalKernel, ConditionalRows
 from pkex.typing import Float
 
 __all__ = ["chosen_coalitions", "conditional_background", "maps_by_coalitions"]
@@ -119,7 +119,10 @@ def maps_by_coalitions(
     ndarray of shape (features, n points, n rows)
     """
     members, counts = chosen
-    coalition_map = _coalition_map(points, kernel)
+    if conditioning.settings.embedding == "rows":
+        coalition_map: _CoalitionMap = ConditionalRows(kernel, points, points, points)
+    else:
+        coalition_map = _coalition_map(points, kernel)
     maps = np.zeros((counts.shape[1], len(points), len(points)))
     weights = conditioning.weights(points, list(members))
     for present, of_features, of_rows in zip(members, counts, weights, strict=True):

@@ -116,6 +116,8 @@ class ShapleyRegularizedRidge(RegressorMixin, _ShapleyRegularized):
         for each feature, which is n times faster; or training rows weighted by their similarity to
         the present features. The penalized values are those of ``pkex.Explainer(model,
         background=X, value_function=...)`` with the training rows X, weighted by `sample_weight`.
+        With ``Observational(normalize=False)``, where a constant has values, they are those of the
+        kernel expansion without its intercept.
     n_coalitions : int, optional
         For "observational", the number of random coalitions per feature. By default all coalitions
         are used, for up to 14 columns.

@@ -18,10 +18,11 @@ from pkex.games.coalitions import all_coalitions
 from pkex.games.conditioning import ConditionalBackground
 from pkex.games.indices import SHAPLEY, quantity_from_values
 from pkex.games.value_functions import Game
+from pkex.kernels import Kernel
 from pkex.kernels.domain import Domain
 from pkex.kernels.factors import expanded, has_mixtures
 from pkex.kernels.restrictions import are_products
-from pkex.models.conditional_kernel import ConditionalKernel
+from pkex.models.conditional_kernel import ConditionalKernel, ConditionalRows
 from pkex.models.preferences.absent import Absent
 from pkex.models.preferences.duels import Duels
 from pkex.models.preferences.marginal_values import marginal_values
@@ -83,10 +84,7 @@ def _coalition_values(
     n, d = duels.left.shape
     items, a, b = duels.distinct_items()
     points = np.concatenate([f.left, f.right])
-    terms, background = f.kernel.terms(d), np.asarray(conditioning.rows)
-    if has_mixtures(terms):
-        terms = expanded(terms, Domain.of(np.concatenate([points, items, background])))
-    kernel = ConditionalKernel(terms, points, items, background)
+    kernel = _conditional_kernel(f.kernel, points, items, conditioning)
     # v(∅) is 0, and the value of all features is f.
     coalition_values = np.zeros((n, 2**d))
     coalition_values[:, -1] = _differences(duels, f.kernel(points, items), a, b)
@@ -97,6 +95,19 @@ def _coalition_values(
         if computation.progress is not None:
             computation.progress(number, len(members))
     return coalition_values
+
+
+def _conditional_kernel(
+    kernel: Kernel, points: Float, items: Float, conditioning: ConditionalBackground
+) -> ConditionalKernel | ConditionalRows:
+    """Return the conditional expectations of the kernel between points and items."""
+    background = np.asarray(conditioning.rows)
+    if conditioning.settings.embedding == "rows":
+        return ConditionalRows(kernel, points, items, background)
+    terms = kernel.terms(items.shape[1])
+    if has_mixtures(terms):
+        terms = expanded(terms, Domain.of(np.concatenate([points, items, background])))
+    return ConditionalKernel(terms, points, items, background)
 
 
 def _differences(duels: Duels, means: Float, a: NDArray[np.intp], b: NDArray[np.intp]) -> Float:
