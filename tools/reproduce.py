@@ -61,7 +61,8 @@ def cells(row: dict[str, str]) -> list[str]:
         template = row.get("full", row["here"]) if kind == "full" else row["here"]
         prefix = "`--full`: " if kind == "full" else ""
         numbers = template.format_map(run["numbers"])
-        results.append(prefix + re.sub(r"(?<=\de)-(?=\d)", "−", numbers))  # no break of lines there
+        # Lines do not break after a minus sign.
+        results.append(prefix + re.sub(r"(?<=\de)-(?=\d)|(?<!\w)-(?=\d)", "−", numbers))
         settings.append(f"{prefix}seed {run['seed']}, {duration(run['cpu_seconds'])}")
     return [
         f"{row['statement']}: {row['subject']}",
