@@ -56,11 +56,13 @@ def duration(seconds: float) -> str:
 def cells(row: dict[str, str]) -> list[str]:
     """Return the cells of one row, with the numbers of the script's runs."""
     script = row.get("script")
-    results, settings = [], [f"[{script}.py](../examples/papers/{script}.py)"]
+    results, settings = [], [f"[script](../examples/papers/{script}.py)"]
     for kind, run in runs(script).items() if script else ():
         template = row.get("full", row["here"]) if kind == "full" else row["here"]
         prefix = "`--full`: " if kind == "full" else ""
-        results.append(prefix + template.format_map(run["numbers"]))
+        numbers = template.format_map(run["numbers"])
+        # Lines do not break after a minus sign.
+        results.append(prefix + re.sub(r"(?<=\de)-(?=\d)|(?<!\w)-(?=\d)", "−", numbers))
         settings.append(f"{prefix}seed {run['seed']}, {duration(run['cpu_seconds'])}")
     return [
         f"{row['statement']}: {row['subject']}",

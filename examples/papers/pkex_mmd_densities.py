@@ -8,8 +8,8 @@ variable's value: the neutral value function, one length-scale by the median heu
 does not state the degrees of freedom and the covariance; these are from the authors' code. Saves
 pkex_mmd_densities.json and pkex_mmd_densities.png.
 
-    python examples/papers/pkex_mmd_densities.py          20 repetitions, 15 s
-    python examples/papers/pkex_mmd_densities.py --full   1,000 repetitions as in the paper, 10 min
+    python examples/papers/pkex_mmd_densities.py          20 repetitions, 6 s
+    python examples/papers/pkex_mmd_densities.py --full   1,000 repetitions as in the paper, 5 min
 """
 
 import matplotlib.pyplot as plt

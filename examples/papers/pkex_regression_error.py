@@ -8,8 +8,8 @@ the paper states, the model is nearly linear, and the errors are a million times
 figure. With γ = 0.01 they are similar to it. Saves pkex_regression_error.json and
 pkex_regression_error.png.
 
-    python examples/papers/pkex_regression_error.py          5 rows, up to 10,000 coalitions, 30 s
-    python examples/papers/pkex_regression_error.py --full   100 rows, up to 100,000, 1 h
+    python examples/papers/pkex_regression_error.py          5 rows, up to 10,000 coalitions, 5 s
+    python examples/papers/pkex_regression_error.py --full   100 rows, up to 100,000, 4 min
 """
 
 import matplotlib.pyplot as plt
