@@ -42,6 +42,7 @@ autosummary_generate = True
 # Of a class that has methods for the engine, those for users; of an estimator, not scikit-learn's.
 autosummary_context = {
     "members_for_users": {
+        "DeconditionalRegressor": "fit, predict, predict_mean, score",
         "HSICSelector": "fit",
         "KernelExpansion": "points, coefficients, kernel, intercept, predict",
         "PreferenceLogistic": "fit, decision_function, predict, predict_proba, score, "
@@ -50,7 +51,7 @@ autosummary_context = {
         "RWReLU": "fit, predict",
         "RWSign": "fit, predict",
         "RWStumps": "fit, predict",
-        "ShapleyProcess": "fit, predict",
+        "ShapleyProcess": "fit, predict, score",
         "ShapleyRegularizedClassifier": "fit, decision_function, predict, predict_proba",
         "ShapleyRegularizedRidge": "fit, predict",
     }

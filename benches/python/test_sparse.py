@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from comparison import Task
+from comparison import Task, drop
 from shapiq.explainer.product_kernel import ProductKernelExplainer
 from sparse_rows import LogarithmQuadrature, documents, regression
 
@@ -63,6 +63,16 @@ def test_dense_background(compare, model, X):
     explainer, few = dense(model, game), X[:1].toarray()
     peer = Task(lambda: explainer.shap_values(few), len(few))
     compare(f"{PROBLEM}: dense, {game}", peer, explaining(model, X, game), seconds=20.0)
+
+
+def test_mixture(compare, model, X):
+    """A Matérn kernel is a mixture of products; its values differ from those of the other."""
+    weights = model.dual_coef_.toarray()[0]
+    kernel = pkex.kernels.Matern((2.0 * model.gamma) ** -0.5, nu=1.5)
+    mixture = pkex.KernelExpansion(model.support_vectors_, weights, kernel, model.intercept_[0])
+    explainers = [pkex.Explainer(one, value_function="neutral") for one in (model, mixture)]
+    tasks = [Task(lambda own=own: drop(own.shap_values(X[:5])), 5) for own in explainers]
+    compare(f"{PROBLEM}: Matérn 3/2 beside RBF, neutral", *tasks, seconds=10.0)
 
 
 def test_logarithms(compare, model, X):

@@ -542,8 +542,8 @@ class Explainer(SkopsGuard, AttributeHints):
         order : int, default 2
             Largest number of features in a coalition. Time and memory grow as C(d, order).
         features : int, or list of int or str, optional
-            Features by name or number, or how many of those with the largest mean |Shapley value|
-            over the rows (and outputs). The result has these features and one more,
+            Features by name or number, or how many: those with the largest Shapley values, as the
+            mean of their size over rows and outputs. The result has these features and one more,
             "other columns (19,934)", whose coefficients are sums over all others: rows still add up
             to the output (k-SII), and with half of each pair to the Shapley values. It requires
             order 2 and index "k-SII" or "SII". For product kernels, time grows as k² + d for k
