@@ -72,7 +72,7 @@ def test_mixture(compare, model, X):
     mixture = pkex.KernelExpansion(model.support_vectors_, weights, kernel, model.intercept_[0])
     explainers = [pkex.Explainer(one, value_function="neutral") for one in (model, mixture)]
     tasks = [Task(lambda own=own: drop(own.shap_values(X[:5])), 5) for own in explainers]
-    compare(f"{PROBLEM}: Matérn 3/2 beside RBF, neutral", *tasks, seconds=10.0)
+    compare(f"{PROBLEM}: RBF, compared with Matérn 3/2, neutral", *tasks, seconds=10.0)
 
 
 def test_logarithms(compare, model, X):

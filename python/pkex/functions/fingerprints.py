@@ -9,13 +9,7 @@ from pkex.kernels import Kernel, Tanimoto
 from pkex.kernels.base import amplitude_and_kernel
 from pkex.typing import Float, Report
 
-__all__ = ["are_bits", "neutral_values", "tanimoto_amplitude"]
-
-
-def tanimoto_amplitude(kernel: Kernel) -> float | None:
-    """Return the amplitude of a Tanimoto kernel; None for other kernels."""
-    amplitude, unscaled = amplitude_and_kernel(kernel)
-    return amplitude if isinstance(unscaled, Tanimoto) else None
+__all__ = ["Fingerprints", "are_bits"]
 
 
 def are_bits(rows: Float) -> NDArray[np.bool_]:
@@ -24,48 +18,78 @@ def are_bits(rows: Float) -> NDArray[np.bool_]:
     return are
 
 
-def neutral_values(
-    points: Float, coefficients: Float, rows: Float, *, report: Report | None = None
-) -> Float:
-    """Return the Shapley values of Σ_i α_i N/D, where absent bits count in neither N nor D.
+class Fingerprints:
+    """The function Σ_i α_i N/D of points of 0 and 1, by the places of their ones.
 
-    Let c bits be set in both rows and e bits in one of them, U = c + e. A coalition with c′ and e′
-    of these has the value c′/(c′ + e′). By symmetry, each of the c bits has the Shapley value
-    1/U + e (H_U − 1)/(U (U − 1)), and each of the e bits −c (H_U − 1)/(U (U − 1)), where
-    H_U = 1 + 1/2 + … + 1/U.
+    N counts the bits that are set in both rows, D those that are set in one or both. Absent bits
+    count in neither. Time per row is that of the ones of all points.
 
     Parameters
     ----------
     points : ndarray of shape (n, d)
         Rows of 0 and 1.
     coefficients : ndarray of shape (n, outputs)
-    rows : ndarray of shape (m, d)
-        Rows of 0 and 1.
-    report : callable, optional
-        Receives the numbers of finished rows and of all rows.
-
-    Returns
-    -------
-    ndarray of shape (m, d, outputs)
     """
-    harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1.0, points.shape[1] + 1.0))])
-    bits_of_points = points.sum(axis=1)
-    values = np.empty((*rows.shape, coefficients.shape[1]))
-    for number, (row, of_row) in enumerate(zip(rows, values, strict=True)):
+
+    def __init__(self, points: Float, coefficients: Float) -> None:
+        self._points, self._columns = np.nonzero(points)
+        self._bits = points.sum(axis=1)
+        self._coefficients = coefficients
+        sizes = np.arange(1.0, points.shape[1] + 1.0)
+        self._harmonic = np.concatenate([[0.0], np.cumsum(1.0 / sizes)])
+
+    @classmethod
+    def of(cls, points: Float, coefficients: Float, kernel: Kernel) -> Fingerprints | None:
+        """Return the function of a Tanimoto kernel of bits; None for other kernels and points."""
+        amplitude, unscaled = amplitude_and_kernel(kernel)
+        if not isinstance(unscaled, Tanimoto) or not are_bits(points).all():
+            return None
+        return cls(points, amplitude * coefficients)
+
+    def neutral_values(self, rows: Float, *, report: Report | None = None) -> Float:
+        """Return Shapley values.
+
+        Let c bits be set in both rows and e bits in one of them, U = c + e. A coalition with c′ and
+        e′ of these has the value c′/(c′ + e′). By symmetry, each of the c bits has the Shapley
+        value 1/U + e (H_U − 1)/(U (U − 1)), and each of the e bits −c (H_U − 1)/(U (U − 1)), where
+        H_U = 1 + 1/2 + … + 1/U.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (m, d)
+            Rows of 0 and 1.
+        report : callable, optional
+            Receives the numbers of finished rows and of all rows.
+
+        Returns
+        -------
+        ndarray of shape (m, d, outputs)
+        """
+        values = np.empty((*rows.shape, self._coefficients.shape[1]))
+        for number, (row, of_row) in enumerate(zip(rows, values, strict=True)):
+            of_both, of_one = self._shares(row)
+            both, one = (part[:, None] * self._coefficients for part in (of_both, of_one))
+            without = self._sums(one, len(row))
+            with_bit = self._sums(both - one, len(row)) + one.sum(axis=0)
+            of_row[:] = np.where(row[:, None] > 0.0, with_bit, without)
+            if report is not None:
+                report(number + 1, len(rows))
+        return values
+
+    def _shares(self, row: Float) -> tuple[Float, Float]:
+        """Return the value of a bit that a point and the row have, and that one of them has."""
         # Integers: sums are exact in any order.
-        shared = points @ row
-        union = bits_of_points + row.sum() - shared
+        shared = np.bincount(self._points, row[self._columns], minlength=len(self._bits))
+        union = self._bits + row.sum() - shared
         pairs = np.maximum(union * (union - 1.0), 1.0)
-        excess = (harmonic[union.astype(np.intp)] - 1.0) / pairs
+        excess = (self._harmonic[union.astype(np.intp)] - 1.0) / pairs
         # A union of one bit has H − 1 = 0, and an empty union contributes nothing.
         of_both = np.where(union > 0.0, 1.0 / np.maximum(union, 1.0), 0.0)
         of_both += (union - shared) * excess
-        of_one = np.where(union > 0.0, -shared * excess, 0.0)
-        both, one = (part[:, None] * coefficients for part in (of_both, of_one))
-        # One row at a time, so that sums do not depend on the number of rows.
-        with_bit = np.einsum("ij,ik->jk", points, both - one) + one.sum(axis=0)
-        without = np.einsum("ij,ik->jk", points, one)
-        of_row[:] = np.where(row[:, None] > 0.0, with_bit, without)
-        if report is not None:
-            report(number + 1, len(rows))
-    return values
+        return of_both, np.where(union > 0.0, -shared * excess, 0.0)
+
+    def _sums(self, of_points: Float, n_columns: int) -> Float:
+        """Return sums over the points with each bit, from (n, outputs) to (d, outputs)."""
+        of_ones = of_points[self._points]
+        sums = [np.bincount(self._columns, column, minlength=n_columns) for column in of_ones.T]
+        return np.stack(sums, axis=1)

@@ -21,7 +21,7 @@ from pkex.functions.base import (
     rows_near,
 )
 from pkex.functions.conditional_expansion import expansion_means
-from pkex.functions.fingerprints import are_bits, neutral_values, tanimoto_amplitude
+from pkex.functions.fingerprints import Fingerprints, are_bits
 from pkex.functions.packing import Packing
 from pkex.functions.products import Joined, Products, TermsOfPoints
 from pkex.functions.series_products import products_of_series
@@ -51,7 +51,7 @@ __all__ = [
 # Points where the size of the function is measured.
 _MEASURED = 100
 # Attributes that are computed again when an expansion is unpickled.
-_NOT_SAVED = ("_allowed", "_packing")
+_NOT_SAVED = ("_allowed", "_fingerprints", "_packing")
 
 
 class KernelSum(Function):
@@ -66,6 +66,7 @@ class KernelSum(Function):
     __slots__ = (
         "_allowed",
         "_column_labels",
+        "_fingerprints",
         "_packing",
         "coefficients",
         "feature_names",
@@ -97,7 +98,13 @@ class KernelSum(Function):
         self.intercept = checked_constant(intercept, self.coefficients.shape[1:])
         self._column_labels = column_labels
         self.feature_names = checked_names(feature_names, n_features)
-        self._packing = Packing(self.points, self._columns_of_coefficients, kernel)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Prepare the computation of outputs and values."""
+        own = self.points, self._columns_of_coefficients, self.kernel
+        self._packing = Packing(*own, self._players)
+        self._fingerprints = Fingerprints.of(*own)
 
     @property
     def column_labels(self) -> tuple[Any, ...] | None:
@@ -165,24 +172,9 @@ class KernelSum(Function):
         self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
     ) -> Float:
         self._allowed.check(X, "X")
-        if quantity == SHAPLEY and game.value_function == "neutral" and self._has_closed_form:
-            # The two methods take different rows, so a row's values do not depend on other rows.
-            of_bits = are_bits(X)
-            amplitude = tanimoto_amplitude(self.kernel) or 1.0
-            values = np.empty((len(X), self.n_players, self.n_outputs))
-            others = np.ascontiguousarray(X[~of_bits])
-            shares = (len(X) - len(others) + 1e-3, len(others) + 1e-3)
-            closed_form_report, engine_report = parts_of(how.progress, *shares)
-            values[of_bits] = neutral_values(
-                self.points,
-                amplitude * self._columns_of_coefficients,
-                X[of_bits],
-                report=closed_form_report,
-            )
-            values[~of_bits] = self._packing.quantity(
-                others, game, quantity, how.reporting(engine_report)
-            )
-            return finite(values)
+        has_no_groups = quantity == SHAPLEY and self._players is None
+        if has_no_groups and game.value_function == "neutral" and self._fingerprints is not None:
+            return self._neutral_values_of_bits(self._fingerprints, X, how)
         values = self._packing.quantity(X, game, quantity, how)
         return values + self.intercept if quantity.size == 0 else values
 
@@ -198,11 +190,21 @@ class KernelSum(Function):
         )
         return finite(selected_pairs(packed, X, selected, game, how))
 
-    @property
-    def _has_closed_form(self) -> bool:
-        """Whether points of 0 and 1 are compared by the Tanimoto kernel, each bit a player."""
-        is_tanimoto = tanimoto_amplitude(self.kernel) is not None and self._players is None
-        return is_tanimoto and bool(are_bits(self.points).all())
+    def _neutral_values_of_bits(
+        self, fingerprints: Fingerprints, X: Float, how: Computation
+    ) -> Float:
+        """Return values by the closed form, and by the engine of rows of other numbers."""
+        # The two methods take different rows, so a row's values do not depend on other rows.
+        of_bits = are_bits(X)
+        others = np.ascontiguousarray(X[~of_bits])
+        shares = (len(X) - len(others) + 1e-3, len(others) + 1e-3)
+        of_closed_form, of_engine = parts_of(how.progress, *shares)
+        values = np.empty((len(X), self.n_players, self.n_outputs))
+        values[of_bits] = fingerprints.neutral_values(X[of_bits], report=of_closed_form)
+        values[~of_bits] = self._packing.quantity(
+            others, NEUTRAL, SHAPLEY, how.reporting(of_engine)
+        )
+        return finite(values)
 
     def base(self, game: Game, how: Computation) -> float | Float:
         """Return the value of the empty coalition.
@@ -364,8 +366,7 @@ class KernelSum(Function):
         owned(self.points)
         owned(self.coefficients)
         self._allowed = AllowedValues.of(self.kernel.terms(self.n_features))
-        coefficients = self._columns_of_coefficients
-        self._packing = Packing(self.points, coefficients, self.kernel, self._players)
+        self._prepare()
 
     def __repr__(self) -> str:
         kernel = repr(self.kernel)
