@@ -51,7 +51,7 @@ autosummary_context = {
         "RWReLU": "fit, predict",
         "RWSign": "fit, predict",
         "RWStumps": "fit, predict",
-        "ShapleyProcess": "fit, predict, score",
+        "ShapleyProcess": "fit, predict",
         "ShapleyRegularizedClassifier": "fit, decision_function, predict, predict_proba",
         "ShapleyRegularizedRidge": "fit, predict",
     }
