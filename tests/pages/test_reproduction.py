@@ -30,6 +30,36 @@ PAPERS = {
     },
     "gp": set(),  # its statements are not numbered on the page
     "thesis": {"Theorem 3.4.2", "Appendix A.3", "Table 3.1", "Table 3.2"},
+    "rkhs": {
+        *(f"Proposition {number}" for number in (2, 3, 4, 5, 7)),
+        "Theorem 6",
+        *(f"Experiment {number}" for number in range(1, 5)),
+        "Figure 2a",
+        "Figure 2b",
+        "Figure 3",
+        "Appendix C",
+        "Appendix E",
+    },
+    "star": {
+        "Theorem 3.1",
+        "Theorem 4.1",
+        "Algorithm 1",
+        *(f"Lemma {number}" for number in ("A.1", "A.2", "B.1", "B.2", "B.3", "B.4")),
+        *(f"Lemma C.{number}" for number in range(1, 5)),
+        *(f"Figure {number}" for number in range(1, 5)),
+        *(f"Table {number}" for number in range(2, 10)),
+    },
+    "pref": {
+        "Theorem 6.3.2",
+        "Definition 7.3.1",
+        *(f"Proposition 7.3.{number}" for number in (2, 3, 4)),
+        *(f"Algorithm {number}" for number in range(1, 4)),
+        *(f"Figure {number}" for number in ("6.2", "6.3", "7.2", "7.3")),
+        *(f"Figure E.{number}" for number in (1, 2, 4, 5, 6, 7)),
+        "Table 6.1",
+        "Table 7.3",
+        "Table E.1",
+    },
 }
 
 

@@ -1,21 +1,20 @@
 """Observational Shapley values of two data sets: diabetes and breast tumors.
 
-The experiments of RKHS-SHAP (appendix C.5) that need no download. Kernel ridge regressions predict
-the progression of diabetes, with a Gaussian kernel and with Matérn's kernel of ν = ½, which is not
-a product over columns. Kernel logistic regression classifies breast tumors by 30 columns. They have
-2³⁰ coalitions, so their values are estimated from a sample, with standard errors. Each explained
-row is left out of the background. Needs pkex[demo]; saves observational.png in the working
-directory.
+Appendix E of Chau et al. (2022, RKHS-SHAP): the experiments that need no download. Kernel ridge
+regressions predict the progression of diabetes, with a Gaussian kernel and with Matérn's kernel of
+ν = ½, which is not a product over columns. Kernel logistic regression classifies breast tumors by
+30 columns. They have 2³⁰ coalitions, so their values are estimated from a sample, with standard
+errors. Each explained row is left out of the background. Needs pkex[demo].
 
-    python examples/observational.py           a quick look, at some of the columns and rows
-    python examples/observational.py --full    all: the picture in docs/value-functions.md
+    python examples/papers/rkhs_real_data.py           few columns and rows of diabetes, 20 s
+    python examples/papers/rkhs_real_data.py --full    all columns of diabetes, 10 min
 """
 
-import argparse
 import time
 
 import matplotlib.pyplot as plt
 import numpy as np
+from experiment import Experiment
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.gaussian_process.kernels import RBF, Matern
 from sklearn.kernel_ridge import KernelRidge
@@ -25,9 +24,6 @@ from sklearn.preprocessing import StandardScaler
 import pkex
 from pkex.models import ShapleyRegularizedClassifier
 
-plt.style.use("pkex.results.figures")
-
-PICTURE = "observational.png"
 GAME = pkex.Observational(leave_one_out=True)
 
 
@@ -75,7 +71,7 @@ def of_tumors(X, y, n_coalitions):
     model = ShapleyRegularizedClassifier(alpha=0.1).fit(X, y)
     explainer = pkex.Explainer(model, X, value_function=GAME)
     estimate, took = seconds(
-        lambda: explainer.estimate(X, n_coalitions=n_coalitions, random_state=0)
+        lambda: explainer.estimate(X, n_coalitions=n_coalitions, random_state=run.seed)
     )
     check(estimate, model.decision_function(X))
     n, d = X.shape
@@ -96,9 +92,8 @@ def draw_bars(axes, names, sizes, title):
     axes.legend()
 
 
-parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-parser.add_argument("--full", action="store_true", help="all columns and rows")
-full = parser.parse_args().full
+run = Experiment(__doc__)
+full = run.full
 
 scaler = StandardScaler().set_output(transform="pandas")
 X, y = load_diabetes(return_X_y=True, as_frame=True)
@@ -107,9 +102,8 @@ if not full:
 columns = list(X.columns)
 sizes = of_diabetes(scaler.fit_transform(X), y, 12 if full else 10)
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-every = 1 if full else 6
-X, y = scaler.fit_transform(X)[::every], y[::every]
-estimate = of_tumors(X, y, 1000 if full else 120)
+X = scaler.fit_transform(X)
+estimate = of_tumors(X, y, 1000)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 4.4))
 draw_bars(left, columns, sizes, "Diabetes: predicted progression")
@@ -119,5 +113,16 @@ names = [estimate.feature_names[j] for j in largest]
 right.barh(names, estimate.importance()[largest], xerr=errors, ecolor="0.3", capsize=2.5)
 right.set(title="Tumors: log-odds, estimated", xlabel="mean |Shapley value|, log-odds")
 right.invert_yaxis()
-figure.savefig(PICTURE)
-print(f"picture: {PICTURE}")
+
+
+def leading(names, sizes, count):
+    """Return the names of the largest values."""
+    return ", ".join(names[j] for j in np.argsort(-sizes)[:count])
+
+
+numbers = {
+    "gaussian": leading(columns, sizes["Gaussian"], 3),
+    "matern": leading(columns, sizes["Matérn, ν = ½"], 3),
+    "tumors": leading(estimate.feature_names, estimate.importance(), 3),
+}
+run.save(figure, numbers)

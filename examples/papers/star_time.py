@@ -1,29 +1,26 @@
 """Computing time of exact values for sums of terms of few features.
 
-The experiments of Dubé and Marchand (2025, figures 1 and 2), with functions whose values are known:
-each term is a number if all of its k features are 1, and 0 otherwise. Left: time for ten rows and
-ten background rows with 50 terms of five features, by the number of features, for pkex, all
-coalitions, and estimates of shapiq with 256 evaluations per row. Right: for 100 terms, the error of
-SHAP-IQ by its time, and the times of pkex, whose values are exact. Needs pkex[demo,shapiq]; saves
-star_shap.png in the working directory.
+Figures 1 and 2 of Dubé and Marchand (2025, STAR-SHAP), with functions whose values are known: each
+term is a number if all of its k features are 1, and 0 otherwise. Left: time for ten rows and ten
+background rows with 50 terms of five features, by the number of features, for pkex, all coalitions,
+and estimates of shapiq with 256 evaluations per row. Right: for 100 terms, the error of SHAP-IQ by
+its time, and the times of pkex, whose values are exact. Needs pkex[demo,shapiq].
 
-    python examples/star_shap.py           a quick look
-    python examples/star_shap.py --full    the picture in docs/additive-models.md, in some minutes
+    python examples/papers/star_time.py           few sizes, 3 s
+    python examples/papers/star_time.py --full    the sizes of the paper, 3 runs, 2 min
 """
 
-import argparse
 import time
 import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
 import shapiq
+from experiment import Experiment
+from matplotlib.ticker import NullFormatter
 
 import pkex
 
-plt.style.use("pkex.results.figures")
-
-PICTURE = "star_shap.png"
 N_ROWS = 10
 
 
@@ -89,6 +86,10 @@ def kernel_shap(n):
     return shapiq.KernelSHAP(n=n, random_state=0)
 
 
+def unbiased_kernel_shap(n):
+    return shapiq.UnbiasedKernelSHAP(n=n, random_state=0)
+
+
 def seconds(compute, *arguments):
     """Return the processor time and the values."""
     start = time.process_time()
@@ -106,34 +107,39 @@ def unexplained(values, reference):
 
 METHODS = {
     "pkex": exact,
+    "pkex, n-STAR": exact,
     "all coalitions": by_all_coalitions,
     "KernelSHAP": estimated(kernel_shap, 256),
+    "Unbiased KernelSHAP": estimated(unbiased_kernel_shap, 256),
     "SHAP-IQ": estimated(shap_iq, 256),
 }
 # Colors of methods, in both pictures.
-COLORS = {"pkex": "C0", "all coalitions": "C6", "KernelSHAP": "C2", "SHAP-IQ": "C1"}
+COLORS = dict(zip(METHODS, ("C0", "C5", "C6", "C2", "C3", "C1"), strict=True))
 
 
-def draw_times(ax, numbers, largest, runs):
-    """Draw the time of each method, up to its largest number of features."""
-    for method, compute in METHODS.items():
+def time_of(method, n, n_runs):
+    """Return the median time for 50 terms of five features, or of all features."""
+    size = n if method == "pkex, n-STAR" else min(n, 5)
+    draws = [drawn(n, 50, size, np.random.default_rng(run)) for run in range(n_runs)]
+    return np.median([seconds(METHODS[method], *draw)[0] for draw in draws])
+
+
+def draw_times(ax, numbers, largest, n_runs):
+    """Draw the time of each method, up to its largest number of features, and return the last."""
+    last = {}
+    for method in METHODS:
         own = [n for n in numbers if n <= largest.get(method, n)]
-        times = [
-            np.median(
-                [
-                    seconds(compute, *drawn(n, 50, 5, np.random.default_rng(run)))[0]
-                    for run in range(runs)
-                ]
-            )
-            for n in own
-        ]
+        times = [time_of(method, n, n_runs) for n in own]
         print(
             f"  {method}: {own[0]} features {times[0]:.2g} s, {own[-1]} features {times[-1]:.2g} s"
         )
         ax.plot(own, times, ".-", color=COLORS[method], label=method)
+        name = method.lower().replace(", n-", "_").replace(" ", "_").replace("-", "_")
+        last |= {f"{name}_n": own[-1], f"{name}_seconds": times[-1], f"{name}_first": times[0]}
     ax.set(xscale="log", yscale="log", xlabel="features", ylabel="seconds of CPU")
     ax.set_title("50 terms of 5 features")
-    ax.legend()
+    ax.legend(fontsize="small")
+    return last
 
 
 # --- right: error by time (H2) ---
@@ -148,7 +154,11 @@ BAND = (3e-7, 3e-5)
 
 
 def draw_errors(ax, budgets, runs):
-    """Draw SHAP-IQ's error by its time, and in a band below it the times of pkex."""
+    """Draw SHAP-IQ's error by its time, and in a band below it the times of pkex.
+
+    Return the last of them for each number of features.
+    """
+    last = {}
     ax.axhspan(*BAND, color="whitesmoke")
     for n, (marker, sizes, height) in PROBLEMS.items():
         times = [
@@ -159,6 +169,7 @@ def draw_errors(ax, budgets, runs):
             f"  {n} features: pkex {times[1]:.2g} s, SHAP-IQ {found[-1, 0]:.2g} s with 1 − R² of "
             f"{found[-1, 1]:.1g}"
         )
+        last |= {f"exact_{n}": times[1], f"iq_{n}": found[-1, 0], f"iq_{n}_error": found[-1, 1]}
         errors, color = np.maximum(found[:, 1], BAND[1]), COLORS["SHAP-IQ"]
         ax.plot(found[:, 0], errors, marker=marker, color=color, markersize=5.0)
         ax.plot(times, [height] * 3, marker, color=COLORS["pkex"], markersize=5.0)
@@ -168,10 +179,13 @@ def draw_errors(ax, budgets, runs):
         ax.annotate(name, place, va="center", color=COLORS["pkex"])
     ax.set(xscale="log", yscale="log", xlabel="seconds of CPU", ylabel="1 − R² of SHAP-IQ")
     ax.set_ylim(bottom=BAND[0])
+    ax.set_xlim(right=3.0 * ax.get_xlim()[1])  # for the annotations
     ax.set_yticks([1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0])
+    ax.xaxis.set_minor_formatter(NullFormatter())
     ax.text(0.98, 0.2, "pkex: exact", ha="right", transform=ax.transAxes, color=COLORS["pkex"])
     ax.set_title("100 terms of k features")
     ax.legend(loc="center right")
+    return last
 
 
 def error_of(n, size, budget, runs):
@@ -194,18 +208,22 @@ def check():
     print(f"largest |base + Σφ - output|: {error:.1e} (outputs up to {output.max():.3g})")
 
 
-parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-parser.add_argument("--full", action="store_true", help="all sizes, in some minutes")
-is_full = parser.parse_args().full
-
+run = Experiment(__doc__)
 check()
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 4.4))
-if is_full:
-    draw_times(left, [*range(5, 16, 2), 20, 60, 200, 400, 700, 1020], {"all coalitions": 15}, 3)
-    draw_errors(right, {10: (50, 100, 200, 400, 800), 100: (200, 600, 2000), 500: (600, 2000)}, 3)
+if run.full:
+    numbers = draw_times(
+        left,
+        [*range(5, 20, 2), *range(20, 1021, 200)],
+        {"all coalitions": 15, "pkex, n-STAR": 11},
+        3,
+    ) | draw_errors(
+        right, {10: (50, 100, 200, 400, 800), 100: (200, 600, 2000), 500: (600, 2000)}, 3
+    )
 else:
-    shortened = {"all coalitions": 9, "KernelSHAP": 60, "SHAP-IQ": 60}
-    draw_times(left, [5, 9, 60, 1020], shortened, 1)
-    draw_errors(right, {10: (50, 400), 100: (100, 200), 500: (60,)}, 1)
-figure.savefig(PICTURE)
-print(f"picture: {PICTURE}")
+    shortened = {name: 60 for name in METHODS if "SHAP" in name}
+    shortened |= {"all coalitions": 9, "pkex, n-STAR": 9}
+    numbers = draw_times(left, [5, 9, 60, 1020], shortened, 1) | draw_errors(
+        right, {10: (50, 400), 100: (100, 200), 500: (60,)}, 1
+    )
+run.save(figure, numbers)

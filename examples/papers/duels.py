@@ -1,0 +1,52 @@
+"""What the scripts about preferences share: the utility model and the pictures of values."""
+
+import numpy as np
+
+import pkex
+
+
+def utility(left, right, y, alpha=0.1):
+    """Return a ridge regression of u(left) − u(right), the utility model (UPM, or PGP)."""
+    kernel = pkex.kernels.median_heuristic(left, right)
+    across = kernel(left, right)
+    matrix = kernel(left) + kernel(right) - across - across.T
+    weights = np.linalg.solve(matrix + alpha * np.eye(len(y)), y)
+    points = np.concatenate([left, right])
+    return pkex.KernelExpansion(points, np.concatenate([weights, -weights]), kernel)
+
+
+def utility_values(u, left, right, background):
+    """Return the differences of the values of both items."""
+    explainer = pkex.Explainer(u, background)
+    return explainer(left).values - explainer(right).values
+
+
+def random_pairs(n_items, n, rng):
+    """Return two different items for each of n duels."""
+    first = rng.integers(n_items, size=n)
+    return first, (first + rng.integers(1, n_items, size=n)) % n_items
+
+
+def draw_bars(ax, names, sizes, title):
+    """Draw the mean sizes of values of the preferential and the utility model."""
+    places = np.arange(len(names))
+    for shift, (label, own) in zip((-0.2, 0.2), sizes.items(), strict=True):
+        ax.bar(places + shift, own, 0.4, label=label)
+    ax.set_xticks(places, names, rotation=45 if len(names) > 8 else 0)
+    ax.set_title(title)
+
+
+def draw_values(ax, names, values, differences, title):
+    """Draw values of duels, colored by the difference between winner and loser."""
+    spread = np.random.default_rng(0).uniform(-0.3, 0.3, len(values))
+    for j in range(len(names)):
+        bound = np.abs(differences[:, j]).max() or 1.0
+        dots = ax.scatter(
+            values[:, j], j + spread, c=differences[:, j], s=4.0, cmap="coolwarm",
+            vmin=-bound, vmax=bound, linewidths=0,
+        )  # fmt: skip
+    ax.axvline(0.0, color="gray", linewidth=0.5)
+    ax.set_yticks(range(len(names)), names)
+    ax.set(title=title, xlabel="Shapley value for the winner")
+    ax.invert_yaxis()
+    return dots
