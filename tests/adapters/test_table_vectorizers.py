@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, 
 from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, SVR
 
@@ -66,6 +66,14 @@ PIPELINES = {
     ),
     "two columns of texts": fitted((TfidfVectorizer(), "text"), (CountVectorizer(analyzer="char"),
                                                                  "city"), NUMBERS),
+    "weights": clone(WORDS).set_params(
+        columntransformer__transformer_weights={"tfidfvectorizer": 3.0, "standardscaler": 0.5}
+    ).fit(TABLE, GOOD),
+    "several vectorizers of a column": fitted(
+        CATEGORIES,
+        (make_union(TfidfVectorizer(max_features=9), CountVectorizer(analyzer="char")), "text"),
+        (CountVectorizer(ngram_range=(2, 2)), "text"),
+    ),
     "grid search": GridSearchCV(WORDS, {"svc__C": [1.0]}, cv=2).fit(TABLE, GOOD),
 }  # fmt: skip
 
@@ -120,6 +128,17 @@ def test_words_are_located_after_selection_and_other_columns():
     assert all(word in name.split("__")[1].split() for word, name in found)
 
 
+def test_terms_of_several_vectorizers_of_a_column_are_located():
+    explainer = pkex.Explainer(PIPELINES["several vectorizers of a column"])
+    encoder = explainer._problem.schema.columns.encoder
+    text = "good food"
+    found = {(text[start:end], encoder.names[place]) for start, end, place in encoder.locate(text)}
+    assert ("good", "featureunion__tfidfvectorizer__good") in found
+    assert ("f", "featureunion__countvectorizer__f") in found
+    assert ("food", "countvectorizer__good food") in found
+    assert "absent columns" in explainer(TABLE)[0].to_text()
+
+
 def test_several_columns_of_texts_are_not_shown():
     text = pkex.Explainer(PIPELINES["two columns of texts"])(TABLE)[0].to_text()
     assert "absent columns" not in text
@@ -164,6 +183,8 @@ WRONG = {
     "X has no rows": TABLE[:0],
     "X is a list.* pass a table with the columns that the model": ["good"],
     "X is a dict": {"text": "good"},
+    r"X is a list\. Pass a table": TABLE.to_dict("records")[:4],
+    "X has rows of different lengths": [["a", "good", 1.0, None], ["a"]],
     "X has no column names": TABLE.to_numpy(),
     "missing value .*standardscaler__price": TABLE.assign(price=np.nan),
 }
@@ -181,6 +202,12 @@ NOT_SUPPORTED = {
     "step PCA is not supported": lambda: fitted((TfidfVectorizer(), "text"), (PCA(1), ["price"])),
     "step TruncatedSVD is not supported: it mixes the columns of the vectorizer": lambda: fitted(
         (make_pipeline(TfidfVectorizer(), TruncatedSVD(2)), "text"), NUMBERS
+    ),
+    r"have no names, .*FunctionTransformer.*\. Use .*feature_names_out='one-to-one'": (
+        lambda: fitted((TfidfVectorizer(), "text"), (FunctionTransformer(np.log1p), ["price"]))
+    ),
+    "have no names, or not different ones .*Use verbose_feature_names_out=True": lambda: fitted(
+        (TfidfVectorizer(), "text"), (CountVectorizer(), "text"), verbose_feature_names_out=False
     ),
     "it is not the first step": lambda: make_pipeline(
         FunctionTransformer(), make_column_transformer((TfidfVectorizer(), "text"), NUMBERS), SVR()
