@@ -51,6 +51,9 @@ def fitted(*transformers, steps=(MODEL,), table=TABLE, **options):
     return clone(make_pipeline(before, *steps)).fit(table, GOOD)
 
 
+AS_ARRAYS = FunctionTransformer(
+    lambda rows: rows.toarray() if sparse.issparse(rows) else rows, feature_names_out="one-to-one"
+)
 WORDS = fitted((TfidfVectorizer(), "text"), NUMBERS, CATEGORIES)
 PIPELINES = {
     "SVC": WORDS,
@@ -139,9 +142,36 @@ def test_terms_of_several_vectorizers_of_a_column_are_located():
     assert "absent columns" in explainer(TABLE)[0].to_text()
 
 
-def test_several_columns_of_texts_are_not_shown():
-    text = pkex.Explainer(PIPELINES["two columns of texts"])(TABLE)[0].to_text()
+WITHOUT_TEXT = {
+    "two columns of texts": PIPELINES["two columns of texts"],
+    "zeros that move": fitted(
+        (make_pipeline(TfidfVectorizer(), AS_ARRAYS, StandardScaler()), "text"), NUMBERS
+    ),
+    "zeros that move after all columns": fitted(
+        (TfidfVectorizer(), "text"), NUMBERS, steps=[AS_ARRAYS, StandardScaler(), SVC()]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_TEXT)
+def test_texts_of_several_columns_or_with_zeros_that_move_are_not_shown(name):
+    text = pkex.Explainer(WITHOUT_TEXT[name])(TABLE)[0].to_text()
     assert "absent columns" not in text
+
+
+def test_tables_of_the_columns_that_reach_the_model_are_explained():
+    rows = WORDS[:-1].transform(TABLE)
+    table = pd.DataFrame(rows, columns=WORDS[:-1].get_feature_names_out())
+    explainer = pkex.Explainer(WORDS)
+    np.testing.assert_array_equal(explainer.shap_values(table), explainer.shap_values(TABLE))
+
+
+def test_lists_of_words_are_explained_by_an_analyzer_that_takes_them():
+    table = TABLE.assign(text=[text.split() for text in TABLE["text"]])
+    model = fitted((CountVectorizer(analyzer=set), "text"), NUMBERS, table=table)
+    explanation = pkex.Explainer(model)(table)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, model.decision_function(table), atol=1e-12)
 
 
 def test_arrays_have_columns_by_number():
@@ -198,6 +228,12 @@ def test_other_tables_raise_an_error(message):
             explain(WRONG[message])
 
 
+def with_input(kind):
+    model = fitted((TfidfVectorizer(), "text"), NUMBERS)
+    model[0].named_transformers_["tfidfvectorizer"].set_params(input=kind)
+    return model
+
+
 NOT_SUPPORTED = {
     "step PCA is not supported": lambda: fitted((TfidfVectorizer(), "text"), (PCA(1), ["price"])),
     "step TruncatedSVD is not supported: it mixes the columns of the vectorizer": lambda: fitted(
@@ -209,6 +245,7 @@ NOT_SUPPORTED = {
     "have no names, or not different ones .*Use verbose_feature_names_out=True": lambda: fitted(
         (TfidfVectorizer(), "text"), (CountVectorizer(), "text"), verbose_feature_names_out=False
     ),
+    "with input='file' is not supported": lambda: with_input("file"),
     "it is not the first step": lambda: make_pipeline(
         FunctionTransformer(), make_column_transformer((TfidfVectorizer(), "text"), NUMBERS), SVR()
     ).fit(TABLE, GOOD),
