@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, 
 from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, SVR
 
@@ -51,6 +51,9 @@ def fitted(*transformers, steps=(MODEL,), table=TABLE, **options):
     return clone(make_pipeline(before, *steps)).fit(table, GOOD)
 
 
+AS_ARRAYS = FunctionTransformer(
+    lambda rows: rows.toarray() if sparse.issparse(rows) else rows, feature_names_out="one-to-one"
+)
 WORDS = fitted((TfidfVectorizer(), "text"), NUMBERS, CATEGORIES)
 PIPELINES = {
     "SVC": WORDS,
@@ -66,6 +69,14 @@ PIPELINES = {
     ),
     "two columns of texts": fitted((TfidfVectorizer(), "text"), (CountVectorizer(analyzer="char"),
                                                                  "city"), NUMBERS),
+    "weights": clone(WORDS).set_params(
+        columntransformer__transformer_weights={"tfidfvectorizer": 3.0, "standardscaler": 0.5}
+    ).fit(TABLE, GOOD),
+    "several vectorizers of a column": fitted(
+        CATEGORIES,
+        (make_union(TfidfVectorizer(max_features=9), CountVectorizer(analyzer="char")), "text"),
+        (CountVectorizer(ngram_range=(2, 2)), "text"),
+    ),
     "grid search": GridSearchCV(WORDS, {"svc__C": [1.0]}, cv=2).fit(TABLE, GOOD),
 }  # fmt: skip
 
@@ -120,9 +131,47 @@ def test_words_are_located_after_selection_and_other_columns():
     assert all(word in name.split("__")[1].split() for word, name in found)
 
 
-def test_several_columns_of_texts_are_not_shown():
-    text = pkex.Explainer(PIPELINES["two columns of texts"])(TABLE)[0].to_text()
+def test_terms_of_several_vectorizers_of_a_column_are_located():
+    explainer = pkex.Explainer(PIPELINES["several vectorizers of a column"])
+    encoder = explainer._problem.schema.columns.encoder
+    text = "good food"
+    found = {(text[start:end], encoder.names[place]) for start, end, place in encoder.locate(text)}
+    assert ("good", "featureunion__tfidfvectorizer__good") in found
+    assert ("f", "featureunion__countvectorizer__f") in found
+    assert ("food", "countvectorizer__good food") in found
+    assert "absent columns" in explainer(TABLE)[0].to_text()
+
+
+WITHOUT_TEXT = {
+    "two columns of texts": PIPELINES["two columns of texts"],
+    "zeros that move": fitted(
+        (make_pipeline(TfidfVectorizer(), AS_ARRAYS, StandardScaler()), "text"), NUMBERS
+    ),
+    "zeros that move after all columns": fitted(
+        (TfidfVectorizer(), "text"), NUMBERS, steps=[AS_ARRAYS, StandardScaler(), SVC()]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_TEXT)
+def test_texts_of_several_columns_or_with_zeros_that_move_are_not_shown(name):
+    text = pkex.Explainer(WITHOUT_TEXT[name])(TABLE)[0].to_text()
     assert "absent columns" not in text
+
+
+def test_tables_of_the_columns_that_reach_the_model_are_explained():
+    rows = WORDS[:-1].transform(TABLE)
+    table = pd.DataFrame(rows, columns=WORDS[:-1].get_feature_names_out())
+    explainer = pkex.Explainer(WORDS)
+    np.testing.assert_array_equal(explainer.shap_values(table), explainer.shap_values(TABLE))
+
+
+def test_lists_of_words_are_explained_by_an_analyzer_that_takes_them():
+    table = TABLE.assign(text=[text.split() for text in TABLE["text"]])
+    model = fitted((CountVectorizer(analyzer=set), "text"), NUMBERS, table=table)
+    explanation = pkex.Explainer(model)(table)
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, model.decision_function(table), atol=1e-12)
 
 
 def test_arrays_have_columns_by_number():
@@ -164,6 +213,8 @@ WRONG = {
     "X has no rows": TABLE[:0],
     "X is a list.* pass a table with the columns that the model": ["good"],
     "X is a dict": {"text": "good"},
+    r"X is a list\. Pass a table": TABLE.to_dict("records")[:4],
+    "X has rows of different lengths": [["a", "good", 1.0, None], ["a"]],
     "X has no column names": TABLE.to_numpy(),
     "missing value .*standardscaler__price": TABLE.assign(price=np.nan),
 }
@@ -177,11 +228,24 @@ def test_other_tables_raise_an_error(message):
             explain(WRONG[message])
 
 
+def with_input(kind):
+    model = fitted((TfidfVectorizer(), "text"), NUMBERS)
+    model[0].named_transformers_["tfidfvectorizer"].set_params(input=kind)
+    return model
+
+
 NOT_SUPPORTED = {
     "step PCA is not supported": lambda: fitted((TfidfVectorizer(), "text"), (PCA(1), ["price"])),
     "step TruncatedSVD is not supported: it mixes the columns of the vectorizer": lambda: fitted(
         (make_pipeline(TfidfVectorizer(), TruncatedSVD(2)), "text"), NUMBERS
     ),
+    r"have no names, .*FunctionTransformer.*\. Use .*feature_names_out='one-to-one'": (
+        lambda: fitted((TfidfVectorizer(), "text"), (FunctionTransformer(np.log1p), ["price"]))
+    ),
+    "have no names, or not different ones .*Use verbose_feature_names_out=True": lambda: fitted(
+        (TfidfVectorizer(), "text"), (CountVectorizer(), "text"), verbose_feature_names_out=False
+    ),
+    "with input='file' is not supported": lambda: with_input("file"),
     "it is not the first step": lambda: make_pipeline(
         FunctionTransformer(), make_column_transformer((TfidfVectorizer(), "text"), NUMBERS), SVR()
     ).fit(TABLE, GOOD),

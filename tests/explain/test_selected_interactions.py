@@ -222,6 +222,16 @@ def test_all_features_have_no_others():
     np.testing.assert_allclose(found.values, expected.values, atol=1e-13)
 
 
+@pytest.mark.parametrize("groups", [None, {"all": [0, 1, 2]}])
+def test_a_single_feature_has_no_pairs(groups):
+    points = sparse.csr_array(FEW[:, :3] if groups else FEW[:, [3]])
+    function = pkex.KernelExpansion(points, [1.0, -2.0, 3.0, 1.0, 1.0], pkex.kernels.Polynomial(3))
+    explainer = pkex.Explainer(function, groups=groups)
+    found = explainer.interactions(points, features=1)
+    assert found.coalition_names == ["all" if groups else "x0"]
+    np.testing.assert_array_equal(found.values, explainer.shap_values(points))
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
@@ -233,8 +243,12 @@ def test_all_features_have_no_others():
         ({"features": 2.0}, InputTypeError, r"features=2\.0 is neither a number nor a list"),
         ({"features": ["y"]}, KeyError, "no feature is named 'y'"),
         ({"features": [6]}, IndexError, "feature 6 is out of range"),
-        ({"features": [1], "index": "STII"}, InputError, "index='STII' is not computed by pairs"),
-        ({"features": [1], "order": 3}, InputError, "order=3 has no pairs of features alone"),
+        (
+            {"features": [1], "index": "STII"},
+            InputError,
+            "index='STII' is not supported with features",
+        ),
+        ({"features": [1], "order": 3}, InputError, "order=3 is not supported with features"),
         ({"features": [1], "index": "SV"}, ValueError, "index"),
     ],
 )

@@ -141,6 +141,33 @@ def test_mixtures_hold_at_any_distance_and_for_rows_explained_together(game):
         np.testing.assert_array_equal(one[0], found[number])
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"background": 1}, {"background": 1, "value_function": "marginal"}]
+)
+def test_mixtures_hold_where_points_rows_and_background_are_far_apart(options):
+    """A column without zeros, which is far from an empty row; others reach beyond the points."""
+    points = np.zeros((12, 6))
+    points[:, 0] = np.linspace(100.0, 101.0, 12)
+    points[:4, 1] = points[5:9, 2] = 0.5
+    rows = np.zeros((4, 6))
+    rows[1], rows[2, 1], rows[3, 0] = points[0], 900.0, 150.0
+    background = np.array([[100.0, 0, 0, 0, 0, 0], [100.0, 5000.0, 0, 0, 0, 0]])
+    kernel, alphas = RationalQuadratic(100.0, 0.5), ALPHAS[:12]
+    found, expected = (
+        pkex.Explainer(
+            pkex.KernelExpansion(form(points), alphas, kernel),
+            **{key: form(background) if key == "background" else options[key] for key in options},
+        )(form(rows))
+        for form in (sparse.csr_array, np.asarray)
+    )
+    squares = ((rows[:, None] - points) ** 2).sum(axis=2)
+    outputs = (1.0 + squares / (2 * 0.5 * 100.0**2)) ** -0.5 @ alphas
+    total = found.values.sum(axis=1) + found.base_values
+    np.testing.assert_allclose(total, outputs, rtol=1e-10)
+    np.testing.assert_allclose(found.values, expected.values, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(found.base_values, expected.base_values, rtol=1e-11)
+
+
 def test_mixtures_are_refined_where_large_coefficients_cancel():
     kernel = Matern(100.0, nu=2.5)
     values = kernel(POINTS, POINTS)

@@ -45,13 +45,13 @@ def check_selection(index: Index, order: int) -> None:
     if index not in _INDICES:
         raise InputError(
             Option("index", index),
-            "is not computed by pairs of features, which features=... requires",
+            "is not supported with features=..., which computes single features and pairs",
             ["pass index='k-SII' or index='SII'", "leave out features to compute all coalitions"],
         )
     if order != 2:
         raise InputError(
             Option("order", order),
-            "has no pairs of features alone, which features=... requires",
+            "is not supported with features=..., which computes single features and pairs",
             ["pass order=2", "leave out features to compute all coalitions"],
         )
 

@@ -197,7 +197,7 @@ class Function(ABC):
         """
         k, n_rows = len(selected), X.shape[0]
         values = np.zeros((n_rows, comb(k + 1, 2), self.n_outputs))
-        if self.is_additive:
+        if self.is_additive or self.n_players < 2:
             return values
         size = 8 * comb(self.n_players, 2) * self.n_outputs
         if size > _MOST_BYTES:

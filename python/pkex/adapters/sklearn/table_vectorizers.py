@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 
+from pkex.adapters.sklearn.estimators import check_fitted
 from pkex.adapters.sklearn.located_terms import LocatedTerms
-from pkex.adapters.sklearn.step_maps import branches, column_map
+from pkex.adapters.sklearn.step_maps import column_map
 from pkex.adapters.sklearn.vectorizers import (
     HASHING,
     OF_TEXTS,
@@ -20,11 +21,13 @@ from pkex.adapters.sklearn.vectorizers import (
     check_vectorizer,
     described,
     flat_steps,
+    is_union_of_texts,
     kept_columns,
+    parts_of_union,
     reads_objects,
     width,
 )
-from pkex.errors import InputError, InputTypeError
+from pkex.errors import InputError, InputTypeError, UnsupportedModelError
 from pkex.tables.documents import Documents, Occurrences
 from pkex.tables.kinds import Kind, columns_of, kind_of, labels_of, values_of
 from pkex.tables.labels import check_column_names
@@ -56,7 +59,7 @@ def table_vectorization(steps: Sequence[Any], model: Any) -> TableVectorization 
 
 @dataclass(frozen=True, eq=False)
 class _TextColumn:
-    """A column of texts, and the columns that a ColumnTransformer makes of it.
+    """A column of texts, and the columns that a vectorizer in a ColumnTransformer makes of it.
 
     Parameters
     ----------
@@ -87,7 +90,7 @@ class TableVectorization(Vectorization):
     """
 
     def __init__(self, transformer: ColumnTransformer, steps: Sequence[Any], model: Any) -> None:
-        branches(transformer)  # checks its options
+        check_fitted(transformer)
         own, n_columns, keeps_zeros, are_hashed = _own_copy(transformer), 0, True, False
         self._texts: list[_TextColumn] = []
         for name, branch, _ in own.transformers_:
@@ -98,14 +101,21 @@ class TableVectorization(Vectorization):
                 if made.stop > made.start:
                     column_map(branch)  # checks that it does not mix columns
                 continue
-            check_vectorizer(vectorizer)
-            n_own = width(vectorizer)
-            kept, keeps_own = kept_columns(list(flat_steps([branch]))[1:], n_own)
-            places = np.full(n_own, -1)
+            parts = parts_of_union(vectorizer)
+            for part in parts:
+                check_vectorizer(part)
+            ends = np.cumsum([0, *map(width, parts)])
+            kept, keeps_own = kept_columns(list(flat_steps([branch]))[1:], int(ends[-1]))
+            places = np.full(ends[-1], -1)
             places[kept] = made.start + np.arange(len(kept))
-            self._texts.append(_TextColumn(int(columns[0]), vectorizer, places))
+            self._texts += [
+                _TextColumn(int(columns[0]), part, own_places)
+                for part, own_places in zip(parts, np.split(places, ends[1:-1]), strict=True)
+            ]
             keeps_zeros &= keeps_own
-            are_hashed |= isinstance(vectorizer, HASHING)
+            are_hashed |= any(isinstance(part, HASHING) for part in parts)
+        if not are_hashed:
+            _check_names(own)
         self._read_steps(own, n_columns, steps, model, are_hashed=are_hashed)
         self._keeps_zeros &= keeps_zeros
         self._n_inputs = int(own.n_features_in_)
@@ -133,7 +143,7 @@ class TableVectorization(Vectorization):
             raise InputError(
                 argument, f"cannot be transformed by the model's ColumnTransformer ({error})"
             ) from error
-        is_shown = len(texts) == 1 and self._keeps_zeros
+        is_shown = len({one.number for one in self._texts}) == 1 and self._keeps_zeros
         return rows, Documents.of(self, texts[0], rows) if is_shown else None
 
     def _has_texts(self, data: Any, argument: str) -> bool:
@@ -148,9 +158,12 @@ class TableVectorization(Vectorization):
             if self.columns is not None:
                 check_column_names(names, self.columns, argument, "the model")
             return True
-        is_list = isinstance(data, list | tuple) and not any(isinstance(row, str) for row in data)
-        if isinstance(data, Mapping) or not (is_list or np.ndim(data) == 2):
+        is_list = isinstance(data, list | tuple)
+        has_rows = is_list and not any(isinstance(row, str | Mapping) for row in data)
+        if isinstance(data, Mapping) or not (has_rows or (not is_list and np.ndim(data) == 2)):
             raise InputTypeError(argument, f"is a {type(data).__name__}", f"pass {self.expected}")
+        if has_rows and len({np.size(row) for row in data}) > 1:
+            raise InputError(argument, "has rows of different lengths", f"pass {self.expected}")
         rows = np.asarray(data)
         is_encoded = rows.dtype.kind in "fiub" or rows.shape[-1] != self._n_inputs
         if not is_encoded and self.columns is not None:
@@ -196,17 +209,34 @@ class TableVectorization(Vectorization):
 
     def locate(self, text: str) -> Occurrences:
         """Return where the terms of columns occur in a text."""
-        column = self._texts[0]
-        occurrences = LocatedTerms(column.vectorizer)(text)
-        made = column.places[occurrences[:, 2]]
-        occurrences[:, 2] = np.where(made < 0, -1, self._places[made])
-        return occurrences[occurrences[:, 2] >= 0]
+        found = []
+        for column in self._texts:
+            occurrences = LocatedTerms(column.vectorizer)(text)
+            made = column.places[occurrences[:, 2]]
+            occurrences[:, 2] = np.where(made < 0, -1, self._places[made])
+            found.append(occurrences[occurrences[:, 2] >= 0])
+        return np.concatenate(found)
 
 
 def _vectorizer(transformer: Any) -> Any:
-    """Return the vectorizer of texts that a transformer begins with; None if there is none."""
+    """Return the vectorizer of texts, or the union of such, that a transformer begins with.
+
+    None if there is none.
+    """
     first = next(flat_steps([transformer]), None)
-    return first if isinstance(first, OF_TEXTS) else None
+    return first if isinstance(first, OF_TEXTS) or is_union_of_texts(first) else None
+
+
+def _check_names(transformer: ColumnTransformer) -> None:
+    """Raise UnsupportedModelError if the columns that a transformer makes have no names."""
+    try:
+        transformer.get_feature_names_out()
+    except (AttributeError, ValueError) as error:
+        raise UnsupportedModelError(
+            "the columns that the ColumnTransformer makes have no names, or not different ones "
+            f"({error}). Use verbose_feature_names_out=True, and FunctionTransformer with "
+            "feature_names_out='one-to-one'"
+        ) from error
 
 
 def _own_copy(transformer: ColumnTransformer) -> ColumnTransformer:

@@ -34,7 +34,9 @@ __all__ = [
     "check_vectorizer",
     "described",
     "flat_steps",
+    "is_union_of_texts",
     "kept_columns",
+    "parts_of_union",
     "reads_objects",
     "vectorization",
     "width",
@@ -61,7 +63,7 @@ def vectorization(steps: Sequence[Any], model: Any) -> Vectorization | None:
     sklearn.exceptions.NotFittedError
     """
     first, *others = [*flat_steps(steps), None]
-    is_known = isinstance(first, OF_TEXTS + _OF_DICTS) or _is_union_of_texts(first)
+    is_known = isinstance(first, OF_TEXTS + _OF_DICTS) or is_union_of_texts(first)
     return Vectorization(first, others[:-1], model) if is_known else None
 
 
@@ -89,7 +91,8 @@ def flat_steps(steps: Iterable[Any]) -> Iterator[Any]:
             yield step
 
 
-def _is_union_of_texts(step: Any) -> bool:
+def is_union_of_texts(step: Any) -> bool:
+    """Return whether a step is a FeatureUnion of vectorizers of texts."""
     return isinstance(step, FeatureUnion) and all(
         isinstance(one, OF_TEXTS) for _, one in step.transformer_list
     )
@@ -109,7 +112,7 @@ class Vectorization(DocumentEncoder):
     """
 
     def __init__(self, vectorizer: Any, steps: Sequence[Any], model: Any) -> None:
-        parts = _parts(vectorizer)
+        parts = parts_of_union(vectorizer)
         for part in parts:
             check_vectorizer(part)
         ends = np.cumsum([0, *map(width, parts)])
@@ -118,7 +121,7 @@ class Vectorization(DocumentEncoder):
         self._read_steps(own, int(ends[-1]), steps, model, are_hashed=are_hashed)
         self._are_texts = not isinstance(vectorizer, _OF_DICTS)
         self.expected = f"a list of {'strings' if self._are_texts else 'dicts'}"
-        located = _parts(own) if self._are_texts else []
+        located = parts_of_union(own) if self._are_texts else []
         starts: list[int] = ends[: len(located)].tolist()
         self._located = [
             (start, LocatedTerms(one)) for start, one in zip(starts, located, strict=True)
@@ -170,7 +173,7 @@ class Vectorization(DocumentEncoder):
             return "" if isinstance(document, Mapping) else described(document)
         if isinstance(document, str | bytes):
             return ""
-        if any(map(reads_objects, _parts(self._steps[0]))):
+        if any(map(reads_objects, parts_of_union(self._steps[0]))):
             return "" if isinstance(document, Iterable) else described(document)
         return described(document)
 
@@ -178,7 +181,7 @@ class Vectorization(DocumentEncoder):
         """Return the text of a document, decoded as the vectorizer does."""
         if not isinstance(document, str | bytes):
             return None
-        text: str = _parts(self._steps[0])[0].decode(document)
+        text: str = parts_of_union(self._steps[0])[0].decode(document)
         return text
 
     def locate(self, text: str) -> Occurrences:
@@ -192,7 +195,7 @@ class Vectorization(DocumentEncoder):
         return occurrences[occurrences[:, 2] >= 0]
 
 
-def _parts(vectorizer: Any) -> list[Any]:
+def parts_of_union(vectorizer: Any) -> list[Any]:
     """Return the vectorizers of a union, or the vectorizer itself."""
     if isinstance(vectorizer, FeatureUnion):
         return [one for _, one in vectorizer.transformer_list]
@@ -220,7 +223,7 @@ def check_vectorizer(vectorizer: Any) -> None:
 def _own_copy(step: Any) -> Any:
     """Return a copy for arrays; later changes of the step do not change it."""
     own = for_arrays(step)
-    for copied, part in zip(_parts(own), _parts(step), strict=True):
+    for copied, part in zip(parts_of_union(own), parts_of_union(step), strict=True):
         if hasattr(part, "stop_words"):
             # The same object: another one would be checked, with a warning, a second time.
             copied.stop_words = part.stop_words
