@@ -164,6 +164,26 @@ def test_units_of_targets_and_columns_change_nothing_else():
     np.testing.assert_allclose(other.predict(rows * [1e3, 1e-3] + 5.0), expected, atol=0.1)
 
 
+def test_a_distant_row_or_mediator_does_not_change_predictions_of_others():
+    rows, mediator, f = many_bags()
+    y = f.reshape(60, 10).mean(axis=1)
+    rows[0, 1] = 1e5
+    mediator[:10] = 1e4
+    model = DeconditionalRegressor().fit(rows, mediator, y, mediator[::10])
+    error = model.predict(rows[10:]) - f[10:]
+    assert np.sqrt(np.mean(error**2)) < 0.1 * f.std()
+
+
+@pytest.mark.parametrize("target", [3.0, 0.1])
+def test_equal_targets_are_predicted(target):
+    rows, mediator, _ = many_bags()
+    model = DeconditionalRegressor().fit(rows, mediator, np.full(60, target), mediator[::10])
+    mean, deviation = model.predict(rows, return_std=True)
+    np.testing.assert_allclose(mean, target, rtol=1e-12)
+    # The sum of 60 equal numbers has rounding errors, which are not a variance.
+    assert np.all(deviation > 1e-6)
+
+
 def test_its_mean_and_variance_are_explained():
     frame = pd.DataFrame(X, columns=["height", "slope"])
     model = DeconditionalRegressor(**FIXED).fit(frame, MEDIATORS[BAG], Y, TARGET_MEDIATOR)
@@ -197,12 +217,17 @@ def test_it_is_cloned_and_pickled():
     assert repr(clone(model)) == repr(model)
 
 
+FLAT = {"kernel": pkex.kernels.RBF(1e9)}
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
         ({"conditional_mean": "cell"}, ValueError, "conditional_mean must be"),
         ({"kernel": "rbf"}, TypeError, "kernel must be a kernel of pkex.kernels"),
         ({"noise": 0.0}, ValueError, "noise must be a finite number above 0"),
+        ({"noise": 1e-30} | FLAT, ValueError, "noise is below the rounding errors"),
+        ({"noise": 1e-30, "regularization": None} | FLAT, ValueError, "Pass a larger noise"),
         ({"regularization": -1.0}, ValueError, "regularization must be"),
         ({"n_inducing": 15}, ValueError, "n_inducing=15 is above the number of distinct rows"),
     ],
@@ -215,7 +240,7 @@ def test_wrong_parameters_are_named(options, error, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"mediator": MEDIATORS}, "mediator must have shape"),
+        ({"mediator": MEDIATORS}, r"mediator must have shape \(14,\) or \(14, n_columns\)"),
         ({"y": Y[:1], "target_mediator": [1.0]}, "y must have two or more targets"),
         ({"target_mediator": [[1.0, 2.0]] * 3}, "must have the same columns"),
         ({"y": [1.0, np.nan, 2.0]}, "y has"),

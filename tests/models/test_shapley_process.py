@@ -168,6 +168,40 @@ def test_wrong_input_raises_errors(options, values, message):
         ShapleyProcess(**options).fit(rows, values, background=BACKGROUND)
 
 
+def test_tables_have_the_columns_of_the_rows():
+    columns = ["age", "sex", "bmi"]
+    frame, background, values = (
+        pd.DataFrame(table, columns=columns) for table in (X, BACKGROUND, known_values(X))
+    )
+    process = ShapleyProcess(alpha=1e-4).fit(X, known_values(X), background=BACKGROUND)
+    expected = process.predict(NEW)
+    process.fit(frame, values, background=background)
+    np.testing.assert_array_equal(process.predict(pd.DataFrame(NEW, columns=columns)), expected)
+    reordered = ["bmi", "age", "sex"]
+    with pytest.raises(ValueError, match="background has its columns in another order than X"):
+        process.fit(frame, values, background=background[reordered])
+    with pytest.raises(ValueError, match="values has its columns in another order than X"):
+        process.fit(frame, values[reordered], background=background)
+
+
+def test_explanations_are_of_the_same_columns_and_value_function():
+    columns = ["age", "sex", "bmi"]
+    frame = pd.DataFrame(X, columns=columns)
+    model = GaussianProcessRegressor(RBF(LENGTH_SCALES), alpha=1e-3).fit(X, output(X))
+    explainer = pkex.Explainer(model, BACKGROUND)
+    process = ShapleyProcess(alpha=1e-4).fit(X, explainer(X).values, background=BACKGROUND)
+    expected = process.predict(NEW)
+    process.fit(X, explainer(X), background=BACKGROUND)
+    np.testing.assert_array_equal(process.predict(NEW), expected)
+    # The explained rows have no names of columns.
+    process.fit(frame, explainer(X), background=BACKGROUND)
+    with pytest.raises(ValueError, match="values has its columns in another order than X"):
+        process.fit(frame[["bmi", "sex", "age"]], explainer(frame))
+    marginal = pkex.Explainer(model, BACKGROUND, value_function="marginal")(X)
+    with pytest.raises(ValueError, match="values are of the marginal value function, but"):
+        process.fit(X, marginal, background=BACKGROUND)
+
+
 def test_too_many_values_raise_an_error_before_computing():
     with pytest.raises(ValueError, match=r"X has 1,366 rows of 3 features.*at most 1,365 rows"):
         ShapleyProcess().fit(np.ones((1366, D)), np.ones((1366, D)))

@@ -17,7 +17,6 @@ from pkex.explain.problem import Problem
 from pkex.functions.base import Function
 from pkex.functions.row_losses import RowLosses
 from pkex.games.value_functions import Game
-from pkex.inputs.choices import check_choice
 from pkex.results.explanation import Explanation
 from pkex.results.uncertainty import Uncertainty
 from pkex.tables.sparse import split_rows
@@ -55,7 +54,9 @@ def exact_values(
 def _is_joint(uncertainty: bool | Literal["joint"]) -> bool:
     """Whether to compute covariances between rows; raise an error for other words."""
     if isinstance(uncertainty, str):
-        return check_choice("uncertainty", uncertainty, ["joint"]) == "joint"
+        if uncertainty != "joint":
+            raise ValueError(f"uncertainty must be True, False or 'joint'; got {uncertainty!r}")
+        return True
     return False
 
 

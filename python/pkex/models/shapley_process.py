@@ -24,7 +24,8 @@ from pkex.inputs.scikit_learn import validated
 from pkex.kernels import RBF, Kernel
 from pkex.kernels.factors import has_series
 from pkex.models.arguments import checked_number, kernel_or_default
-from pkex.tables.labels import numbered
+from pkex.results.attribution import Attribution
+from pkex.tables.labels import Labels, numbered
 from pkex.tables.read import as_matrix
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float
@@ -90,7 +91,8 @@ class ShapleyProcess(RegressorMixin, BaseEstimator):
     ------
     ValueError, TypeError
         In ``fit``: if there is not one value for each row and feature, all are 0, there are more
-        than 4,096, parameters are out of range, or the kernel is not such a sum.
+        than 4,096, columns of tables have other names or another order, an `Explanation` is of
+        another value function, parameters are out of range, or the kernel is not such a sum.
 
     See Also
     --------
@@ -149,7 +151,8 @@ class ShapleyProcess(RegressorMixin, BaseEstimator):
         alpha = None if self.alpha is None else checked_number("alpha", self.alpha, may_be_0=False)
         game = check_choice("value_function", self.value_function, _VALUE_FUNCTIONS)
         rows = np.array(validated(self, X, dtype=np.float64), order="C")
-        known = _checked_values(values, rows)
+        _check_columns(X, values, background)
+        known = _checked_values(values, rows, game)
         pool = rows
         if background is not None:
             pool = np.array(as_matrix(background, "background", n_columns=rows.shape[1]))
@@ -311,8 +314,30 @@ def _likely_alpha(matrix: Float, values: Float) -> float:
     return float(10.0**found.x)
 
 
-def _checked_values(values: Any, rows: Float) -> Float:
+def _check_columns(X: Any, values: Any, background: Any) -> None:
+    """Raise if values or background have columns of other names, or in another order, than X."""
+    expected = Labels.of(X)
+    for name, table in (("values", values), ("background", background)):
+        if isinstance(table, Attribution):
+            columns = tuple(table.feature_names)
+            # Columns without names in the explained rows are numbered.
+            own = Labels(None if columns == numbered(len(columns)) else columns)
+        else:
+            own = Labels.of(table)
+        own.check_same(expected, name, "X")
+
+
+def _checked_values(values: Any, rows: Float, value_function: str) -> Float:
     """Return values of shape (n, d), one for each row and feature."""
+    known_function = values.value_function if isinstance(values, Attribution) else None
+    if known_function not in (None, value_function):
+        raise InputError(
+            "values",
+            f"are of the {known_function} value function, but the process is of the "
+            f"{value_function} one",
+            "pass value_function='interventional' or 'marginal' to both ShapleyProcess and "
+            "pkex.Explainer",
+        )
     known = as_matrix(values, "values", n_columns=rows.shape[1])
     if len(known) != len(rows):
         raise InputError(

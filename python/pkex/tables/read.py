@@ -160,10 +160,15 @@ def as_vector(data: Any, name: str, *, n_rows: int, rows_of: str) -> Float:
     return _by_row(data, name, n_rows, (1,), what)
 
 
-def as_vector_or_matrix(data: Any, name: str, *, n_rows: int, rows_of: str) -> Float:
-    """Return a number, or a row of numbers, for each of `n_rows` rows."""
+def as_vector_or_matrix(
+    data: Any, name: str, *, n_rows: int, rows_of: str, columns: str = "n_outputs"
+) -> Float:
+    """Return a number, or a row of numbers, for each of `n_rows` rows.
+
+    `columns` is the number of columns in messages.
+    """
     what = (
-        f"must have shape ({n_rows},) or ({n_rows}, n_outputs), one value or row for each row of "
+        f"must have shape ({n_rows},) or ({n_rows}, {columns}), one value or row for each row of "
         f"{rows_of}"
     )
     return _by_row(data, name, n_rows, (1, 2), what)

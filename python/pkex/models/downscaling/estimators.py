@@ -311,7 +311,7 @@ class DeconditionalRegressor(BaseEstimator):
         if regularization is not None:
             regularization = checked_number("regularization", regularization, may_be_0=True)
         # The likelihood is of targets with variance 1.
-        variance = float(targets.var()) or 1.0
+        variance = float(targets.var() * (np.ptp(targets) > 0.0)) or 1.0
         some = bags.thinned(_MOST_ROWS, random)
         own = None if self.kernel is None else self.kernel * (1.0 / variance)
         of_mediators = (bags.mediators, of_targets)
@@ -354,5 +354,5 @@ def _length(data: Any) -> int:
 
 def _columns(data: Any, name: str, n_rows: int, rows_of: str) -> Float:
     """Return one or several numbers for each row as a matrix."""
-    array = as_vector_or_matrix(data, name, n_rows=n_rows, rows_of=rows_of)
+    array = as_vector_or_matrix(data, name, n_rows=n_rows, rows_of=rows_of, columns="n_columns")
     return array.reshape(n_rows, -1)

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve, cholesky
 from scipy.optimize import minimize
 
+from pkex.errors import InputError
 from pkex.kernels import Kernel
 from pkex.models.downscaling.gaussian_parts import (
     FixedGram,
@@ -25,7 +26,7 @@ from pkex.models.downscaling.gaussian_parts import (
 )
 from pkex.typing import Float
 
-__all__ = ["Embedding", "Hyperparameters", "MarginalLikelihood"]
+__all__ = ["Embedding", "Hyperparameters", "MarginalLikelihood", "factor_of_targets"]
 
 # Start and range of N λ, and of the noise relative to the variance of the targets.
 _REGULARIZATION, _NOISE = (1e-3, 1e-6, 1.0), (1e-1, 1e-6, 1.0)
@@ -98,6 +99,25 @@ class Embedding:
         return solution
 
 
+def factor_of_targets(covariance: Float) -> Float:
+    """Return the lower Cholesky factor of Q + σ² 1.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    try:
+        factor: Float = cholesky(covariance, lower=True)
+    except np.linalg.LinAlgError:
+        raise InputError(
+            "noise",
+            "is below the rounding errors of the covariances of the targets",
+            "pass a larger noise, or a kernel with a smaller amplitude",
+        ) from None
+    return factor
+
+
 class MarginalLikelihood:
     """The negative logarithm of the marginal likelihood, as a function of logarithms.
 
@@ -157,7 +177,7 @@ class MarginalLikelihood:
         embedding = Embedding.of(own, cross, regularization)
         weights = embedding.weights
         covariance = weights.T @ gram @ weights + noise * np.eye(n_targets)
-        factor = cho_factor(covariance, lower=True)
+        factor = factor_of_targets(covariance), True
         solved = cho_solve(factor, self._targets)
         value = 0.5 * self._targets @ solved + np.log(np.diag(factor[0])).sum()
         # The derivatives by the entries of Q, B, A, L_yỹ and L_yy.

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import cho_solve, solve_triangular
 
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.kernels import Kernel
 from pkex.models.downscaling.bags import Bags
+from pkex.models.downscaling.likelihood import factor_of_targets
 from pkex.typing import Float
 
 __all__ = ["Posterior", "posterior", "sparse_posterior"]
@@ -50,8 +51,7 @@ def posterior(
     """
     covariance = weights.T @ bags.gram(kernel) @ weights
     covariance.flat[:: len(targets) + 1] += noise
-    factor, _ = cho_factor(covariance, lower=True)
-    factor = np.tril(factor)
+    factor = factor_of_targets(covariance)
     shares = bags.spread(weights)
     coefficients = shares @ cho_solve((factor, True), targets)
     variance = PosteriorVariance(bags.rows, factor, kernel, roots=shares.T)
