@@ -157,10 +157,13 @@ def test_powers_of_many_columns_have_the_pairs_of_the_columns_of_a_row(game):
     np.testing.assert_allclose(found.values, expected.values, rtol=0, atol=1e-12 * scale)
 
 
+SUM = 0.5 * pkex.kernels.RBF(9.0) + pkex.kernels.Laplacian(30.0) * pkex.kernels.Cauchy(20.0)
+
+
+@pytest.mark.parametrize("kernel", [SUM, pkex.kernels.Matern(9.0), pkex.kernels.Polynomial(2)])
 @pytest.mark.parametrize("game", ["neutral", "interventional", "marginal", None])
-def test_dense_points_of_many_columns_have_the_sums_of_all_pairs(game):
+def test_dense_points_of_many_columns_have_the_sums_of_all_pairs(game, kernel):
     data = np.random.default_rng(1).normal(size=(25, 90))
-    kernel = 0.5 * pkex.kernels.RBF(9.0) + pkex.kernels.Laplacian(30.0) * pkex.kernels.Cauchy(20.0)
     function = pkex.KernelExpansion(data[:20], data[:20, :2], kernel)
     background = data[22:] if game in ("interventional", "marginal") else None
     explainer = pkex.Explainer(function, background, value_function=game)

@@ -283,6 +283,17 @@ def test_a_sum_of_products_equals_that_of_dense_points():
     np.testing.assert_array_equal(parts[0].weights, parts[1].weights)
 
 
+def test_dense_points_of_columns_are_not_those_of_groups():
+    function = pkex.KernelExpansion(sparse.csr_array(POINTS), ALPHAS, Polynomial(7))
+    of_columns = pkex.Explainer(function).shap_values(ROWS)
+    groups = {"first": list(range(20))}
+    found = pkex.Explainer(function, groups=groups).shap_values(ROWS)
+    dense = pkex.KernelExpansion(POINTS, ALPHAS, Polynomial(7))
+    expected = pkex.Explainer(dense, groups=groups).shap_values(ROWS)
+    assert found.shape[1] == of_columns.shape[1] - 19
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+
+
 def test_values_do_not_depend_on_the_number_of_columns():
     few = SparseKernelSum(sparse.csr_array(POINTS), ALPHAS, RBF(1.5))
     wide = SparseKernelSum(
