@@ -94,6 +94,24 @@ def test_a_background_by_another_name_is_pointed_to_its_name(model, keyword):
         pkex.Explainer(model, **{keyword: np.eye(3)})
 
 
+@pytest.mark.parametrize(
+    ("value_function", "message"),
+    [
+        ("conditional", "Did you mean 'observational'"),
+        ("Marginal", "Did you mean 'marginal'"),
+        (pkex.Observational, r"Or pass the settings of .* pkex\.Observational\(\)"),
+    ],
+)
+def test_an_unknown_value_function_is_answered_with_the_nearest(model, value_function, message):
+    with pytest.raises(ValueError, match=message):
+        pkex.Explainer(model, np.eye(3), value_function=value_function)
+
+
+def test_an_index_in_other_letters_is_answered_with_its_name(model):
+    with pytest.raises(ValueError, match="Did you mean 'SII'"):
+        pkex.Explainer(model).interactions(np.eye(3), index="sii")
+
+
 def test_too_many_arguments_by_position_are_answered_with_the_list(model):
     X, y = np.eye(3), np.ones(3)
     explainer = pkex.Explainer(model)

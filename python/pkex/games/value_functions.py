@@ -33,6 +33,13 @@ __all__ = [
 ValueFunction: TypeAlias = Literal["neutral", "interventional", "marginal", "observational"]
 _VALUE_FUNCTIONS: tuple[ValueFunction, ...] = get_args(ValueFunction)
 
+# Names in other libraries, and what else is possible.
+_SYNONYMS: dict[str, ValueFunction] = {
+    "conditional": "observational",
+    "conditional expectation": "observational",
+    "baseline": "interventional",
+}
+_MEANING = "Or pass the settings of observational values: pkex.Observational()"
 # The use of background data by the value functions that require it, for messages.
 _FROM_ROWS = {
     "interventional": "replaces absent features by those of",
@@ -112,7 +119,9 @@ def chosen_value_function(
     chosen: ValueFunction = "observational"
     if not isinstance(given, Observational):
         chosen = (
-            default if given is None else check_choice("value_function", given, _VALUE_FUNCTIONS)
+            default
+            if given is None
+            else check_choice("value_function", given, _VALUE_FUNCTIONS, _SYNONYMS, _MEANING)
         )
     if background is None:
         if chosen in _FROM_ROWS:

@@ -70,7 +70,9 @@ def check_choice(
         if isinstance(value, str) and value == word:
             return word
     given = value.lower() if isinstance(value, str) else ""
-    meant = synonyms.get(given) or next(iter(get_close_matches(given, valid, 1, 0.75)), None)
+    in_lower_case = {word.lower(): word for word in valid}
+    near = get_close_matches(given, in_lower_case, 1, 0.75)
+    meant = synonyms.get(given) or (in_lower_case[near[0]] if near else None)
     raise ValueError(
         f"{name} must be one of {', '.join(map(repr, valid))}; got {value!r}"
         + (f". Did you mean {meant!r}?" if meant else meaning and f". {meaning}")
