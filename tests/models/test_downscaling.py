@@ -241,6 +241,11 @@ def test_wrong_parameters_are_named(options, error, message):
     ("change", "message"),
     [
         ({"mediator": MEDIATORS}, r"mediator must have shape \(14,\) or \(14, n_columns\)"),
+        ({"mediator": MEDIATORS[BAG].astype(str)}, "mediator must hold .* Number the bags"),
+        (
+            {"target_mediator": [-0.5, 1e4, 2.0]},
+            r"has 10000 in row 1, which the kernel .* \(1 of 3 targets\)\. Leave these targets out",
+        ),
         ({"y": Y[:1], "target_mediator": [1.0]}, "y must have two or more targets"),
         ({"target_mediator": [[1.0, 2.0]] * 3}, "must have the same columns"),
         ({"y": [1.0, np.nan, 2.0]}, "y has"),
@@ -251,7 +256,7 @@ def test_wrong_data_are_named(change, message):
     with pytest.raises(ValueError, match=message):
         DeconditionalRegressor(**FIXED).fit(X, **given)
     model = fitted()
-    with pytest.raises(ValueError, match="mediator must have 1 columns"):
+    with pytest.raises(ValueError, match="the columns of mediator in fit, 1; got 2"):
         model.predict_mean([[1.0, 2.0]])
     with pytest.raises(ValueError, match="both given"):
         model.predict(X, return_std=True, return_cov=True)

@@ -14,6 +14,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
+from pkex.errors import HERE, InputError, InputTypeError
 from pkex.execution.threads import thread_count
 from pkex.functions.descriptions import KernelExpansion
 from pkex.inputs.choices import check_choice
@@ -176,7 +177,8 @@ class DeconditionalRegressor(BaseEstimator):
         y : array-like of shape (M,)
             Targets at the coarse level.
         target_mediator : array-like of shape (M,) or (M, p)
-            The mediating variable of each target. It may have values that no row has.
+            The mediating variable of each target. It may have values that no row has, if the
+            kernel of mediators connects them with those of rows.
 
         Returns
         -------
@@ -196,6 +198,8 @@ class DeconditionalRegressor(BaseEstimator):
 
         own = self.mediator_kernel_(bags.mediators)
         cross = self.mediator_kernel_(bags.mediators, of_targets)
+        if self.mediator_kernel is not None:
+            _check_connected(cross, of_targets)
         embedding = Embedding.of(own, cross, self.regularization_)
         mean = float(targets.mean())
         given = bags, embedding.weights, self.kernel_, self.noise_, targets - mean
@@ -261,8 +265,8 @@ class DeconditionalRegressor(BaseEstimator):
         columns = _columns(mediator, "mediator", _length(mediator), "mediator")
         if columns.shape[1] != self.mediators_.shape[1]:
             raise ValueError(
-                f"mediator must have {self.mediators_.shape[1]} columns, as in fit; got "
-                f"{columns.shape[1]}"
+                f"mediator must have the columns of mediator in fit, "
+                f"{self.mediators_.shape[1]}; got {columns.shape[1]}. predict(X) is for rows of X"
             )
         cross = self.mediator_kernel_(columns, self.mediators_)
         means: Float = self.kernel_expansion_.intercept + cross @ self._mediator_coefficients
@@ -354,5 +358,32 @@ def _length(data: Any) -> int:
 
 def _columns(data: Any, name: str, n_rows: int, rows_of: str) -> Float:
     """Return one or several numbers for each row as a matrix."""
-    array = as_vector_or_matrix(data, name, n_rows=n_rows, rows_of=rows_of, columns="n_columns")
+    try:
+        array = as_vector_or_matrix(data, name, n_rows=n_rows, rows_of=rows_of, columns="n_columns")
+    except InputTypeError as error:
+        raise InputTypeError(
+            name,
+            error.reason,
+            "number the bags, equally in mediator and target_mediator, for example by "
+            "pandas.Categorical(mediator, categories=names).codes",
+        ) from None
     return array.reshape(n_rows, -1)
+
+
+def _check_connected(cross: Float, of_targets: Float) -> None:
+    """Raise an error if the kernel between all bags and a target, cross (bags, M), is 0."""
+    alone = np.flatnonzero(~cross.any(axis=0))
+    if len(alone):
+        value = ", ".join(f"{number:g}" for number in of_targets[alone[0]])
+        raise InputError(
+            "target_mediator",
+            (
+                f"has {value}",
+                HERE,
+                ", which the kernel of mediators does not connect with any row of X "
+                f"({len(alone)} of {len(of_targets)} targets)",
+            ),
+            "leave these targets out. Numbers of bags must be the same in mediator and "
+            "target_mediator",
+            row=int(alone[0]),
+        )
