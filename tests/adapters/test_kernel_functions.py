@@ -153,6 +153,18 @@ def test_other_functions_are_refused_with_the_remedy(function):
         pkex.Explainer(model)
 
 
+@pytest.mark.parametrize("machine", [SVR, SVC, OneClassSVM])
+def test_a_machine_with_a_kernel_of_pkex_is_answered_with_its_expansion(machine):
+    model = machine(kernel=kernels.Matern(1.5)).fit(X, TWO)
+    with pytest.raises(pkex.UnsupportedModelError) as raised:
+        pkex.Explainer(model)
+    start = str(raised.value).index("pkex.KernelExpansion(X[")
+    line = str(raised.value)[start:].partition("intercept_[0])")
+    function = eval("".join(line[:2]), {"pkex": pkex, "X": X, "model": model})
+    output = getattr(model, "decision_function", model.predict)
+    np.testing.assert_allclose(function.predict(X), output(X), atol=1e-12)
+
+
 def test_a_polynomial_function_of_broken_degree_is_refused():
     model = SVR(kernel=functools.partial(polynomial_kernel, degree=1.5)).fit(X, Y)
     message = "this polynomial_kernel is not supported .degree=1.5: it must be a positive integer"
