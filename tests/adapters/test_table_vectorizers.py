@@ -207,7 +207,7 @@ WRONG = {
     r"X has a missing value in row 1 of the column of texts 'text'\. Pass a text, such as ''": (
         TABLE.assign(text=["good", None] * 4)
     ),
-    "X cannot be transformed by the model's ColumnTransformer .*unknown categories": (
+    "X cannot be transformed by .*unknown categories.*Leave out rows with these": (
         TABLE.assign(city="c")
     ),
     "X has no rows": TABLE[:0],

@@ -214,6 +214,7 @@ def test_a_group_named_as_another_column_of_the_rows_is_refused():
     [
         ({"a": [0, 1], "b": ["lon"]}, ValueError, "'lon' is in both 'a' and 'b'"),
         ({"a": ["height"]}, ValueError, r"'a' has 'height', which is not a column.*\['age'"),
+        ({"a": ["lo"]}, ValueError, r"names, such as those that contain 'lo': \['lon'\]"),
         ({"a": [6]}, ValueError, "'a' has 6, which is not a column.*from 0 to 5"),
         ({"a": [-1]}, ValueError, "'a' has -1, which is not a column"),
         ({"a": [0.0]}, ValueError, "which is not a column"),

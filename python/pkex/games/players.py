@@ -159,7 +159,11 @@ def _column(group: str, member: object, names: Sequence[str]) -> int:
             f"groups: {group!r} has {member!r}, which is the name of several columns. Pass one of "
             f"their numbers: {', '.join(map(str, places))}"
         )
+    containing = [name for name in names if isinstance(member, str) and member and member in name]
+    valid = f"a name among {shown(names)}"
+    if containing:
+        valid = f"names, such as those that contain {member!r}: {shown(containing)}"
     raise ValueError(
         f"groups: {group!r} has {member!r}, which is not a column. Pass a number from 0 to "
-        f"{len(names) - 1} or a name among {shown(names)}"
+        f"{len(names) - 1} or {valid}"
     )

@@ -141,7 +141,12 @@ class TableVectorization(Vectorization):
             rows = self.encode(data)
         except ValueError as error:
             raise InputError(
-                argument, f"cannot be transformed by the model's ColumnTransformer ({error})"
+                argument,
+                f"cannot be transformed by the model's ColumnTransformer ({error})",
+                "leave out rows with these categories, or fit the encoder with "
+                "handle_unknown='ignore'"
+                if "unknown categories" in str(error)
+                else "",
             ) from error
         is_shown = len({one.number for one in self._texts}) == 1 and self._keeps_zeros
         return rows, Documents.of(self, texts[0], rows) if is_shown else None
