@@ -202,6 +202,15 @@ def test_explanations_are_of_the_same_columns_and_value_function():
         process.fit(X, marginal, background=BACKGROUND)
 
 
+def test_values_may_be_an_explanation_of_shap():
+    shap = pytest.importorskip("shap")
+    values = known_values(X)
+    explained = shap.Explanation(values, base_values=np.zeros(len(X)), data=X)
+    process = ShapleyProcess().fit(X, explained, background=BACKGROUND)
+    other = ShapleyProcess().fit(X, values, background=BACKGROUND)
+    np.testing.assert_array_equal(process.predict(X), other.predict(X))
+
+
 def test_too_many_values_raise_an_error_before_computing():
     with pytest.raises(ValueError, match=r"X has 1,366 rows of 3 features.*at most 1,365 rows"):
         ShapleyProcess().fit(np.ones((1366, D)), np.ones((1366, D)))

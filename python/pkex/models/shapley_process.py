@@ -139,7 +139,7 @@ class ShapleyProcess(RegressorMixin, BaseEstimator):
         X : array-like or DataFrame of shape (n, d)
             The explained rows.
         values : array-like of shape (n, d), or Explanation
-            Their Shapley values, of one output.
+            Their Shapley values, of one output. An explanation may also be one of shap.
         background : array-like or DataFrame of shape (m, d), optional
             The background rows of the values, equally weighted; by default X.
 
@@ -338,6 +338,8 @@ def _checked_values(values: Any, rows: Float, value_function: str) -> Float:
             "pass value_function='interventional' or 'marginal' to both ShapleyProcess and "
             "pkex.Explainer",
         )
+    if hasattr(values, "base_values") and not isinstance(values, Attribution):  # shap's
+        values = values.values
     known = as_matrix(values, "values", n_columns=rows.shape[1])
     if len(known) != len(rows):
         raise InputError(
