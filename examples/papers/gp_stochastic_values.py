@@ -88,8 +88,15 @@ process.fit(others[:60], exact[:60], background=background)
 predicted, spread = process.predict(others[60:], return_std=True)
 numbers["prior_r2"] = process.score(others[60:], exact[60:])
 numbers["prior_covered"] = 100.0 * np.mean(np.abs(predicted - exact[60:]) < 2.0 * spread)
-for name, number in numbers.items():
-    print(f"{name:<15}{number:.3g}")
+meanings = (
+    "mean of values, relative error",
+    "covariance of the values of one row, relative error",
+    "covariance of the values of two rows, relative error",
+    "R² of values predicted by the Shapley prior",
+    "share of these within two standard deviations, %",
+)
+for meaning, number in zip(meanings, numbers.values(), strict=True):
+    print(f"{meaning:55}{number:.3g}")
 
 figure, axes = plt.subplots(1, 2, figsize=(8.0, 3.2), sharex=True, sharey=True)
 titles = ("Most certain patient", "Least certain patient")
