@@ -211,6 +211,12 @@ def test_values_may_be_an_explanation_of_shap():
     np.testing.assert_array_equal(process.predict(X), other.predict(X))
 
 
+def test_the_process_itself_is_not_explained():
+    process = ShapleyProcess().fit(X, known_values(X), background=BACKGROUND)
+    with pytest.raises(pkex.UnsupportedModelError, match=r"predicts Shapley values itself\. Call"):
+        pkex.Explainer(process)
+
+
 def test_too_many_values_raise_an_error_before_computing():
     with pytest.raises(ValueError, match=r"X has 1,366 rows of 3 features.*at most 1,365 rows"):
         ShapleyProcess().fit(np.ones((1366, D)), np.ones((1366, D)))

@@ -52,6 +52,9 @@ _INSTEAD = {
     "optimizer=None, which predicts the same (example in docs/gaussian-processes.md)": (
         "gpflow.models.gpr.",
     ),
+    "it predicts Shapley values itself. Call its predict(X, return_std=True)": (
+        "pkex.models.ShapleyProcess",
+    ),
     "it compares two items. Call its explain_items(left, right)": ("pkex.models.Preference",),
     "it has a classifier for each target. Explain each of its estimators_, or their probabilities, "
     "pkex.Explainer(model.estimators_[0].predict_proba, background)": (
