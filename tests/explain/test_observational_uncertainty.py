@@ -1,5 +1,7 @@
 """How sure values of the observational game are: by brute force through the model's covariances."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -304,3 +306,15 @@ def test_models_of_labels_are_as_sure_as_brute_force_says():
     own = np.abs(explanation.sample(4000, random_state=0))[:, 0]
     np.testing.assert_allclose(drawn.mean(axis=0), own.mean(axis=0), rtol=0.1)
     np.testing.assert_allclose(drawn.std(axis=0), own.std(axis=0), rtol=0.1)
+
+
+def test_draws_of_whole_rows_are_approximated_at_whole_rows():
+    game = replace(GAME, embedding="rows")
+    explainer = pkex.Explainer(fitted("rbf"), Z, background_weights=SHARES, value_function=game)
+    explanation = explainer(ROWS, uncertainty=True)
+    drawn = explanation[0].importance(samples=2000, random_state=0)
+    own = np.abs(explanation[0].sample(20_000, random_state=1))
+    np.testing.assert_allclose(drawn.mean(axis=0), own.mean(axis=0), rtol=0.1)
+    rows = explanation._rows.uncertainty.draws._mixed_rows(np.random.default_rng(0))
+    distances = np.abs(rows[:, None] - np.concatenate([ROWS, Z])).sum(axis=2)
+    assert distances.min(axis=1).max() == 0.0
