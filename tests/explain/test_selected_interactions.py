@@ -133,7 +133,7 @@ def test_sparse_rows_have_the_sums_of_all_pairs(name, game, groups):
 
 @pytest.mark.parametrize("game", ["neutral", "interventional"])
 def test_powers_of_many_columns_have_the_pairs_of_the_columns_of_a_row(game):
-    points, rows = (sparse.random_array((n, 6000), density=0.002, rng=n).tocsr() for n in (100, 3))
+    points, rows = (sparse.random(n, 6000, 0.002, "csr", random_state=n) for n in (100, 3))
     model = KernelRidge(kernel="polynomial", degree=3, coef0=0.5).fit(points, np.arange(100.0))
     background = None if game == "neutral" else rows[[2]]
     explainer = pkex.Explainer(model, background, value_function=game)

@@ -278,8 +278,8 @@ class Attribution(RowResult[RowValues]):
         >>> explainer = pkex.Explainer(model, X[:10])
         >>> explanation = explainer([[1.0, 2.0], [1.0, 2.1]], uncertainty="joint")
         >>> between = explanation.covariance(0, 1).diagonal()
-        >>> (between / explanation.standard_deviations.prod(axis=0)).round(2)
-        array([1., 1.])
+        >>> bool((between > 0.95 * explanation.standard_deviations.prod(axis=0)).all())
+        True
         """
         self._posterior("covariance")
         first = self._one_row("row", row)
