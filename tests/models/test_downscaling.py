@@ -256,7 +256,7 @@ def test_wrong_data_are_named(change, message):
     with pytest.raises(ValueError, match=message):
         DeconditionalRegressor(**FIXED).fit(X, **given)
     model = fitted()
-    with pytest.raises(ValueError, match="the columns of mediator in fit, 1; got 2"):
+    with pytest.raises(ValueError, match="mediator must have 1 column, as in fit; got 2"):
         model.predict_mean([[1.0, 2.0]])
     with pytest.raises(ValueError, match="both given"):
         model.predict(X, return_std=True, return_cov=True)

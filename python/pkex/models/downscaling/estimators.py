@@ -21,6 +21,7 @@ from pkex.inputs.choices import check_choice
 from pkex.inputs.integers import as_integer
 from pkex.inputs.randomness import as_generator
 from pkex.inputs.scikit_learn import validated
+from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
 from pkex.models.arguments import checked_number
 from pkex.models.downscaling.bags import Bags
@@ -265,8 +266,8 @@ class DeconditionalRegressor(BaseEstimator):
         columns = _columns(mediator, "mediator", _length(mediator), "mediator")
         if columns.shape[1] != self.mediators_.shape[1]:
             raise ValueError(
-                f"mediator must have the columns of mediator in fit, "
-                f"{self.mediators_.shape[1]}; got {columns.shape[1]}. predict(X) is for rows of X"
+                f"mediator must have {counted(self.mediators_.shape[1], 'column')}, as in fit; got "
+                f"{columns.shape[1]}. For rows of X, call predict(X)"
             )
         cross = self.mediator_kernel_(columns, self.mediators_)
         means: Float = self.kernel_expansion_.intercept + cross @ self._mediator_coefficients
