@@ -154,15 +154,15 @@ def test_other_functions_are_refused_with_the_remedy(function):
 
 
 @pytest.mark.parametrize("machine", [SVR, SVC, OneClassSVM])
-def test_a_machine_with_a_kernel_of_pkex_is_answered_with_its_expansion(machine):
-    model = machine(kernel=kernels.Matern(1.5)).fit(X, TWO)
-    with pytest.raises(pkex.UnsupportedModelError) as raised:
-        pkex.Explainer(model)
-    start = str(raised.value).index("pkex.KernelExpansion(X[")
-    line = str(raised.value)[start:].partition("intercept_[0])")
-    function = eval("".join(line[:2]), {"pkex": pkex, "X": X, "model": model})
+@pytest.mark.parametrize("rows", [X, sparse.csr_matrix(X)], ids=["dense", "sparse"])
+def test_a_machine_with_a_kernel_of_pkex_is_explained(machine, rows):
+    kernel = kernels.Matern(1.5) + 0.5 * kernels.Laplacian(2.0)
+    model = machine(kernel=kernel).fit(rows, TWO)
     output = getattr(model, "decision_function", model.predict)
-    np.testing.assert_allclose(function.predict(X), output(X), atol=1e-12)
+    explainer = pkex.Explainer(model, rows[:4])
+    dense = rows.toarray() if sparse.issparse(rows) else rows
+    for values, row in zip(explainer(rows[:2]).values, dense[:2], strict=True):
+        interventional(output, row, dense[:4])[0].assert_close(values)
 
 
 def test_a_polynomial_function_of_broken_degree_is_refused():

@@ -116,12 +116,6 @@ def unsupported_function(model: Any) -> UnsupportedModelError:
     shown = getattr(named, "__name__", repr(named))
     if is_partial:
         shown = f"{shown} with {', '.join(function.keywords) or 'arguments'}"
-    if isinstance(function, Kernel) and len(getattr(model, "dual_coef_", ())) == 1:
-        return unsupported(
-            f"{type(model).__name__} with the kernel {shown}",
-            ": describe the model, which was fitted on X, as pkex.KernelExpansion("
-            "X[model.support_], model.dual_coef_[0], model.kernel, model.intercept_[0])",
-        )
     return unsupported(
         f"{type(model).__name__} with the kernel {shown}",
         ": if the function is a sum or product of kernels in pkex.kernels, describe the model as a "

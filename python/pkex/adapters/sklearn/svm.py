@@ -108,6 +108,9 @@ def _kernel_and_points(model: Any) -> tuple[Kernel, Rows]:
     if isinstance(model.kernel, str):
         options = Options(float(model._gamma), model.degree, float(model.coef0))
         return named_kernel(model, options, FEW), stored_rows(model.support_vectors_)
+    if isinstance(model.kernel, Kernel):
+        rows = _training_rows(model, repr(model.kernel))
+        return model.kernel, rows[model.support_]
     name, options, rows = _function(model)
     try:
         return PAIRWISE[name](options), rows[model.support_]
@@ -122,20 +125,25 @@ def _kernel_and_points(model: Any) -> tuple[Kernel, Rows]:
 _TRAINING_ROWS = "_BaseLibSVM__Xfit"
 
 
+def _training_rows(model: Any, kernel: str) -> Rows:
+    """Return the rows that a model's kernel function is called with."""
+    rows = vars(model).get(_TRAINING_ROWS)
+    if rows is None:
+        raise unsupported(
+            f"{type(model).__name__} with the kernel function {kernel}",
+            ": this version of scikit-learn does not keep the training rows. Fit it with the name "
+            "of a kernel, or describe it as a pkex.KernelExpansion",
+        )
+    return stored_rows(rows)
+
+
 def _function(model: Any) -> tuple[str, Options, Rows]:
     """Return the name of a model's kernel function, its options, and the rows it is called with.
 
     The function does not use the model's own gamma.
     """
     name, given = called_kernel(model)
-    rows = vars(model).get(_TRAINING_ROWS)
-    if rows is None:
-        raise unsupported(
-            f"{type(model).__name__} with the kernel function {name!r}",
-            ": this version of scikit-learn does not keep the training rows. Fit it with "
-            f"kernel={name!r}",
-        )
-    rows = stored_rows(rows)
+    rows = _training_rows(model, repr(name))
     if given.get("gamma") is None:
         given = given | {"gamma": default_gamma(name, rows.shape[1])}
     return name, Options(**given), rows
@@ -143,7 +151,7 @@ def _function(model: Any) -> tuple[str, Options, Rows]:
 
 def _rounding(model: Any) -> float:
     """Bound the relative error of kernel values, by libsvm or by a kernel function."""
-    if isinstance(model.kernel, str):
+    if isinstance(model.kernel, str | Kernel):
         return 0.0
     name, options, rows = _function(model)
     return square_rounding(rows, options.gamma) if name == "rbf" else 0.0
