@@ -149,7 +149,8 @@ def test_chosen_parameters_recover_the_function():
     values = np.abs(pkex.Explainer(model)(rows[:50]).values).mean(axis=0)
     assert values[1] < 0.02 * values[0]
     # Targets of other mediators than those of the rows.
-    half = model.fit(rows[:300], mediator[:300], y[1::2], mediator[10::20])
+    of_even = np.arange(600) // 10 % 2 == 0
+    half = model.fit(rows[of_even], mediator[of_even], y[1::2], mediator[10::20])
     assert half.score(mediator[::20], y[::2]) > 0.8
 
 
@@ -218,6 +219,14 @@ def test_it_is_cloned_and_pickled():
 
 
 FLAT = {"kernel": pkex.kernels.RBF(1e9)}
+
+
+def test_a_warning_tells_of_targets_far_from_all_rows():
+    far = np.append(TARGET_MEDIATOR[:2], 50.0)
+    with pytest.warns(UserWarning, match="1 of 3 targets have a target_mediator far from"):
+        DeconditionalRegressor(**FIXED | {"mediator_kernel": RBF(3.0)}).fit(
+            X, MEDIATORS[BAG], Y, far
+        )
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from pkex.errors import HERE, InputError, InputTypeError
+from pkex.errors import HERE, InputError, InputTypeError, warn
 from pkex.execution.threads import thread_count
 from pkex.functions.descriptions import KernelExpansion
 from pkex.inputs.choices import check_choice
@@ -47,6 +47,8 @@ __all__ = ["DeconditionalRegressor"]
 
 # Rows from which kernels are chosen.
 _MOST_ROWS = 2000
+# Of the bags of a target; 1 on average.
+_SMALLEST_WEIGHT = 0.1
 
 
 class DeconditionalRegressor(BaseEstimator):
@@ -202,6 +204,7 @@ class DeconditionalRegressor(BaseEstimator):
         if self.mediator_kernel is not None:
             _check_connected(cross, of_targets)
         embedding = Embedding.of(own, cross, self.regularization_)
+        _warn_of_distant(embedding.weights)
         mean = float(targets.mean())
         given = bags, embedding.weights, self.kernel_, self.noise_, targets - mean
         if self.n_inducing is None:
@@ -369,6 +372,17 @@ def _columns(data: Any, name: str, n_rows: int, rows_of: str) -> Float:
             "pandas.Categorical(mediator, categories=names).codes",
         ) from None
     return array.reshape(n_rows, -1)
+
+
+def _warn_of_distant(weights: Float) -> None:
+    """Warn of targets whose bags have hardly any weight in all, given weights (bags, M)."""
+    n_distant = int((weights.sum(axis=0) < _SMALLEST_WEIGHT).sum())
+    if n_distant:
+        warn(
+            f"{n_distant} of {weights.shape[1]} targets have a target_mediator far from the "
+            "mediators of all rows of X, and hardly change the fit. Compare their units, or leave "
+            "these targets out"
+        )
 
 
 def _check_connected(cross: Float, of_targets: Float) -> None:
