@@ -8,7 +8,7 @@ of squared errors. The authors' code does not divide, which is a penalty of λ n
 Needs pkex[demo].
 
     python examples/papers/rkhs_covariate_shift.py           210 training rows, 3 runs, 7 s
-    python examples/papers/rkhs_covariate_shift.py --full    700 training rows, 10 runs, 15 min
+    python examples/papers/rkhs_covariate_shift.py --full    700 training rows, 10 runs, 6 min
 """
 
 import matplotlib.pyplot as plt

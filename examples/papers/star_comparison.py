@@ -7,7 +7,7 @@ housing, which is read from housing.csv in the folder of --data (a header, and t
 last column). Diabetes takes its place otherwise. Needs pkex[demo] and interpret-core.
 
     python examples/papers/star_comparison.py          diabetes, 500 centers, 10 s
-    python examples/papers/star_comparison.py --full   5,000 centers, 1,000 background rows, minutes
+    python examples/papers/star_comparison.py --full   5,000 centers, 1,000 background rows, 1 min
 """
 
 import sys
