@@ -15,6 +15,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, SVR
+from sparse_documents import documents
 
 import pkex
 from pkex.errors import InputError, InputTypeError
@@ -75,18 +76,11 @@ N_POINTS, COLUMNS = 60, 14
 RNG = np.random.default_rng(0)
 
 
-def documents(n, of_missing_word=0.0):
-    """Rows with a document without words, one with a single word, and a word of no other rows."""
-    rows = RNG.uniform(size=(n, COLUMNS)) * (RNG.uniform(size=(n, COLUMNS)) < 0.3)
-    rows[:, 5] = 0.0
-    rows[0, 5] = of_missing_word
-    rows[1] = 0.0
-    rows[2] = 0.0
-    rows[2, 3] = 0.5
-    return sparse.csr_array(rows)
-
-
-POINTS, FEW, BACKGROUND = documents(N_POINTS), documents(5, 0.7), documents(4)
+POINTS, FEW, BACKGROUND = (
+    documents(RNG, N_POINTS, COLUMNS),
+    documents(RNG, 5, COLUMNS, 0.7),
+    documents(RNG, 4, COLUMNS),
+)
 Y = RNG.normal(size=N_POINTS)
 MODELS = {
     "SVR": (SVR(gamma=1.0), Y),

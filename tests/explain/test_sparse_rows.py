@@ -13,6 +13,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, NuSVR, OneClassSVM
+from sparse_documents import documents
 
 import pkex
 from pkex.errors import InputError, InputTypeError
@@ -23,18 +24,7 @@ N, D = 60, 14
 RNG = np.random.default_rng(0)
 
 
-def documents(n, of_missing_word=0.0):
-    """Rows with a document without words, one with a single word, and a word of no other rows."""
-    rows = RNG.uniform(size=(n, D)) * (RNG.uniform(size=(n, D)) < 0.3)
-    rows[:, 5] = 0.0
-    rows[0, 5] = of_missing_word
-    rows[1] = 0.0
-    rows[2] = 0.0
-    rows[2, 3] = 0.5
-    return sparse.csr_array(rows)
-
-
-X, ROWS, BACKGROUND = documents(N), documents(5, 0.7), documents(4)
+X, ROWS, BACKGROUND = documents(RNG, N, D), documents(RNG, 5, D, 0.7), documents(RNG, 4, D)
 Y = RNG.normal(size=N)
 TARGETS = np.column_stack([Y, Y**2])
 THREE = RNG.choice(["a", "b", "c"], N)
@@ -240,6 +230,20 @@ def test_sparse_values_of_dask_collections_are_refused():
 
 
 # --- results, workers and pickles ---
+
+
+@pytest.mark.parametrize("options", [{}, {"groups": GROUPS}])
+@pytest.mark.parametrize("game", [{"value_function": "neutral"}, {"background": BACKGROUND}])
+def test_polynomials_of_many_columns_are_explained_in_those_of_a_row(game, options, monkeypatch):
+    model = KernelRidge(kernel="polynomial", degree=8, gamma=0.3, coef0=0.5).fit(X, TARGETS)
+    expected = pkex.Explainer(model, **game, **options)(ROWS)
+    # As if there were many columns: then dense points are those of a row's own columns.
+    monkeypatch.setattr("pkex.functions.sparse_kernel_sum._MOST_DENSE", 0)
+    monkeypatch.setattr(SparseKernelSum, "_at_dense_points", None)
+    found = pkex.Explainer(model, **game, **options)(ROWS)
+    scale = np.abs(expected.values).max()
+    np.testing.assert_allclose(found.values, expected.values, rtol=0, atol=1e-12 * scale)
+    np.testing.assert_allclose(found.base_values, expected.base_values, rtol=1e-12)
 
 
 def test_results_show_and_save_dense_data(tmp_path):

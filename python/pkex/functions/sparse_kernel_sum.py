@@ -55,6 +55,8 @@ __all__ = ["SparseKernelSum", "collapsed", "kernel_sum", "reads_sparse"]
 # Functions without intercept whose values sum to those of the function.
 AtSparsePoints: TypeAlias = ProductsAtPoints | PowersAtPoints | GroupFactors
 
+# The largest number of values of dense points that take less time than a choice of columns.
+_MOST_DENSE = 1 << 19
 # Values of rows that are evaluated together.
 _BLOCK = 1 << 20
 # Attributes that are computed again when a function is unpickled.
@@ -170,6 +172,9 @@ class SparseKernelSum(Function):
             values = np.zeros((X.shape[0], n_coalitions, self.n_outputs))
             return values if quantity.size else values + self.intercept
         sparse = self._at_sparse_points(how) if quantity == SHAPLEY else None
+        is_large = self.points.shape[0] * self.n_features > _MOST_DENSE
+        if sparse is None and quantity == SHAPLEY and is_large and self._is_local(game):
+            return self._values_near(X, game, how)
         if sparse is None:
             dense = self._at_dense_points(of_all=quantity.size > 1)
             return dense.explain(X, game, quantity, how)
@@ -185,8 +190,7 @@ class SparseKernelSum(Function):
             (products,) = (one for one in self._by_column if isinstance(one, ProductsAtPoints))
             rows = as_sparse_rows(X, "X", allow_no_rows=True)
             return finite(products.selected_pairs(rows, selected, game, how))
-        is_polynomial = len(self._terms) == 1 and self._terms[0].series is not None
-        if not is_polynomial or game.is_marginal:
+        if not self._is_local(game):
             return super().selected_pairs(X, selected, game=game, how=how)
         k, rows = len(selected), as_sparse_rows(X, "X", allow_no_rows=True)
         values = np.zeros((rows.shape[0], k * (k + 1) // 2, self.n_outputs))
@@ -204,6 +208,23 @@ class SparseKernelSum(Function):
             if how.progress is not None:
                 how.progress(number + 1, len(values))
         return values
+
+    def _is_local(self, game: Game) -> bool:
+        """Whether only columns that are not 0 in a row or background row have values."""
+        return not game.is_marginal and len(self._terms) == 1 and has_series(self._terms)
+
+    def _values_near(self, X: Rows, game: Game, how: Computation) -> Float:
+        """Return Shapley values, computed in the columns that have some."""
+        rows = as_sparse_rows(X, "X", allow_no_rows=True)
+        values = np.zeros((rows.shape[0], self.n_players, self.n_outputs))
+        for number in range(len(values)):
+            row = rows[number : number + 1]
+            for near, of_near, weight in self._near(row, game):
+                found = near.function.explain(near.rows(row), game=of_near, how=how.reporting(None))
+                values[number, near.players] += weight * found[0]
+            if how.progress is not None:
+                how.progress(number + 1, len(values))
+        return finite(values)
 
     def _near(self, row: SparseRows, game: Game) -> Iterator[tuple[DensePoints, Game, float]]:
         """Yield a polynomial in the columns of a row and each background row, with weights.
