@@ -12,9 +12,9 @@ With a context u, the terms are multiplied by k_U(u_i, u).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import Kernel
@@ -74,10 +74,12 @@ class Preferential:
         own = repr(self.kernel)
         return own if self.contexts is None else f"{own}, times {self.contexts.kernel} of contexts,"
 
-    @cached_property
-    def items(self) -> Float:
-        """The distinct items of all pairs, shape (m, d)."""
-        return np.unique(np.concatenate([self.left, self.right]), axis=0)
+    def at(self, numbers: NDArray[np.intp]) -> Preferential:
+        """Return the sum over some of the pairs."""
+        own = self.contexts
+        contexts = None if own is None else Contexts(own.rows[numbers], own.kernel)
+        left, right = self.left[numbers], self.right[numbers]
+        return Preferential(left, right, self.coefficients[numbers], self.kernel, contexts)
 
     def gram(self) -> Float:
         """Return the kernel between the pairs, shape (n, n)."""
