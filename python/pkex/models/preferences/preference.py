@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -191,6 +191,7 @@ class Preference(BaseEstimator):
         *,
         background: ArrayLike | None = None,
         value_function: ValueFunction | Observational | None = None,
+        groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
         progress: Progress = False,
     ) -> Explanation:
         """Explain the preference between two items by their features.
@@ -217,14 +218,16 @@ class Preference(BaseEstimator):
             "observational" draws items given a_S and b_S, for up to 14 features, and
             ``pkex.Observational(leave_one_out=True)`` leaves an item out of its own background;
             "neutral" sets absent factors to 1.
+        groups : dict of str to columns, optional
+            Columns of items that form one feature, as in `pkex.Explainer`.
         progress : bool or callable, default False
             True shows a progress bar (requires tqdm); a callable is called with (done, total).
 
         Returns
         -------
         Explanation
-            With ``values`` of shape (n, d) and ``base_values`` 0. ``data`` are the differences
-            left − right, or left if right is not given.
+            With ``values`` of shape (n, d), or (n, features) with groups, and ``base_values`` 0.
+            ``data`` are the differences left − right, or left if right is not given.
 
         Raises
         ------
@@ -236,7 +239,7 @@ class Preference(BaseEstimator):
         items, others = sides.read_items(left, left if right is None else right)
         rows = None if background is None else sides.items.read(background, "background").rows
         own = self._items, equal_weights(len(self._items))
-        absent = Absent.chosen(value_function, rows, own, items.names)
+        absent = Absent.chosen(value_function, rows, own, items.names, groups)
         weights = self._in_contexts(f, sides, context, items.rows)
         with Settings(n_jobs=self.n_jobs).computing(progress) as computation:
             of_duels = item_values_against_all if right is None else item_values
@@ -244,8 +247,8 @@ class Preference(BaseEstimator):
         return Explanation(
             values,
             np.zeros(len(values)),
-            items.rows if right is None else items.rows - others,
-            items.names,
+            absent.players.entries(items.rows if right is None else items.rows - others),
+            absent.players.names,
             output_name=self._output_name,
             row_index=items.labels.rows,
             value_function=absent.value_function,
@@ -290,6 +293,7 @@ class Preference(BaseEstimator):
         *,
         background: ArrayLike | None = None,
         value_function: ValueFunction | Observational | None = None,
+        groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
         progress: Progress = False,
     ) -> Explanation:
         """Explain the preference between two items by the features of their context.
@@ -306,12 +310,14 @@ class Preference(BaseEstimator):
             by their counts.
         value_function : str or Observational, optional
             As in `explain_items`.
+        groups : dict of str to columns, optional
+            Columns of contexts that form one feature, as in `pkex.Explainer`.
         progress : bool or callable, default False
 
         Returns
         -------
         Explanation
-            With ``values`` and ``data`` of shape (n, c).
+            With ``values`` and ``data`` of shape (n, c), or (n, features) with groups.
 
         Raises
         ------
@@ -328,7 +334,7 @@ class Preference(BaseEstimator):
         coefficients, numbers = self._of_duels(f, sides, left, right, table.rows)
         rows = None if background is None else sides.contexts.read(background, "background").rows
         own = self._contexts, self._context_shares
-        absent = Absent.chosen(value_function, rows, own, table.names)
+        absent = Absent.chosen(value_function, rows, own, table.names, groups)
         with Settings(n_jobs=self.n_jobs).computing(progress) as computation:
             values, bases = context_values(
                 f.contexts, coefficients, numbers, table.rows, absent, computation
@@ -336,8 +342,8 @@ class Preference(BaseEstimator):
         return Explanation(
             values,
             bases,
-            table.rows,
-            table.names,
+            absent.players.entries(table.rows),
+            absent.players.names,
             output_name=self._output_name,
             row_index=table.labels.rows,
             value_function=absent.value_function,

@@ -130,10 +130,11 @@ class Preferential:
         d = self.n_features
         return self.kernel.on(range(d)) * self.kernel.on(range(d, 2 * d))
 
-    def one_way(self, coefficients: Float) -> KernelSum:
+    def one_way(self, coefficients: Float, players: NDArray[np.int64]) -> KernelSum:
         """Return h(a, b) = Σ_i α_i k(l_i, a) k(r_i, b) with other α; f(a, b) is h(a, b) − h(b, a).
 
-        It is a function of the columns of both items. Its players are features, in both items.
+        It is a function of the columns of both items. `players` are the numbers of each feature's
+        player, in both items.
         """
         rows = joined(self.left, self.right)
         try:
@@ -146,7 +147,7 @@ class Preferential:
                 "items. Use a single Matern or RationalQuadratic, RBF or ProductMatern, or pass "
                 "value_function='observational'"
             ) from error
-        return expansion.grouped(np.tile(np.arange(self.n_features), 2))
+        return expansion.grouped(np.tile(players, 2))
 
     def in_contexts(self, contexts: Float) -> Float:
         """Return α_i k_U(u_i, u), the coefficients in each of m contexts u, shape (n, m)."""
