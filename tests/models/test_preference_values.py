@@ -60,13 +60,24 @@ def compared(left, right, members):
 
 
 def conditional(
-    output, a, b, background, kernel, regularization, *, normalize=True, embedding="absent"
+    output,
+    a,
+    b,
+    background,
+    kernel,
+    regularization,
+    *,
+    normalize=True,
+    embedding="absent",
+    groups=None,
 ):
     """Values with absent features of either item weighed by what is known of it."""
     d, m = len(a), len(background)
+    groups = groups or [[j] for j in range(d)]
     shares, pairs = np.full(m, 1.0 / m), pairs_of(background)
     worths = []
-    for members in coalitions(d):
+    for players in coalitions(len(groups)):
+        members = sorted(j for player in players for j in groups[player])
         weights = [
             shares
             if len(members) == d
@@ -79,7 +90,7 @@ def conditional(
         if embedding == "absent" or len(members) == d:
             rows[:, [*members, *(d + j for j in members)]] = [*a[members], *b[members]]
         worths.append(np.outer(*weights).ravel() @ output(rows))
-    return Reference(shapley_weights(d) @ np.array(worths), np.abs(worths).max())
+    return Reference(shapley_weights(len(groups)) @ np.array(worths), np.abs(worths).max())
 
 
 # --- items ---
@@ -260,7 +271,68 @@ def test_kernels_that_are_mixtures_of_products_are_explained_too():
     expected.assert_close(found, 1e-9)
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_groups_of_features_are_present_together(kernel):
+    model, columns = fitted(kernel=KERNELS[kernel]), [[0, 2], [1], [3]]
+    both, pairs = np.concatenate([A[0], B[0]]), pairs_of(BACKGROUND[:2])
+    groups = {"form": [0, 2]}
+    sides = [[*own, *(D + j for j in own)] for own in columns]
+    for game, by_brute_force in (("interventional", interventional), ("marginal", marginal)):
+        found = model.explain_items(
+            A, B, background=BACKGROUND[:2], value_function=game, groups=groups
+        )
+        expected, _ = by_brute_force(output_of(model), both, pairs, groups=sides)
+        expected.assert_close(found.values[0])
+    assert found.feature_names == ["form", "x1", "x3"]
+    assert found.data[0, 1] == A[0, 1] - B[0, 1]
+    game = pkex.Observational(COMPARING, 1e-2)
+    found = model.explain_items(
+        A, B, background=ITEMS[:6], value_function=game, groups=groups
+    ).values
+    expected = conditional(output_of(model), A[0], B[0], ITEMS[:6], compared, 1e-2, groups=columns)
+    expected.assert_close(found[0])
+    against_all = model.explain_items(A, groups={"all": range(D)})
+    assert against_all.values.shape == (len(A), 1)
+    means = [model.predict(np.tile(a, (len(ITEMS), 1)), ITEMS).mean() for a in A]
+    np.testing.assert_allclose(against_all.values[:, 0], means, rtol=0, atol=1e-12)
+
+
 # --- contexts ---
+
+
+@pytest.mark.parametrize("game", ["interventional", "marginal", "observational"])
+def test_groups_of_circumstances_are_present_together(game):
+    model = fitted(CONTEXT, PreferenceLogistic)
+    comparing = RBF([1.0, 0.5, 2.0])
+    told = pkex.Observational(comparing, 1e-2) if game == "observational" else game
+    context = CONTEXT[5] + 0.05
+    explanation = model.explain_context(
+        context[None],
+        A[:1],
+        B[:1],
+        background=CONTEXT[:3],
+        value_function=told,
+        groups={"weather": [0, 2]},
+    )
+    assert explanation.feature_names == ["weather", "x1"]
+
+    def output(rows):
+        return np.array([mean_output(model, A[:1], B[:1], row) for row in rows])
+
+    if game == "observational":
+        values = observational(
+            output,
+            context,
+            CONTEXT[:3],
+            lambda a, b, members: RBF(np.array(comparing.length_scale)[members])(a, b),
+            1e-2,
+            groups=[[0, 2], [1]],
+        )
+        expected = Reference(values, 1.0)
+    else:
+        by_brute_force = interventional if game == "interventional" else marginal
+        expected, _ = by_brute_force(output, context, CONTEXT[:3], groups=[[0, 2], [1]])
+    expected.assert_close(explanation.values[0])
 
 
 @pytest.mark.parametrize("game", ["interventional", "marginal", "observational"])

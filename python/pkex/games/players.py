@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from pkex.inputs.choices import places_of
 from pkex.inputs.wording import shown
 
-__all__ = ["Players", "as_players"]
+__all__ = ["Groups", "Players", "as_players"]
+
+Groups: TypeAlias = Mapping[str, int | str | Iterable[int | str]] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +81,7 @@ class Players:
         return entries
 
 
-def as_players(
-    groups: Mapping[str, int | str | Iterable[int | str]] | None, names: Sequence[str]
-) -> Players:
+def as_players(groups: Groups, names: Sequence[str]) -> Players:
     """Return the players that `groups` defines; each column outside of groups is a player.
 
     Parameters

@@ -83,11 +83,11 @@ def checked_number(name: str, value: Any, *, may_be_0: bool) -> float:
     return number
 
 
-def checked_weights(sample_weight: ArrayLike | None, n_rows: int) -> Float:
+def checked_weights(sample_weight: ArrayLike | None, n_rows: int, rows_of: str = "X") -> Float:
     """Return the weights of rows; 1 by default."""
     if sample_weight is None:
         return np.ones(n_rows)
-    relative = relative_weights(sample_weight, "sample_weight", n_rows, "X")
+    relative = relative_weights(sample_weight, "sample_weight", n_rows, rows_of)
     return relative * float(np.max(np.asarray(sample_weight, dtype=np.float64)))
 
 

@@ -1,8 +1,10 @@
 """Minima of a loss plus a quadratic penalty of coordinates, with an unpenalized intercept."""
 
+# scikit-learn has no types.
+# mypy: disallow-subclassing-any=False
+
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -11,12 +13,24 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
+from pkex.errors import InputWarning, warn
 from pkex.typing import Float
 
-__all__ = ["Minimum", "least_logistic", "least_squares", "warn_of_steps"]
+__all__ = [
+    "Minimum",
+    "NotConvergedWarning",
+    "decreasing_step",
+    "least_logistic",
+    "least_squares",
+    "warn_of_steps",
+]
 
 # The smallest decrease by a step, relative to the linear prediction, and the shortest step.
 _ARMIJO, _SHORTEST = 0.25, 2.0**-40
+
+
+class NotConvergedWarning(InputWarning, ConvergenceWarning):
+    """A fit has not converged; a ConvergenceWarning of scikit-learn as well."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,14 +109,14 @@ def least_logistic(
         if promised <= tol * objective(at):
             at = at + direction
             return Minimum(at[:rank], float(at[rank:].sum()), n_steps)
-        step = _lowering(objective, at, direction, promised)
+        step = decreasing_step(objective, at, direction, promised)
         if step == 0.0:
             break
         at = at + step * direction
     return Minimum(at[:rank], float(at[rank:].sum()), n_steps, has_converged=False)
 
 
-def _lowering(
+def decreasing_step(
     objective: Callable[[Float], float], at: Float, direction: Float, promised: float
 ) -> float:
     """Return the fraction of a step that decreases the objective sufficiently, 0 if none does."""
@@ -114,14 +128,12 @@ def _lowering(
     return 0.0
 
 
-def warn_of_steps(found: Iterable[Minimum], max_iter: int, alpha: float) -> None:
-    """Warn the caller of `fit` if Newton's method has not converged."""
+def warn_of_steps(
+    found: Iterable[Minimum], max_iter: int, alpha: float, method: str = "Newton's method"
+) -> None:
+    """Warn the caller of `fit` if a method has not converged."""
     minima = list(found)
     if not all(minimum.has_converged for minimum in minima):
         n_steps = max(minimum.n_steps for minimum in minima)
-        warnings.warn(
-            f"Newton's method has not converged in {n_steps} steps. Increase max_iter={max_iter} "
-            f"or alpha={alpha:g}",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+        message = f"{method} has not converged in {n_steps} steps"
+        warn(NotConvergedWarning(None, message, f"Increase max_iter={max_iter} or alpha={alpha:g}"))

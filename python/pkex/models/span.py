@@ -9,7 +9,7 @@ import numpy as np
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
-__all__ = ["Span", "check_finite", "not_semidefinite"]
+__all__ = ["Span", "check_finite", "hidden_penalty", "not_semidefinite"]
 
 # Rounding errors of eigenvalues, relative to the largest times the number of points, and the bound
 # for negative eigenvalues of positive semidefinite kernels.
@@ -79,4 +79,12 @@ def not_semidefinite(kernel: str, rows: str, found: str) -> ValueError:
     return ValueError(
         f"kernel must be positive semidefinite, but {kernel} is not on {rows}: {found}. Choose "
         "another kernel"
+    )
+
+
+def hidden_penalty(alpha: float, rounding: float) -> ValueError:
+    """Return the error of an alpha that is below the rounding errors of the kernel of pairs."""
+    return ValueError(
+        f"alpha={alpha:g} is below the rounding errors of the kernel between pairs. "
+        f"Increase it, for example to {1e3 * rounding:.1g}"
     )

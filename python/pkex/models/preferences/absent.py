@@ -11,6 +11,7 @@ from pkex.explain.observational import conditioning_of
 from pkex.functions.conditional import MOST_CONDITIONED
 from pkex.games.conditioning import ConditionalBackground
 from pkex.games.observational import Observational
+from pkex.games.players import Groups, Players, as_players
 from pkex.games.value_functions import Game, ValueFunction, chosen_value_function
 from pkex.models.preferences.preferential import joined
 from pkex.tables.weights import equal_weights
@@ -36,6 +37,8 @@ class Absent:
         Settings of the observational value function.
     names : sequence of str
         The names of the columns.
+    players : Players
+        The columns or groups of columns that are present or absent.
     """
 
     value_function: ValueFunction
@@ -43,6 +46,7 @@ class Absent:
     shares: Float
     settings: Observational
     names: Sequence[str]
+    players: Players
 
     @classmethod
     def chosen(
@@ -51,6 +55,7 @@ class Absent:
         background: Float | None,
         own: tuple[Float, Float],
         names: Sequence[str],
+        groups: Groups,
     ) -> Absent:
         """Return the distribution for the arguments of an explanation.
 
@@ -62,7 +67,7 @@ class Absent:
         chosen = chosen_value_function(value_function, rows, None)
         settings = value_function if isinstance(value_function, Observational) else Observational()
         of_rows = own if background is None else (background, equal_weights(len(background)))
-        return cls(chosen, *of_rows, settings, names)
+        return cls(chosen, *of_rows, settings, names, as_players(groups, names))
 
     @property
     def is_conditional(self) -> bool:
@@ -97,11 +102,11 @@ class Absent:
         ValueError
             If there are too many columns, or the rows cannot be compared.
         """
-        p = len(self.names)
+        p = len(self.players)
         if p > MOST_CONDITIONED:
             raise ValueError(
                 f"value_function='observational' factors a matrix for each of 2^{p} coalitions of "
                 f"{p} features; at most {MOST_CONDITIONED} features are supported. Pass "
-                "value_function='interventional'"
+                "value_function='interventional' or groups of features"
             )
         return conditioning_of(self.settings, self.rows, self.shares, self.names)

@@ -24,7 +24,7 @@ def context_values(
     absent: Absent,
     computation: Computation,
 ) -> tuple[Float, Float]:
-    """Return the values of features, shape (n, c), and of the empty coalition, shape (n,).
+    """Return the values of players, shape (n, p), and of the empty coalition, shape (n,).
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def context_values(
     """
     points, places = np.unique(contexts.rows, axis=0, return_inverse=True)
     conditioning = absent.conditioning() if absent.is_conditional else None
-    values, bases = np.empty(rows.shape), np.empty(len(rows))
+    values, bases = np.empty((len(rows), len(absent.players))), np.empty(len(rows))
     found = np.unique(numbers)
     for place, number in enumerate(found):
         some, own = numbers == number, computation.part(place, len(found))
@@ -49,6 +49,7 @@ def context_values(
         function: Function = KernelSum(points, sums, contexts.kernel)
         if conditioning is not None:
             function = Conditional(function, conditioning)
+        function = function.grouped(absent.players.of_column)
         values[some] = function.explain(rows[some], game=absent.game, how=own)[..., 0]
         bases[some] = function.base(absent.game, own.reporting(None))
     return values, bases

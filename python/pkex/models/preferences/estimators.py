@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,13 +12,11 @@ from sklearn.metrics import accuracy_score, r2_score
 
 from pkex.adapters.sklearn.estimators import pair_names
 from pkex.adapters.sklearn.probability_links import logistic
-from pkex.inputs.integers import as_integer
-from pkex.kernels import Kernel
-from pkex.models.arguments import checked_number
+from pkex.models.arguments import checked_weights
 from pkex.models.losses import least_logistic, warn_of_steps
-from pkex.models.preferences.preference import Preference
+from pkex.models.preferences.preference import Preference, Training
 from pkex.models.preferences.sides import labels_of, margins, two_classes, warn_of_labels
-from pkex.models.span import Span, check_finite, not_semidefinite
+from pkex.models.span import Span, check_finite, hidden_penalty, not_semidefinite
 from pkex.typing import Float
 
 if TYPE_CHECKING:
@@ -52,18 +51,36 @@ class PreferenceRidge(Preference):
         standardized items. It ignores constant columns, with a warning.
     context_kernel : pkex.kernels.Kernel, optional
         The kernel of contexts, with the same default.
+    n_centers : int, "auto" or None, default "auto"
+        The number m of centers: f is a kernel expansion over a random sample of the pairs, as in
+        the Nyström method, and minimizes the loss of all pairs. "auto" is 2,000, or 10 √n if that
+        is more. With None, or at least as many centers as pairs, all pairs are centers and the
+        solution is exact.
+    tol : float, default 1e-12
+        With centers: conjugate gradients stop if the predicted relative decrease of the objective
+        is at most `tol`.
+    max_iter : int, default 100
+        With centers: the largest number of iterations. Without convergence, a warning is issued,
+        which is a ConvergenceWarning.
+    random_state : int, numpy.random.Generator or RandomState, optional
+        The seed of the centers.
     n_jobs : int or None, default -1
-        Number of threads.
+        Number of threads of predictions and explanations.
 
     Attributes
     ----------
-    dual_coef_ : ndarray of shape (n,)
-        The coefficient of each training pair: f(a, b) = Σ_i dual_coef_i [k(l_i, a) k(r_i, b) −
-        k(l_i, b) k(r_i, a)].
-    left_, right_ : ndarray of shape (n, d)
-        The training pairs.
-    context_ : ndarray of shape (n, c) or None
-        The contexts of the training pairs.
+    dual_coef_ : ndarray of shape (n_centers_,)
+        The coefficient of each center: f(a, b) = Σ_i dual_coef_i [k(l_i, a) k(r_i, b) − k(l_i, b)
+        k(r_i, a)].
+    left_, right_ : ndarray of shape (n_centers_, d)
+        The centers: all training pairs of positive weight, or some of them.
+    context_ : ndarray of shape (n_centers_, c) or None
+        The contexts of the centers.
+    n_centers_ : int
+        The number of centers. Equal or swapped pairs are drawn once, and centers that are linearly
+        dependent on others are left out.
+    n_iter_ : int or None
+        The number of iterations; None if all pairs are centers.
     kernel_, context_kernel_ : pkex.kernels.Kernel
         The kernels; None for the kernel of contexts without contexts.
     n_features_in_ : int
@@ -86,13 +103,18 @@ class PreferenceRidge(Preference):
 
     Notes
     -----
-    Fitting n pairs takes O(n³) and memory for n² numbers.
+    Fitting n pairs takes O(n³) and memory for n² numbers. With m centers, it takes O(n m) for each
+    iteration, O(m³) once, and memory for a few m² numbers and for tables of the kernel between
+    centers and distinct items or contexts, of at most 256 MB each. If a table would be larger, its
+    values are computed again in each iteration. Explanations average over all training pairs,
+    contexts or items, not only over the centers.
 
     References
     ----------
     S. L. Chau, J. González, D. Sejdinovic (2022), Learning inconsistent preferences with Gaussian
     processes, AISTATS. R. Hu, S. L. Chau, J. Ferrando Huertas, D. Sejdinovic (2022), Explaining
-    preferences with Shapley values, NeurIPS.
+    preferences with Shapley values, NeurIPS. A. Rudi, L. Carratino, L. Rosasco (2017), FALKON: an
+    optimal large scale kernel method, NeurIPS.
 
     Examples
     --------
@@ -113,8 +135,11 @@ class PreferenceRidge(Preference):
         right: ArrayLike,
         y: ArrayLike | None = None,
         context: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Fit the model by solving one system of linear equations.
+
+        With centers, it is solved by preconditioned conjugate gradients.
 
         Parameters
         ----------
@@ -125,30 +150,29 @@ class PreferenceRidge(Preference):
             default 1: left was preferred in all pairs.
         context : array-like or DataFrame of shape (n, c), optional
             The context of each pair.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights of the pairs. A pair of weight 2 counts as two pairs, and a pair of
+            weight 0 is left out.
 
         Returns
         -------
         PreferenceRidge
             The fitted estimator.
         """
-        alpha = checked_number("alpha", self.alpha, may_be_0=False)
-        f = self._begin(left, right, context)
-        target, matrix = margins(y, len(f.left)), f.gram()
+        alpha, tol, max_iter = self._checked()
+        training = self._begin(left, right, context, sample_weight)
+        target = margins(y, len(training.kept))[training.kept]
         warn_of_labels(target)
-        check_finite(matrix, f.kernels, "left and right")
-        rounding = float(np.finfo(np.float64).eps * matrix.diagonal().sum())
-        matrix.flat[:: len(matrix) + 1] += alpha
-        try:
-            factor = scipy.linalg.cho_factor(matrix, lower=True, overwrite_a=True)
-        except np.linalg.LinAlgError:
-            if alpha <= rounding:
-                raise ValueError(
-                    f"alpha={alpha:g} is below the rounding errors of the kernel between pairs. "
-                    f"Increase it, for example to {1e3 * rounding:.1g}"
-                ) from None
-            found = f"with alpha={alpha:g} on its diagonal its matrix has no Cholesky factor"
-            raise not_semidefinite(f.kernels, "left and right", found) from None
-        self._keep(f, scipy.linalg.cho_solve(factor, target))
+        inducing = self._draw_centers(training, alpha)
+        self.n_iter_ = None
+        if inducing is None:
+            coefficients = _solved(training, target, alpha)
+            f = replace(training.pairs, coefficients=coefficients)
+        else:
+            found = inducing.least_squares(target, tol, max_iter)
+            warn_of_steps([found], max_iter, alpha, "the method of conjugate gradients")
+            self.n_iter_, f = found.n_steps, inducing.function(found.coordinates)
+        self._keep(training, f)
         return self
 
     def predict(self, left: ArrayLike, right: ArrayLike, context: ArrayLike | None = None) -> Float:
@@ -173,12 +197,13 @@ class PreferenceRidge(Preference):
         right: ArrayLike,
         y: ArrayLike | None = None,
         context: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> float:
         """Return the coefficient of determination R² of the prediction.
 
         Parameters
         ----------
-        left, right, y, context
+        left, right, y, context, sample_weight
             As in `fit`, with y required. If it is 1 and −1, use the accuracy of the sign instead.
 
         Returns
@@ -191,7 +216,8 @@ class PreferenceRidge(Preference):
                 "(predict(left, right) > 0).mean(), the share of pairs where left is preferred"
             )
         found = self._output(left, right, context)
-        return float(r2_score(margins(y, len(found)), found))
+        weights = _score_weights(sample_weight, len(found))
+        return float(r2_score(margins(y, len(found)), found, sample_weight=weights))
 
 
 class PreferenceLogistic(Preference):
@@ -203,14 +229,15 @@ class PreferenceLogistic(Preference):
 
     Parameters
     ----------
-    alpha, kernel, context_kernel, n_jobs
+    alpha, kernel, context_kernel, n_centers, random_state, n_jobs
         As in `PreferenceRidge`. `alpha` is 1 / (2 C) with C of
         `sklearn.linear_model.LogisticRegression`.
     tol : float, default 1e-12
         Newton's method stops after a step whose predicted relative decrease of the objective is at
-        most `tol`; the error after this step is far smaller.
+        most `tol`; the error after this step is smaller.
     max_iter : int, default 100
-        The largest number of steps. Without convergence, a ConvergenceWarning is issued.
+        The largest number of steps. Without convergence, a warning is issued, which is a
+        ConvergenceWarning.
 
     Attributes
     ----------
@@ -218,7 +245,8 @@ class PreferenceLogistic(Preference):
         The labels of "right is preferred" and "left is preferred".
     n_iter_ : int
         The number of steps.
-    dual_coef_, left_, right_, context_, kernel_, context_kernel_, n_features_in_, feature_names_in_
+    dual_coef_, left_, right_, context_, kernel_, context_kernel_, n_centers_, n_features_in_,
+    feature_names_in_
         As in `PreferenceRidge`.
 
     Raises
@@ -230,6 +258,16 @@ class PreferenceLogistic(Preference):
     See Also
     --------
     PreferenceRidge : Kernel ridge regression, with the full documentation.
+
+    Notes
+    -----
+    With centers, the steps of Newton's method are approximate: conjugate gradients reduce their
+    residual to a tenth, with decreasing penalties in the first steps.
+
+    References
+    ----------
+    U. Marteau-Ferey, F. Bach, A. Rudi (2019), Globally convergent Newton methods for
+    ill-conditioned generalized self-concordant losses, NeurIPS.
 
     Examples
     --------
@@ -243,26 +281,13 @@ class PreferenceLogistic(Preference):
     2
     """
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        kernel: Kernel | None = None,
-        context_kernel: Kernel | None = None,
-        tol: float = 1e-12,
-        max_iter: int = 100,
-        n_jobs: int | None = -1,
-    ) -> None:
-        super().__init__(alpha=alpha, kernel=kernel, context_kernel=context_kernel, n_jobs=n_jobs)
-        self.tol = tol
-        self.max_iter = max_iter
-
     def fit(
         self,
         left: ArrayLike,
         right: ArrayLike,
         y: ArrayLike | None = None,
         context: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Fit the model by Newton's method.
 
@@ -276,30 +301,38 @@ class PreferenceLogistic(Preference):
             the classes are False and True.
         context : array-like or DataFrame of shape (n, c), optional
             The context of each pair.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights of the pairs. A pair of weight 2 counts as two pairs, and a pair of
+            weight 0 is left out.
 
         Returns
         -------
         PreferenceLogistic
             The fitted estimator.
         """
-        alpha = checked_number("alpha", self.alpha, may_be_0=False)
-        tol = checked_number("tol", self.tol, may_be_0=False)
-        max_iter = as_integer("max_iter", self.max_iter, "a positive integer", least=1)
-        f = self._begin(left, right, context)
-        self.classes_, is_left = two_classes(y, len(f.left))
-        span = Span.of_matrix(f.gram(), f.kernels, "left and right")
-        found = least_logistic(
-            span.at_points,
-            is_left,
-            np.ones(len(is_left)),
-            alpha * np.eye(span.at_points.shape[1]),
-            tol,
-            max_iter,
-            has_intercept=False,
-        )
+        alpha, tol, max_iter = self._checked()
+        training = self._begin(left, right, context, sample_weight)
+        self.classes_, is_left = two_classes(y, len(training.kept))
+        is_left = is_left[training.kept]
+        inducing = self._draw_centers(training, alpha)
+        if inducing is None:
+            span = Span.of_matrix(training.pairs.gram(), training.pairs.kernels, "left and right")
+            found = least_logistic(
+                span.at_points,
+                is_left,
+                training.weights,
+                alpha * np.eye(span.at_points.shape[1]),
+                tol,
+                max_iter,
+                has_intercept=False,
+            )
+            f = replace(training.pairs, coefficients=span.coefficients @ found.coordinates)
+        else:
+            found = inducing.least_logistic(is_left, tol, max_iter)
+            f = inducing.function(found.coordinates)
         warn_of_steps([found], max_iter, alpha)
         self.n_iter_ = found.n_steps
-        self._keep(f, span.coefficients @ found.coordinates)
+        self._keep(training, f)
         return self
 
     @property
@@ -365,6 +398,7 @@ class PreferenceLogistic(Preference):
         right: ArrayLike,
         y: ArrayLike | None = None,
         context: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> float:
         """Return the accuracy of the predicted classes.
 
@@ -374,6 +408,7 @@ class PreferenceLogistic(Preference):
             As in `fit`.
         y : array-like of shape (n,), optional
             Labels as in `fit`. By default left was preferred in all pairs.
+        sample_weight : array-like of shape (n,), optional
 
         Returns
         -------
@@ -382,4 +417,28 @@ class PreferenceLogistic(Preference):
         found = self.predict(left, right, context)
         n_rows = len(found)
         classes = np.full(n_rows, self.classes_[1]) if y is None else labels_of(y, n_rows)
-        return float(accuracy_score(classes, found))
+        weights = _score_weights(sample_weight, n_rows)
+        return float(accuracy_score(classes, found, sample_weight=weights))
+
+
+def _solved(training: Training, target: Float, alpha: float) -> Float:
+    """Return the coefficients a of the ridge regression, (K + alpha W⁻¹) a = y."""
+    f = training.pairs
+    matrix = f.gram()
+    check_finite(matrix, f.kernels, "left and right")
+    rounding = float(np.finfo(np.float64).eps * matrix.diagonal().sum())
+    matrix.flat[:: len(matrix) + 1] += alpha / training.weights
+    try:
+        factor = scipy.linalg.cho_factor(matrix, lower=True, overwrite_a=True)
+    except np.linalg.LinAlgError:
+        if alpha <= rounding:
+            raise hidden_penalty(alpha, rounding) from None
+        found = f"with alpha={alpha:g} on its diagonal its matrix has no Cholesky factor"
+        raise not_semidefinite(f.kernels, "left and right", found) from None
+    solution: Float = scipy.linalg.cho_solve(factor, target)
+    return solution
+
+
+def _score_weights(sample_weight: ArrayLike | None, n_rows: int) -> Float | None:
+    """Return the weights of pairs in a score; None if all are 1."""
+    return None if sample_weight is None else checked_weights(sample_weight, n_rows, "left")

@@ -17,7 +17,6 @@ from pkex.execution.computation import Computation
 from pkex.games.coalitions import all_coalitions
 from pkex.games.conditioning import ConditionalBackground
 from pkex.games.indices import SHAPLEY, quantity_from_values
-from pkex.games.value_functions import Game
 from pkex.kernels import Kernel
 from pkex.kernels.domain import Domain
 from pkex.kernels.factors import expanded, has_mixtures
@@ -38,22 +37,24 @@ _MOST_DUELS = 1 << 16
 
 
 def item_values(f: Preferential, duels: Duels, absent: Absent, computation: Computation) -> Float:
-    """Return the values of the features of items, shape (n, d)."""
+    """Return the values of players, features of items, shape (n, p)."""
     if absent.is_conditional:
-        return _by_coalitions(f, duels, absent.conditioning(), computation)
+        players = absent.players.of_column
+        return _by_coalitions(f, duels, absent.conditioning(), players, computation)
     terms = f.kernel.terms(f.n_features)
     if absent.value_function == "marginal" and are_products(terms):
         return marginal_values(f, terms, duels, absent, computation)
-    return _by_engine(f, duels, absent.of_pairs, computation)
+    return _by_engine(f, duels, absent, computation)
 
 
-def _by_engine(f: Preferential, duels: Duels, game: Game, computation: Computation) -> Float:
-    values = np.empty(duels.left.shape)
+def _by_engine(f: Preferential, duels: Duels, absent: Absent, computation: Computation) -> Float:
+    game = absent.of_pairs
+    values = np.empty((len(duels.left), len(absent.players)))
     found = np.unique(duels.numbers)
     for place, number in enumerate(found):
         some = duels.numbers == number
         left, right = duels.left[some], duels.right[some]
-        one_way = f.one_way(duels.coefficients[:, number])
+        one_way = f.one_way(duels.coefficients[:, number], absent.players.of_column)
         both = np.concatenate([joined(left, right), joined(right, left)])
         own = one_way.explain(both, game=game, how=computation.part(place, len(found)))[..., 0]
         values[some] = own[: len(left)] - own[len(left) :]
@@ -61,39 +62,52 @@ def _by_engine(f: Preferential, duels: Duels, game: Game, computation: Computati
 
 
 def _by_coalitions(
-    f: Preferential, duels: Duels, conditioning: ConditionalBackground, computation: Computation
+    f: Preferential,
+    duels: Duels,
+    conditioning: ConditionalBackground,
+    players: NDArray[np.int64],
+    computation: Computation,
 ) -> Float:
-    """Return values from the values of all coalitions, in blocks of duels."""
-    n, d = duels.left.shape
-    step = max(1, _MOST_NUMBERS // 2**d)
+    """Return values from the values of all coalitions, in blocks of duels.
+
+    `players` are the numbers of each column's player.
+    """
+    n, members = len(duels.left), all_coalitions(players)
+    step = max(1, _MOST_NUMBERS // len(members))
     blocks = [slice(start, start + step) for start in range(0, n, step)]
     found = []
     for place, block in enumerate(blocks):
         coalition_values = _coalition_values(
-            f, duels[block], conditioning, computation.part(place, len(blocks))
+            f, duels[block], conditioning, members, computation.part(place, len(blocks))
         )
         found.append(quantity_from_values(coalition_values, SHAPLEY))
-    conditioning.warn_of_matching_rows(np.concatenate([duels.left, duels.right]), np.arange(d))
+    conditioning.warn_of_matching_rows(np.concatenate([duels.left, duels.right]), players)
     return np.concatenate(found)
 
 
 def _coalition_values(
-    f: Preferential, duels: Duels, conditioning: ConditionalBackground, computation: Computation
+    f: Preferential,
+    duels: Duels,
+    conditioning: ConditionalBackground,
+    members: NDArray[np.bool_],
+    computation: Computation,
 ) -> Float:
-    """Return the values of all coalitions in each duel, shape (n, 2^d)."""
-    n, d = duels.left.shape
+    """Return the values of all coalitions in each duel, shape (n, 2^p).
+
+    `members` are the columns of each coalition, as booleans of shape (2^p, d).
+    """
     items, a, b = duels.distinct_items()
     points = np.concatenate([f.left, f.right])
     kernel = _conditional_kernel(f.kernel, points, items, conditioning)
     # v(∅) is 0, and the value of all features is f.
-    coalition_values = np.zeros((n, 2**d))
+    coalition_values = np.zeros((len(duels.left), len(members)))
     coalition_values[:, -1] = _differences(duels, f.kernel(points, items), a, b)
-    members = all_coalitions(np.arange(d))[1:-1]
-    weights = conditioning.weights(items, list(members))
-    for number, (present, of_items) in enumerate(zip(members, weights, strict=True), start=1):
+    partial = members[1:-1]
+    weights = conditioning.weights(items, list(partial))
+    for number, (present, of_items) in enumerate(zip(partial, weights, strict=True), start=1):
         coalition_values[:, number] = _differences(duels, kernel(of_items, present), a, b)
         if computation.progress is not None:
-            computation.progress(number, len(members))
+            computation.progress(number, len(partial))
     return coalition_values
 
 
@@ -136,7 +150,7 @@ def _differences(duels: Duels, means: Float, a: NDArray[np.intp], b: NDArray[np.
 def item_values_against_all(
     f: Preferential, duels: Duels, absent: Absent, computation: Computation
 ) -> Float:
-    """Return the mean values of duels with all rows of `absent` as right items, shape (n, d).
+    """Return the mean values of duels with all rows of `absent` as right items, shape (n, p).
 
     Parameters
     ----------
@@ -144,7 +158,7 @@ def item_values_against_all(
     duels : Duels
         Right items are ignored.
     """
-    (n, d), m = duels.left.shape, len(absent.rows)
+    n, m = len(duels.left), len(absent.rows)
     step = max(1, _MOST_DUELS // m)
     blocks = [slice(start, start + step) for start in range(0, n, step)]
     found = []
@@ -157,5 +171,5 @@ def item_values_against_all(
             np.repeat(duels.numbers[block], m),
         )
         values = item_values(f, each, absent, computation.part(place, len(blocks)))
-        found.append(values.reshape(len(left), m, d).mean(axis=1))
+        found.append(values.reshape(len(left), m, -1).mean(axis=1))
     return np.concatenate(found)

@@ -16,6 +16,7 @@ from itertools import product
 import numpy as np
 
 from pkex.execution.computation import Computation
+from pkex.games.players import Players
 from pkex.games.product_game import product_game
 from pkex.kernels import Term
 from pkex.kernels.restrictions import by_column
@@ -33,7 +34,7 @@ _MOST_NUMBERS = 1 << 23
 def marginal_values(
     f: Preferential, terms: Sequence[Term], duels: Duels, absent: Absent, computation: Computation
 ) -> Float:
-    """Return the values of the features of items, shape (n, d).
+    """Return the values of players, features of items, shape (n, p).
 
     Parameters
     ----------
@@ -63,12 +64,12 @@ def marginal_values(
         )
         return values
 
-    values = np.empty((n, d))
+    values = np.empty((n, len(absent.players)))
     step = max(1, _MOST_NUMBERS // (4 * len(terms) * len(f.left) * d))
     for start in range(0, n, step):
         block = duels[start : start + step]
         items, a, b = block.distinct_items()
-        factors = [[_factors(term, own, items) for own in sides] for term in terms]
+        factors = [[_factors(term, own, items, absent.players) for own in sides] for term in terms]
         for row, (left, right) in enumerate(zip(a.tolist(), b.tolist(), strict=True), start):
             alpha = duels.coefficients[:, duels.numbers[row]]
             values[row] = one_way(factors, alpha, left, right) - one_way(
@@ -79,20 +80,20 @@ def marginal_values(
     return values
 
 
-def _factors(term: Term, points: Float, items: Float) -> Float:
-    """Return the factors of each column between points and items, shape (items, points, d)."""
-    factors = np.ones((len(items), *points.shape))
+def _factors(term: Term, points: Float, items: Float, players: Players) -> Float:
+    """Return the factors of each player between points and items, shape (items, points, p)."""
+    factors = np.ones((len(items), len(points), len(players)))
     for column, values in by_column(term, points, items).items():
-        factors[:, :, column] = values.T
+        factors[:, :, players.of_column[column]] *= values.T
     return factors
 
 
 def _means(term: Term, points: Float, absent: Absent) -> Float:
-    """Return the mean factors of points over the background, shape (points, d)."""
-    means = np.zeros(points.shape)
+    """Return the mean factors of points over the background, shape (points, p)."""
+    means = np.zeros((len(points), len(absent.players)))
     step = max(1, _MOST_NUMBERS // points.size)
     for start in range(0, len(absent.rows), step):
         block = slice(start, start + step)
-        factors = _factors(term, points, absent.rows[block])
+        factors = _factors(term, points, absent.rows[block], absent.players)
         means += np.einsum("l,lpd->pd", absent.shares[block], factors)
     return means

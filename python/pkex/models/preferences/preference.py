@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,24 +21,50 @@ from pkex.execution.settings import Settings
 from pkex.execution.threads import check_n_jobs, thread_count
 from pkex.games.observational import Observational
 from pkex.games.value_functions import ValueFunction
+from pkex.inputs.integers import as_integer
 from pkex.inputs.keywords import with_known_keywords
+from pkex.inputs.randomness import as_generator
 from pkex.inputs.scikit_learn import keep_names
 from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
 from pkex.kernels.factors import has_series
 from pkex.kernels.scales import Constants
-from pkex.models.arguments import kernel_or_default
+from pkex.models.arguments import checked_number, checked_weights, kernel_or_default
 from pkex.models.preferences.absent import Absent
 from pkex.models.preferences.context_values import context_values
 from pkex.models.preferences.duels import Duels
+from pkex.models.preferences.inducing_pairs import InducingPairs
 from pkex.models.preferences.item_values import item_values, item_values_against_all
+from pkex.models.preferences.pair_kernel import NumberedPairs, PairKernel
 from pkex.models.preferences.preferential import Contexts, Preferential, joined
 from pkex.models.preferences.sides import Sides, check_distinct
 from pkex.results.explanation import Explanation
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float
 
-__all__ = ["Preference"]
+__all__ = ["Preference", "Training"]
+
+
+# The least number of centers; with fewer pairs, all pairs are centers.
+_LEAST_CENTERS = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """The training pairs.
+
+    Parameters
+    ----------
+    pairs : Preferential
+        The n pairs of positive weight, with coefficients 0.
+    weights : ndarray of shape (n,)
+    kept : ndarray of bool
+        The rows of the tables that have positive weight.
+    """
+
+    pairs: Preferential
+    weights: Float
+    kept: NDArray[np.bool_]
 
 
 class Preference(BaseEstimator):
@@ -48,20 +76,37 @@ class Preference(BaseEstimator):
         alpha: float = 1.0,
         kernel: Kernel | None = None,
         context_kernel: Kernel | None = None,
+        n_centers: int | Literal["auto"] | None = "auto",
+        tol: float = 1e-12,
+        max_iter: int = 100,
+        random_state: Any = None,
         n_jobs: int | None = -1,
     ) -> None:
         self.alpha = alpha
         self.kernel = kernel
         self.context_kernel = context_kernel
+        self.n_centers = n_centers
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _begin(self, left: Any, right: Any, context: Any) -> Preferential:
-        """Read the training tables, and return a function whose coefficients are 0."""
+    def _checked(self) -> tuple[float, float, int]:
+        """Return alpha, tol and max_iter."""
+        alpha = checked_number("alpha", self.alpha, may_be_0=False)
+        tol = checked_number("tol", self.tol, may_be_0=False)
+        return alpha, tol, as_integer("max_iter", self.max_iter, "a positive integer", least=1)
+
+    def _begin(self, left: Any, right: Any, context: Any, weights: ArrayLike | None) -> Training:
+        """Read the training tables; `weights` are those of the pairs."""
         check_n_jobs(self.n_jobs)
         sides = Sides.of_fit(left, context)
         items, others = sides.read_items(left, right)
         check_distinct(items.rows, others)
-        pooled = np.concatenate([items.rows, others])
+        of_pairs = checked_weights(weights, len(others), "left")
+        kept = of_pairs > 0.0
+        a, b = items.rows[kept], others[kept]
+        pooled = np.concatenate([a, b])
         kernel = _kernel_of(self.kernel, pooled, items.names, "left and right", "kernel")
         if has_series(kernel.terms(pooled.shape[1])):
             raise ValueError(
@@ -71,23 +116,47 @@ class Preference(BaseEstimator):
             )
         contexts, table = None, sides.read_contexts(context, items.rows)
         if table is not None:
-            own = _kernel_of(
-                self.context_kernel, table.rows, table.names, "context", "context_kernel"
-            )
-            contexts = Contexts(table.rows.copy(), own)
+            rows = table.rows[kept]
+            own = _kernel_of(self.context_kernel, rows, table.names, "context", "context_kernel")
+            contexts = Contexts(rows, own)
         keep_names(self, left, reset=True)
         self.n_features_in_ = items.rows.shape[1]
         self._context_names = None if table is None else table.known_names
-        zeros = np.zeros(len(items.rows))
-        return Preferential(items.rows.copy(), others.copy(), zeros, kernel, contexts)
+        pairs = Preferential(a, b, np.zeros(len(a)), kernel, contexts)
+        return Training(pairs, of_pairs[kept], kept)
 
-    def _keep(self, f: Preferential, coefficients: Float) -> None:
-        """Set the fitted arrays and kernels, given the coefficients of the function."""
-        contexts = f.contexts
-        self.dual_coef_, self.kernel_ = coefficients, f.kernel
+    def _draw_centers(self, training: Training, alpha: float) -> InducingPairs | None:
+        """Return the functions of random centers; None if all pairs are centers."""
+        n = len(training.weights)
+        number = max(_LEAST_CENTERS, math.ceil(10.0 * math.sqrt(n)))
+        if self.n_centers is None:
+            return None
+        if not isinstance(self.n_centers, str):
+            valid = "a positive integer, 'auto' or None"
+            number = as_integer("n_centers", self.n_centers, valid, least=1)
+        elif self.n_centers != "auto":
+            raise ValueError(
+                f"n_centers must be a positive integer, 'auto' or None; got {self.n_centers!r}"
+            )
+        random = as_generator(self.random_state)
+        if number >= n:
+            return None
+        return InducingPairs.drawn(training.pairs, training.weights, alpha, number, random)
+
+    def _keep(self, training: Training, f: Preferential) -> None:
+        """Set the fitted arrays, kernels and means over training pairs, given the function."""
+        contexts, numbered = f.contexts, NumberedPairs.of(training.pairs)
+        self.dual_coef_, self.kernel_ = f.coefficients, f.kernel
         self.left_, self.right_ = f.left, f.right
+        self.n_centers_ = len(f.left)
         self.context_ = None if contexts is None else contexts.rows
         self.context_kernel_ = None if contexts is None else contexts.kernel
+        self._items = numbered.items
+        if contexts is not None:
+            shares = training.weights / training.weights.sum()
+            self._contexts = numbered.contexts
+            self._context_shares = np.bincount(numbered.context, shares).astype(np.float64)
+            self._mean_pair, self._mean_context = PairKernel.of(numbered, f).means(shares)
 
     def _fitted(self) -> tuple[Preferential, Sides]:
         """Return the fitted function, and the columns of its tables."""
@@ -122,6 +191,7 @@ class Preference(BaseEstimator):
         *,
         background: ArrayLike | None = None,
         value_function: ValueFunction | Observational | None = None,
+        groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
         progress: Progress = False,
     ) -> Explanation:
         """Explain the preference between two items by their features.
@@ -148,14 +218,16 @@ class Preference(BaseEstimator):
             "observational" draws items given a_S and b_S, for up to 14 features, and
             ``pkex.Observational(leave_one_out=True)`` leaves an item out of its own background;
             "neutral" sets absent factors to 1.
+        groups : dict of str to columns, optional
+            Columns of items that form one feature, as in `pkex.Explainer`.
         progress : bool or callable, default False
             True shows a progress bar (requires tqdm); a callable is called with (done, total).
 
         Returns
         -------
         Explanation
-            With ``values`` of shape (n, d) and ``base_values`` 0. ``data`` are the differences
-            left − right, or left if right is not given.
+            With ``values`` of shape (n, d), or (n, features) with groups, and ``base_values`` 0.
+            ``data`` are the differences left − right, or left if right is not given.
 
         Raises
         ------
@@ -166,8 +238,8 @@ class Preference(BaseEstimator):
         f, sides = self._fitted()
         items, others = sides.read_items(left, left if right is None else right)
         rows = None if background is None else sides.items.read(background, "background").rows
-        own = f.items, equal_weights(len(f.items))
-        absent = Absent.chosen(value_function, rows, own, items.names)
+        own = self._items, equal_weights(len(self._items))
+        absent = Absent.chosen(value_function, rows, own, items.names, groups)
         weights = self._in_contexts(f, sides, context, items.rows)
         with Settings(n_jobs=self.n_jobs).computing(progress) as computation:
             of_duels = item_values_against_all if right is None else item_values
@@ -175,8 +247,8 @@ class Preference(BaseEstimator):
         return Explanation(
             values,
             np.zeros(len(values)),
-            items.rows if right is None else items.rows - others,
-            items.names,
+            absent.players.entries(items.rows if right is None else items.rows - others),
+            absent.players.names,
             output_name=self._output_name,
             row_index=items.labels.rows,
             value_function=absent.value_function,
@@ -187,8 +259,8 @@ class Preference(BaseEstimator):
     ) -> tuple[Float, NDArray[np.intp]]:
         """Return the coefficients of f in each distinct context, and the column of each row."""
         if context is None and f.contexts is not None:
-            means = f.in_contexts(f.contexts.rows).mean(axis=1, keepdims=True)
-            return means, np.zeros(len(left), dtype=np.intp)
+            means = f.coefficients * self._mean_context
+            return means[:, None], np.zeros(len(left), dtype=np.intp)
         table = sides.read_contexts(context, left)
         if table is None:
             return f.coefficients[:, None], np.zeros(len(left), dtype=np.intp)
@@ -200,8 +272,8 @@ class Preference(BaseEstimator):
     ) -> tuple[Float, NDArray[np.intp]]:
         """Return the coefficients of f as a function of the context, and the column of each row."""
         if left is None and right is None:
-            means = f.of_pairs(f.left, f.right).mean(axis=1, keepdims=True)
-            return means, np.zeros(len(contexts), dtype=np.intp)
+            means = f.coefficients * self._mean_pair
+            return means[:, None], np.zeros(len(contexts), dtype=np.intp)
         if left is None or right is None:
             raise ValueError(
                 "left and right must both be given, or neither, for the mean over the training "
@@ -221,6 +293,7 @@ class Preference(BaseEstimator):
         *,
         background: ArrayLike | None = None,
         value_function: ValueFunction | Observational | None = None,
+        groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
         progress: Progress = False,
     ) -> Explanation:
         """Explain the preference between two items by the features of their context.
@@ -237,12 +310,14 @@ class Preference(BaseEstimator):
             by their counts.
         value_function : str or Observational, optional
             As in `explain_items`.
+        groups : dict of str to columns, optional
+            Columns of contexts that form one feature, as in `pkex.Explainer`.
         progress : bool or callable, default False
 
         Returns
         -------
         Explanation
-            With ``values`` and ``data`` of shape (n, c).
+            With ``values`` and ``data`` of shape (n, c), or (n, features) with groups.
 
         Raises
         ------
@@ -258,9 +333,8 @@ class Preference(BaseEstimator):
         table = sides.contexts.read(context, "context")
         coefficients, numbers = self._of_duels(f, sides, left, right, table.rows)
         rows = None if background is None else sides.contexts.read(background, "background").rows
-        different, counts = np.unique(f.contexts.rows, axis=0, return_counts=True)
-        own = different, counts / counts.sum()
-        absent = Absent.chosen(value_function, rows, own, table.names)
+        own = self._contexts, self._context_shares
+        absent = Absent.chosen(value_function, rows, own, table.names, groups)
         with Settings(n_jobs=self.n_jobs).computing(progress) as computation:
             values, bases = context_values(
                 f.contexts, coefficients, numbers, table.rows, absent, computation
@@ -268,8 +342,8 @@ class Preference(BaseEstimator):
         return Explanation(
             values,
             bases,
-            table.rows,
-            table.names,
+            absent.players.entries(table.rows),
+            absent.players.names,
             output_name=self._output_name,
             row_index=table.labels.rows,
             value_function=absent.value_function,

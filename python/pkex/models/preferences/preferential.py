@@ -12,9 +12,9 @@ With a context u, the terms are multiplied by k_U(u_i, u).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import Kernel
@@ -74,10 +74,12 @@ class Preferential:
         own = repr(self.kernel)
         return own if self.contexts is None else f"{own}, times {self.contexts.kernel} of contexts,"
 
-    @cached_property
-    def items(self) -> Float:
-        """The distinct items of all pairs, shape (m, d)."""
-        return np.unique(np.concatenate([self.left, self.right]), axis=0)
+    def at(self, numbers: NDArray[np.intp]) -> Preferential:
+        """Return the sum over some of the pairs."""
+        own = self.contexts
+        contexts = None if own is None else Contexts(own.rows[numbers], own.kernel)
+        left, right = self.left[numbers], self.right[numbers]
+        return Preferential(left, right, self.coefficients[numbers], self.kernel, contexts)
 
     def gram(self) -> Float:
         """Return the kernel between the pairs, shape (n, n)."""
@@ -128,10 +130,11 @@ class Preferential:
         d = self.n_features
         return self.kernel.on(range(d)) * self.kernel.on(range(d, 2 * d))
 
-    def one_way(self, coefficients: Float) -> KernelSum:
+    def one_way(self, coefficients: Float, players: NDArray[np.int64]) -> KernelSum:
         """Return h(a, b) = Σ_i α_i k(l_i, a) k(r_i, b) with other α; f(a, b) is h(a, b) − h(b, a).
 
-        It is a function of the columns of both items. Its players are features, in both items.
+        It is a function of the columns of both items. `players` are the numbers of each feature's
+        player, in both items.
         """
         rows = joined(self.left, self.right)
         try:
@@ -144,7 +147,7 @@ class Preferential:
                 "items. Use a single Matern or RationalQuadratic, RBF or ProductMatern, or pass "
                 "value_function='observational'"
             ) from error
-        return expansion.grouped(np.tile(np.arange(self.n_features), 2))
+        return expansion.grouped(np.tile(players, 2))
 
     def in_contexts(self, contexts: Float) -> Float:
         """Return α_i k_U(u_i, u), the coefficients in each of m contexts u, shape (n, m)."""
