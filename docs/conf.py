@@ -44,6 +44,7 @@ autosummary_context = {
     "members_for_users": {
         "DeconditionalRegressor": "fit, predict, predict_mean, score",
         "HSICSelector": "fit",
+        "InterventionalRegressor": "fit, predict",
         "KernelExpansion": "points, coefficients, kernel, intercept, predict",
         "PreferenceLogistic": "fit, decision_function, predict, predict_proba, score, "
         "explain_items, explain_context",

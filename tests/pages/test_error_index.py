@@ -21,6 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, SVR
 
 import pkex
+from pkex.models import InterventionalRegressor
 
 PAGE = (Path(__file__).parents[2] / "docs" / "errors.md").read_text(encoding="utf-8")
 ENTRY = re.compile(
@@ -139,6 +140,12 @@ CASES: dict[str, Callable[[], object]] = {
     "Coefficients and points": lambda: pkex.KernelExpansion(
         np.ones((3, 2)), np.ones(4), pkex.kernels.RBF()
     ),
+    "Front-door adjustment without variables": lambda: InterventionalRegressor(
+        adjustment="front-door"
+    ).fit(X, X["a"], target, X["a"]),
+    "Mediator kernel that is not Gaussian": lambda: InterventionalRegressor(
+        mediator_kernel=pkex.kernels.Laplacian()
+    ).fit(X, X["a"], target, X["a"]),
     "Infinite factor": lambda: pkex.ProductExpansion([{0: np.log}], [1.0]).predict([[0.0]]),
     "Infinite variance": lambda: pkex.sensitivity(
         pkex.ProductExpansion([{0: np.exp}], [1.0]), [stats.lognorm(0.3)]

@@ -6,6 +6,7 @@ from pkex.inputs.optional import missing_library
 
 try:
     from pkex.models.downscaling.estimators import DeconditionalRegressor
+    from pkex.models.interventions.estimators import InterventionalRegressor
     from pkex.models.penalties.estimators import (
         ShapleyRegularizedClassifier,
         ShapleyRegularizedRidge,
@@ -22,6 +23,7 @@ from pkex.models import readers as readers
 
 __all__ = [
     "DeconditionalRegressor",
+    "InterventionalRegressor",
     "PreferenceLogistic",
     "PreferenceRidge",
     "RWReLU",

@@ -16,16 +16,42 @@ from pkex.errors import warn
 from pkex.inputs.choices import places_of
 from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
+from pkex.tables.read import as_vector_or_matrix
 from pkex.tables.weights import relative_weights
 from pkex.typing import Float
 
 __all__ = [
+    "as_columns",
+    "check_kernels",
     "checked_number",
     "checked_weights",
     "columns_of",
     "kernel_or_default",
+    "length_of",
     "warn_of_constant",
 ]
+
+
+def length_of(data: Any) -> int:
+    """Return the number of rows of data, 0 if it has no length."""
+    return len(data) if hasattr(data, "__len__") else 0
+
+
+def as_columns(data: Any, name: str, n_rows: int, rows_of: str) -> Float:
+    """Return one or several numbers for each row as a matrix."""
+    array = as_vector_or_matrix(data, name, n_rows=n_rows, rows_of=rows_of, columns="n_columns")
+    return array.reshape(n_rows, -1)
+
+
+def check_kernels(estimator: object, *names: str) -> None:
+    """Raise an error if parameters of an estimator are neither kernels nor None."""
+    for name in names:
+        kernel = getattr(estimator, name)
+        if kernel is not None and not isinstance(kernel, Kernel):
+            raise TypeError(
+                f"{name} must be a kernel of pkex.kernels, such as RBF(1.0), or None; got "
+                f"{kernel!r} ({type(kernel).__name__})"
+            )
 
 
 def columns_of(features: Any, names: Sequence[str]) -> list[int]:

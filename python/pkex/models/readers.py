@@ -14,10 +14,16 @@ from pkex.adapters.variances import (
     with_variance,
 )
 from pkex.models.downscaling.estimators import DeconditionalRegressor
+from pkex.models.interventions.estimators import InterventionalRegressor
 from pkex.models.penalties.estimators import ShapleyRegularizedClassifier, ShapleyRegularizedRidge
 from pkex.models.weightings.estimators import RWReLU, RWSign, RWStumps
 
-__all__ = ["probabilities_of_classifier", "read_classifier", "read_deconditional", "read_regressor"]
+__all__ = ["probabilities_of_classifier", "read_classifier", "read_process", "read_regressor"]
+
+_NO_NOISE = {
+    DeconditionalRegressor: "its noise is that of means over bags, not of single rows",
+    InterventionalRegressor: "single targets of a treatment depend on the mediator as well",
+}
 
 
 @register(ShapleyRegularizedRidge)
@@ -38,8 +44,9 @@ def read_regressor(model: ShapleyRegularizedRidge | RWReLU | RWSign | RWStumps) 
 
 
 @register(DeconditionalRegressor)
-def read_deconditional(model: DeconditionalRegressor) -> AdaptedModel:
-    """Return the posterior mean, with its variance."""
+@register(InterventionalRegressor)
+def read_process(model: DeconditionalRegressor | InterventionalRegressor) -> AdaptedModel:
+    """Return the mean of a process, with its variance."""
     check_fitted(model)
     own = without_names(model)
     mean = AdaptedModel(
@@ -51,16 +58,15 @@ def read_deconditional(model: DeconditionalRegressor) -> AdaptedModel:
 
     def variance(mean: AdaptedModel, predictive: bool) -> AdaptedModel:
         if predictive:
-            raise unsupported_noise(
-                type(model).__name__, "its noise is that of means over bags, not of single rows"
-            )
+            raise unsupported_noise(type(model).__name__, _NO_NOISE[type(model)])
         function = model._variance
-        prior = float(function.latent.priors(function.latent.points[:1]))
+        latent = function.latent
+        scale = float(latent.kernel(latent.points[:1])[0, 0])
         return described_variance(
             mean,
             function,
             lambda rows: own.predict(rows, return_std=True)[1] ** 2,
-            rounding_of_factor(function.latent.known.factor, prior),
+            rounding_of_factor(latent.known.factor, scale),
         )
 
     return with_variance(mean, variance)

@@ -117,11 +117,16 @@ def value_covariances(
             values = _values_in_games_of_points(
                 variance, X[chosen], background, game, terms, of_block.part(1, 2)
             )
-            priors = background.prior_part(X[chosen], within, terms, share(of_block.progress, 0, 2))
+            of_prior: _Background | _CoalitionTable = background
+            report = share(of_block.progress, 0, 2)
         else:
             table = _CoalitionTable(background, game.coalition_weights[chosen])
             values = table.values_of_points(X[chosen], points, terms)
-            priors = table.prior_part(X[chosen], within, terms, of_block.progress)
+            of_prior, report = table, of_block.progress
+        if variance.has_prior:
+            priors = of_prior.prior_part(X[chosen], within, terms, report)
+        else:
+            priors = np.zeros((len(within), background.n_players, background.n_players))
         whitened = [whitened_values(variance, of_row) for of_row in values]
         for pair, prior, (i, k) in zip(some, priors, within, strict=True):
             covariances[pair] = prior - whitened[i][0].T @ whitened[k][1]

@@ -50,6 +50,8 @@ def posterior_draws(
             times_ones, share = latent.trend
             constants = np.sqrt(share) * random.standard_normal(n)
             of_points -= np.multiply.outer(times_ones, constants)
+        if not latent.has_prior:
+            of_rows = np.zeros_like(of_rows)
         coefficients = np.sqrt(scale) * np.concatenate([of_points, of_rows])
         draws.append(PosteriorDraws(KernelSum(points, coefficients, latent.kernel), missing))
     return draws
@@ -61,7 +63,7 @@ def _spanning_rows(latent: LatentVariance, rows: Float) -> tuple[Float, Float, f
     whitened, other = latent.known.whitened(latent.kernel(rows, latent.points).T)
     remaining = latent.priors(rows) - (whitened * other).sum(axis=0)
     before = remaining[half:].mean()
-    rounding = _ROUNDING * remaining.max() + _OF_PRIOR * latent.prior
+    rounding = _ROUNDING * remaining.max() + _OF_PRIOR * latent.scale
     chosen: list[int] = []
     most = _MOST_OF_MIXTURES if has_mixtures(latent.terms) else _MOST_ROWS
     columns = np.empty((min(half, most), len(rows)))
@@ -70,7 +72,9 @@ def _spanning_rows(latent: LatentVariance, rows: Float) -> tuple[Float, Float, f
         if remaining[pivot] <= rounding:
             break
         done = columns[: len(chosen)]
-        covariance = latent.kernel(rows, rows[[pivot]])[:, 0] - other.T @ whitened[:, pivot]
+        covariance = (
+            latent.prior_covariance(rows, rows[[pivot]])[:, 0] - other.T @ whitened[:, pivot]
+        )
         column = (covariance - done.T @ done[:, pivot]) / np.sqrt(remaining[pivot])
         columns[len(chosen)] = column
         remaining -= column**2

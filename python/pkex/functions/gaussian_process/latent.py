@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -117,6 +117,9 @@ class LatentVariance:
         C.
     trend : tuple of ndarray of shape (n,) and float, optional
         u = C 1 and c, for an estimated constant. Sums over pairs do not include it.
+    has_prior : bool, default True
+        Otherwise the process is degenerate, Σ_p w_p k(·, p) with random coefficients w (Rasmussen &
+        Williams 2006, section 8.3.1): its covariance is −k(·, P) C k(P, ·), where −C is that of w.
     """
 
     def __init__(
@@ -125,8 +128,11 @@ class LatentVariance:
         kernel: Kernel,
         known: ConditioningMatrix,
         trend: tuple[Float, float] | None = None,
+        *,
+        has_prior: bool = True,
     ) -> None:
         self.points, self.kernel, self.known, self.trend = points, kernel, known, trend
+        self.has_prior = has_prior
         self.terms = kernel.terms(points.shape[1])
         self.allowed = AllowedValues.of(self.terms)
         self.allowed.check(points, "points")
@@ -147,7 +153,7 @@ class LatentVariance:
             terms = [restricted(term, present) for term in self.terms]
             cross[number] = sum(term.evaluated(row[None], self.points)[0] for term in terms)
             prior[number] = sum(term.evaluated(row[None], row[None])[0, 0] for term in terms)
-        return self._reduced(prior, cross)
+        return self._reduced(prior if self.has_prior else 0.0, cross)
 
     def _reduced(self, prior: Any, cross: Float) -> Float:
         """Return the posterior variance for a prior variance and kernel values (n, points)."""
@@ -158,14 +164,29 @@ class LatentVariance:
             variance += share * (1.0 - cross @ times_ones) ** 2
         return variance
 
+    def covariance(self, rows: Float) -> Float:
+        """Return the covariance matrix of rows, without a trend."""
+        cross = self.kernel(self.points, rows)
+        covariance: Float = self.prior_covariance(rows, rows) - cross.T @ self.known.times(cross)
+        return covariance
+
+    def prior_covariance(self, rows: Float, others: Float) -> Float:
+        """Return the prior covariance between rows and others."""
+        return self.kernel(rows, others) if self.has_prior else np.zeros((len(rows), len(others)))
+
+    @property
+    def scale(self) -> float:
+        """The kernel of no column: of every row, for kernels without dot products."""
+        return math.fsum(term.of_no_column for term in self.terms)
+
     @property
     def prior(self) -> float:
         """The prior variance of no column: of every row, for kernels without dot products."""
-        return math.fsum(term.of_no_column for term in self.terms)
+        return self.scale if self.has_prior else 0.0
 
     def priors(self, rows: Float) -> float | Float:
-        """Return k(x, x), one number for all rows for kernels without dot products."""
-        if not has_series(self.terms):
+        """Return the prior variance, one number for all rows for kernels without dot products."""
+        if not self.has_prior or not has_series(self.terms):
             return self.prior
         starts = range(0, len(rows), _OF_DIAGONAL)
         blocks = [rows[start : start + _OF_DIAGONAL] for start in starts]
@@ -183,13 +204,13 @@ class LatentVariance:
         return magnitude
 
     def relative_size(self) -> float:
-        """Return the variance relative to its change for errors of the prior variance in k(x, P).
+        """Return the variance relative to its change for errors of the scale in k(x, P).
 
         Both are the largest at points and near them.
         """
         rows = self.probing_rows()
         weights = np.abs(self.known.times(self.kernel(rows, self.points).T)).sum(axis=0)
-        change = 2.0 * self.prior * float(weights.max(initial=0.0))
+        change = 2.0 * self.scale * float(weights.max(initial=0.0))
         size = float(np.abs(self.at(rows)).max(initial=0.0))
         return min(1.0, size / change) if change > 0.0 else 1.0
 
@@ -259,10 +280,11 @@ class LatentVariance:
     @cached_property
     def rounding_of_no_column(self) -> float:
         """The bound for no column, where all factors are 1."""
-        return _EPSILON * float(np.abs(self.known.matrix).sum()) * self.prior**2
+        return _EPSILON * float(np.abs(self.known.matrix).sum()) * self.scale**2
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.points, self.kernel, self.known, self.trend)
+        build = partial(type(self), has_prior=self.has_prior)
+        return build, (self.points, self.kernel, self.known, self.trend)
 
     def __repr__(self) -> str:
         return f"LatentVariance({counted(len(self.points), 'point')}, kernel={self.kernel!r})"

@@ -73,7 +73,7 @@ class VarianceReduction:
             self._check_sums(X, game, known, how)
         else:
             # Their sum has no meaning that could be compared.
-            rounding = self._variance.roundings(X) / self._variance.prior
+            rounding = self._variance.roundings(X) / self._variance.scale
             self._check(rounding, lambda row: f"rounding errors in row {row} would be")
         return -known
 
@@ -113,7 +113,7 @@ class VarianceReduction:
 
     def are_exact(self, game: Game) -> bool:
         """Whether rounding errors are small enough."""
-        return self._rounding(game) <= _LARGEST_ROUNDING * self._variance.prior
+        return self._rounding(game) <= _LARGEST_ROUNDING * self._variance.scale
 
     def _rounding(self, game: Game) -> float:
         """Return a bound of rounding errors, as a variance."""
@@ -136,7 +136,7 @@ class VarianceReduction:
                 )
             )
         if not self.are_exact(game):
-            share = self._rounding(game) / self._variance.prior
+            share = self._rounding(game) / self._variance.scale
             raise self._inexact(f"rounding errors would be {share:.0e} of the prior variance")
         n_rows = 1
         if game.value_function != "neutral":
@@ -146,11 +146,11 @@ class VarianceReduction:
 
     def _check_sums(self, X: Float, game: Game, known: Float, how: Computation) -> None:
         """Compare sums of values with the variance at rows, which is computed by solving."""
-        prior = self._variance.prior
+        prior, scale = self._variance.prior, self._variance.scale
         sums = prior - known.sum(axis=1) - self._empty_sum(game, how.reporting(None))
         variances = self._variance.at(X)
         self._check(
-            np.abs(sums - variances) / prior,
+            np.abs(sums - variances) / scale,
             lambda row: (
                 f"in row {row} the base value and the values add up to {sums[row]:.3g}, but the "
                 f"variance is {variances[row]:.3g} (in units of the latent function), an error of"

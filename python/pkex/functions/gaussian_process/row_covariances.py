@@ -44,16 +44,17 @@ def row_covariances(
     n_players = coalition_weights.shape[1].bit_length() - 1
     matrix = shapley_matrix(n_players)
     of_row, of_background = matrix[:, -1:], matrix[:, :-1] @ coalition_weights[:, :-1]
-    to_points, among = kernel(variance.points, rows), kernel(rows, rows)
+    to_points, among = kernel(variance.points, rows), variance.prior_covariance(rows, rows)
     # Of each explained row: M k(·, (x, Z))ᵀ for points and background rows.
     at_points = kernel(X, variance.points)[:, None] * of_row + of_background @ to_points.T
-    to_rows = kernel(X, rows)
+    to_rows = variance.prior_covariance(X, rows)
     at_rows = to_rows[:, None] * of_row + of_background @ among
     whitened = [whitened_values(variance, values.T) for values in at_points]
     covariances = np.empty((len(pairs), n_players, n_players))
     for covariance, (i, k) in zip(covariances, pairs.tolist(), strict=True):
         # Σ_l W_l k(z_l, x') plus c k(x, x').
-        with_row = of_background[i] @ to_rows[k] + of_row[:, 0] * kernel(X[[i]], X[[k]])[0, 0]
+        own = variance.prior_covariance(X[[i]], X[[k]])[0, 0]
+        with_row = of_background[i] @ to_rows[k] + of_row[:, 0] * own
         prior = at_rows[i] @ of_background[k].T + with_row[:, None] * of_row.T
         covariance[:] = prior - whitened[i][0].T @ whitened[k][1]
         if i == k:

@@ -54,6 +54,8 @@ class PosteriorVariance(Function):
         R, or its diagonal; 1 by default.
     middle : array-like of shape (m, m), optional
         M, symmetric; 1 by default.
+    has_prior : bool, default True
+        Whether the variance includes k(x, x), see `LatentVariance`.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class PosteriorVariance(Function):
         noise: float = 0.0,
         roots: ArrayLike | None = None,
         middle: ArrayLike | None = None,
+        has_prior: bool = True,
     ) -> None:
         rows = read_only(as_matrix(points, "points", allow_no_rows=True))
         # In Fortran order, as LAPACK returns it, so the array of a model is not copied.
@@ -85,7 +88,7 @@ class PosteriorVariance(Function):
             None if middle is None else np.array(middle, np.float64),
         )
         self._set_shape(rows.shape[1], np.shape(scales))
-        self.latent = LatentVariance(rows, kernel, known)
+        self.latent = LatentVariance(rows, kernel, known, has_prior=has_prior)
         self.scales = checked_constant(scales, np.shape(scales), "scales")
         self.noise = float(noise)
         self._reduction = VarianceReduction(self.latent, self.players)

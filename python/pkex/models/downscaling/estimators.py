@@ -23,7 +23,7 @@ from pkex.inputs.randomness import as_generator
 from pkex.inputs.scikit_learn import validated
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
-from pkex.models.arguments import checked_number
+from pkex.models.arguments import as_columns, check_kernels, checked_number, length_of
 from pkex.models.downscaling.bags import Bags
 from pkex.models.downscaling.gaussian_parts import (
     FixedGram,
@@ -37,7 +37,7 @@ from pkex.models.downscaling.likelihood import (
     MarginalLikelihood,
 )
 from pkex.models.downscaling.posterior import posterior, sparse_posterior
-from pkex.tables.read import as_vector, as_vector_or_matrix
+from pkex.tables.read import as_vector
 from pkex.typing import Float
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ class DeconditionalRegressor(BaseEstimator):
         """
         rows = validated(self, X, dtype=np.float64, ensure_min_samples=2)
         of_rows = _columns(mediator, "mediator", len(rows), "X")
-        targets = as_vector(y, "y", n_rows=_length(y), rows_of="target_mediator")
+        targets = as_vector(y, "y", n_rows=length_of(y), rows_of="target_mediator")
         of_targets = _columns(target_mediator, "target_mediator", len(targets), "y")
         self._check(of_rows, targets, of_targets)
         random = as_generator(self.random_state)
@@ -249,9 +249,7 @@ class DeconditionalRegressor(BaseEstimator):
             variance = self._variance.evaluate(rows, n_threads=thread_count(self.n_jobs))
             return mean, np.sqrt(np.maximum(variance, 0.0))
         if return_cov:
-            latent = self._variance.latent
-            cross = self.kernel_(latent.points, rows)
-            return mean, self.kernel_(rows) - cross.T @ latent.known.times(cross)
+            return mean, self._variance.latent.covariance(rows)
         return mean
 
     def predict_mean(self, mediator: ArrayLike) -> Float:
@@ -266,7 +264,7 @@ class DeconditionalRegressor(BaseEstimator):
         ndarray of shape (M,)
         """
         check_is_fitted(self, "kernel_expansion_")
-        columns = _columns(mediator, "mediator", _length(mediator), "mediator")
+        columns = _columns(mediator, "mediator", length_of(mediator), "mediator")
         if columns.shape[1] != self.mediators_.shape[1]:
             raise ValueError(
                 f"mediator must have {counted(self.mediators_.shape[1], 'column')}, as in fit; got "
@@ -294,13 +292,7 @@ class DeconditionalRegressor(BaseEstimator):
 
     def _check(self, of_rows: Float, targets: Float, of_targets: Float) -> None:
         check_choice("conditional_mean", self.conditional_mean, ("bags", "rows"), {})
-        for name in ("kernel", "mediator_kernel"):
-            kernel = getattr(self, name)
-            if kernel is not None and not isinstance(kernel, Kernel):
-                raise TypeError(
-                    f"{name} must be a kernel of pkex.kernels, such as RBF(1.0), or None; got "
-                    f"{kernel!r} ({type(kernel).__name__})"
-                )
+        check_kernels(self, "kernel", "mediator_kernel")
         if len(targets) < 2:
             raise ValueError(f"y must have two or more targets; got {len(targets)}")
         if of_rows.shape[1] != of_targets.shape[1]:
@@ -356,14 +348,10 @@ class DeconditionalRegressor(BaseEstimator):
         return function.evaluate(rows, n_threads=thread_count(self.n_jobs))
 
 
-def _length(data: Any) -> int:
-    return len(data) if hasattr(data, "__len__") else 0
-
-
 def _columns(data: Any, name: str, n_rows: int, rows_of: str) -> Float:
     """Return one or several numbers for each row as a matrix."""
     try:
-        array = as_vector_or_matrix(data, name, n_rows=n_rows, rows_of=rows_of, columns="n_columns")
+        return as_columns(data, name, n_rows, rows_of)
     except InputTypeError as error:
         raise InputTypeError(
             name,
@@ -371,7 +359,6 @@ def _columns(data: Any, name: str, n_rows: int, rows_of: str) -> Float:
             "number the bags, equally in mediator and target_mediator, for example by "
             "pandas.Categorical(mediator, categories=names).codes",
         ) from None
-    return array.reshape(n_rows, -1)
 
 
 def _warn_of_distant(weights: Float) -> None:

@@ -1,0 +1,318 @@
+"""Effects of treatments on targets that were observed in another data set."""
+
+# scikit-learn has no types.
+# mypy: disallow-subclassing-any=False
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import solve_triangular
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from pkex.execution.threads import thread_count
+from pkex.functions.descriptions import KernelExpansion
+from pkex.inputs.choices import check_choice
+from pkex.inputs.scikit_learn import validated
+from pkex.kernels import RBF, Kernel
+from pkex.kernels.base import amplitude_and_kernel
+from pkex.models.arguments import as_columns, check_kernels, checked_number, length_of
+from pkex.models.interventions.effect import Causes
+from pkex.models.interventions.likelihood import EmbeddingLikelihood, TargetLikelihood
+from pkex.models.interventions.moments import MediatorData, Moments, embedding_features
+from pkex.models.interventions.nuclear_kernel import NuclearKernel
+from pkex.tables.read import as_vector
+from pkex.typing import Float
+
+if TYPE_CHECKING:
+    from typing import Self
+
+__all__ = ["InterventionalRegressor"]
+
+_Adjustment: TypeAlias = Literal["back-door", "front-door"]
+_Method: TypeAlias = Literal["BayesIMP", "BayesIME", "IMP"]
+
+
+class InterventionalRegressor(BaseEstimator):
+    """The effect E[T | do(X = x)] of a treatment on a target that another data set has.
+
+    The first data set has treatments X, a mediating variable Y, and variables Z that adjust for
+    confounding. The second one has other values of Y, with targets T. X changes T only through Y.
+    The effect is then g(x) = E[f(Y) | do(X = x)] with f(y) = E[T | Y = y]. The distribution of Y
+    under do(X = x) is estimated as a kernel mean embedding, and f by a Gaussian process. The
+    uncertainty of either or both is propagated to g, which is explained by `pkex.Explainer`.
+
+    An estimator in the API of scikit-learn, which it requires (``pip install
+    'pkex[scikit-learn]'``). Pipelines and searches, which pass one row for each target, do not
+    support it.
+
+    Parameters
+    ----------
+    adjustment : {"back-door", "front-door"}, default "back-door"
+        "back-door": the adjustment variables block all back-door paths from X to Y; without
+        variables, there are no such paths, as in a randomized experiment. "front-door": they
+        intercept all directed paths from X to Y, and confounders of X and Y are not observed. See
+        docs/interventions.md for all conditions, which are not checked.
+    method : {"BayesIMP", "BayesIME", "IMP"}, default "BayesIMP"
+        What is uncertain: f, given the second data set ("IMP"), the embedding, given the first one
+        ("BayesIME"), or both.
+    kernel, adjustment_kernel : pkex.kernels.Kernel, optional
+        The kernels of treatments and of adjustment variables. By default Gaussian kernels with a
+        length-scale for each column, of maximum marginal likelihood of the embedding.
+    mediator_kernel : pkex.kernels.Kernel, optional
+        The kernel of mediators; RBF, except for "IMP". By default it has a length-scale for each
+        column, of maximum marginal likelihood of the targets. The amplitude of f is always chosen
+        like this, so that of this kernel has no influence.
+    regularization : float, optional
+        λ of the embedding, added to the diagonal of the kernel matrix of the first data set. By
+        default of maximum marginal likelihood.
+    noise : float, optional
+        The variance of T given Y, above 0. By default of maximum marginal likelihood.
+    n_jobs : int or None, default -1
+        Number of threads of predictions.
+
+    Attributes
+    ----------
+    kernel_, adjustment_kernel_, mediator_kernel_ : pkex.kernels.Kernel
+        As passed or chosen; `adjustment_kernel_` is None without adjustment variables.
+    regularization_, noise_ : float
+        As passed or chosen.
+    amplitude_, embedding_amplitude_ : float
+        Of the prior covariances of f and of the embedding, of maximum marginal likelihood.
+    first_kernel_, first_regularization_ : pkex.kernels.Kernel, float
+        Of the embedding of Z given X; None except with front-door adjustment.
+    kernel_expansion_ : KernelExpansion
+        The mean of g. Its intercept is the mean of the targets, the prior mean of f.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if X has names of columns.
+
+    Raises
+    ------
+    ValueError, TypeError
+        In ``fit``: if numbers of rows do not match, values are not finite, the targets are equal,
+        adjustment variables are missing, or parameters are out of range.
+    ImportError
+        In ``import pkex.models``: if scikit-learn is not installed.
+
+    See Also
+    --------
+    DeconditionalRegressor : From means over bags to single rows, without interventions.
+
+    Notes
+    -----
+    With N rows and M targets, fitting takes O((N + M)³). The distribution of g is Gaussian, except
+    for "BayesIMP", whose mean and covariance are those of a product of Gaussian vectors.
+
+    References
+    ----------
+    S. L. Chau, J.-F. Ton, J. González, Y. W. Teh, D. Sejdinovic (2021), BayesIMP: uncertainty
+    quantification for causal data fusion, NeurIPS.
+
+    Examples
+    --------
+    The confounder z raises the treatment and lowers the mediator. The effect of the treatment on
+    the target is 1 for each unit:
+
+    >>> import numpy as np
+    >>> from pkex.models import InterventionalRegressor
+    >>> random = np.random.default_rng(0)
+    >>> z = random.normal(size=150)
+    >>> x = z + 0.5 * random.normal(size=150)
+    >>> y = x - 2.0 * z + 0.1 * random.normal(size=150)
+    >>> of_target = random.uniform(-3.0, 3.0, size=50)
+    >>> t = of_target + 0.1 * random.normal(size=50)
+    >>> model = InterventionalRegressor().fit(x[:, None], y, t, of_target, adjustment_variables=z)
+    >>> low, high = model.predict([[-0.5], [0.5]])
+    >>> bool(0.8 < high - low < 1.1)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        adjustment: _Adjustment = "back-door",
+        method: _Method = "BayesIMP",
+        kernel: Kernel | None = None,
+        adjustment_kernel: Kernel | None = None,
+        mediator_kernel: Kernel | None = None,
+        regularization: float | None = None,
+        noise: float | None = None,
+        n_jobs: int | None = -1,
+    ) -> None:
+        self.adjustment = adjustment
+        self.method = method
+        self.kernel = kernel
+        self.adjustment_kernel = adjustment_kernel
+        self.mediator_kernel = mediator_kernel
+        self.regularization = regularization
+        self.noise = noise
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        X: ArrayLike,
+        mediator: ArrayLike,
+        y: ArrayLike,
+        target_mediator: ArrayLike,
+        *,
+        adjustment_variables: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (N, d)
+            Treatments of the first data set.
+        mediator : array-like of shape (N,) or (N, p)
+            The mediating variable of the first data set.
+        y : array-like of shape (M,)
+            Targets of the second data set.
+        target_mediator : array-like of shape (M,) or (M, p)
+            The mediating variable of the second data set.
+        adjustment_variables : array-like of shape (N,) or (N, q), optional
+            Variables of the first data set that adjust for confounding.
+
+        Returns
+        -------
+        InterventionalRegressor
+            The fitted estimator.
+        """
+        rows = validated(self, X, dtype=np.float64, ensure_min_samples=2)
+        own = as_columns(mediator, "mediator", len(rows), "X")
+        targets = as_vector(y, "y", n_rows=length_of(y), rows_of="target_mediator")
+        others = as_columns(target_mediator, "target_mediator", len(targets), "y")
+        adjusting = None
+        if adjustment_variables is not None:
+            adjusting = as_columns(adjustment_variables, "adjustment_variables", len(rows), "X")
+        self._check(own, targets, others, adjusting)
+
+        mean = float(targets.mean())
+        data, nuclear = self._mediator_data(own, others, targets - mean)
+        self.mediator_kernel_, self.amplitude_ = data.kernel, data.amplitude
+        self.noise_ = data.amplitude * data.ratio
+        features = embedding_features(own, data.kernel, nuclear)
+        causes = self._causes(rows, adjusting, features)
+        whitened = solve_triangular(causes.factor, features, lower=True)
+        self.embedding_amplitude_ = float(np.mean(np.square(whitened)))
+        effect = causes.effect(self._moments(data, nuclear))
+        names = getattr(self, "feature_names_in_", None)
+        self.kernel_expansion_ = KernelExpansion(
+            rows,
+            effect.coefficients,
+            effect.kernel,
+            mean,
+            feature_names=None if names is None else tuple(map(str, names)),
+        )
+        self._variance = effect.variance
+        return self
+
+    def predict(
+        self, X: ArrayLike, return_std: bool = False, return_cov: bool = False
+    ) -> Float | tuple[Float, Float]:
+        """Predict the effect E[T | do(X = x)].
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n, d)
+        return_std, return_cov : bool, default False
+            Also return the standard deviation of the effect (n,), or the covariance (n, n). The
+            variance of single targets is not part of it.
+
+        Returns
+        -------
+        ndarray of shape (n,), or this and a second array
+        """
+        check_is_fitted(self, "kernel_expansion_")
+        if return_std and return_cov:
+            raise ValueError("return_std and return_cov were both given. Choose one of them")
+        rows = validated(self, X, dtype=np.float64, reset=False)
+        n_threads = thread_count(self.n_jobs)
+        mean = self.kernel_expansion_._function.evaluate(rows, n_threads=n_threads)
+        if return_std:
+            variance = self._variance.evaluate(rows, n_threads=n_threads)
+            return mean, np.sqrt(np.maximum(variance, 0.0))
+        if return_cov:
+            return mean, self._variance.latent.covariance(rows)
+        return mean
+
+    def _check(self, own: Float, targets: Float, others: Float, adjusting: Float | None) -> None:
+        check_choice("adjustment", self.adjustment, get_args(_Adjustment), {})
+        check_choice("method", self.method, get_args(_Method), {})
+        check_kernels(self, "kernel", "adjustment_kernel", "mediator_kernel")
+        for name in ("regularization", "noise"):
+            if getattr(self, name) is not None:
+                checked_number(name, getattr(self, name), may_be_0=False)
+        if own.shape[1] != others.shape[1]:
+            raise ValueError(
+                "mediator and target_mediator must have the same columns; got "
+                f"{own.shape[1]} and {others.shape[1]} columns"
+            )
+        if len(targets) < 2 or not np.ptp(targets) > 0.0:
+            raise ValueError("y must have two or more targets that differ")
+        if adjusting is None and self.adjustment == "front-door":
+            raise ValueError(
+                'adjustment="front-door" requires adjustment_variables, which intercept the effect '
+                "of X on the mediator. Pass them to fit"
+            )
+        if adjusting is None and self.adjustment_kernel is not None:
+            raise ValueError(
+                "adjustment_kernel was given, but no adjustment_variables. Pass them to fit, or "
+                "leave the kernel out"
+            )
+
+    def _mediator_data(
+        self, own: Float, others: Float, targets: Float
+    ) -> tuple[MediatorData, NuclearKernel | None]:
+        """Return the process of targets, and the nuclear dominant kernel of a Gaussian one."""
+        passed = self.mediator_kernel
+        if passed is not None:
+            passed = amplitude_and_kernel(passed)[1]
+            if self.method != "IMP" and not isinstance(passed, RBF):
+                raise ValueError(
+                    f"mediator_kernel must be RBF for method={self.method!r}; got {passed!r}. "
+                    'Pass RBF(...), or method="IMP", which supports any kernel'
+                )
+        everything = np.concatenate([own, others])
+
+        def covariance(kernel: Kernel) -> Float:
+            if self.method == "BayesIMP":
+                assert isinstance(kernel, RBF)
+                return NuclearKernel.over(kernel, everything)(others)
+            return kernel(others)
+
+        likelihood = TargetLikelihood(others, targets, passed, covariance, self.noise)
+        kernel, amplitude, noise = likelihood.maximized()
+        nuclear = NuclearKernel.over(kernel, everything) if isinstance(kernel, RBF) else None
+        return MediatorData(own, others, targets, kernel, amplitude, noise / amplitude), nuclear
+
+    def _causes(self, rows: Float, adjusting: Float | None, features: Float) -> Causes:
+        """Return the causes with the parameters that were passed, and the best others."""
+        given = self.regularization
+        causes: list[tuple[Float, Kernel | None]] = [(rows, self.kernel)]
+        if adjusting is not None:
+            causes.append((adjusting, self.adjustment_kernel))
+        kernels, regularization = EmbeddingLikelihood(features, causes, given).maximized()
+        self.kernel_, self.regularization_ = kernels[0], regularization
+        self.first_kernel_ = self.first_regularization_ = None
+        self.adjustment_kernel_ = None if adjusting is None else kernels[1]
+        if adjusting is None or self.adjustment_kernel_ is None:
+            return Causes.back_door(rows, self.kernel_, None, regularization)
+        gram = self.adjustment_kernel_(adjusting)
+        if self.adjustment == "back-door":
+            return Causes.back_door(rows, self.kernel_, gram, regularization)
+        of_adjusting = embedding_features(adjusting, self.adjustment_kernel_, None)
+        (first,), of_first = EmbeddingLikelihood(of_adjusting, causes[:1], given).maximized()
+        self.first_kernel_, self.first_regularization_ = first, of_first
+        return Causes.front_door(rows, self.kernel_, gram, regularization, (first, of_first))
+
+    def _moments(self, data: MediatorData, nuclear: NuclearKernel | None) -> Moments:
+        if self.method == "IMP":
+            return data.with_fixed_embedding()
+        assert nuclear is not None
+        if self.method == "BayesIME":
+            return data.with_fixed_function(nuclear, self.embedding_amplitude_)
+        return data.with_processes(nuclear, self.embedding_amplitude_)

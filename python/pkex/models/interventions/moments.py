@@ -1,0 +1,138 @@
+"""The mean and covariance of ⟨f, μ_x⟩, for a function f of mediators and the embedding μ_x.
+
+For a treatment x, e(x) are the kernel values between the rows of the first data set and the causes
+under do(x), and E_x = e(x)ᵀ (K_Ω + λ 1)⁻¹. All methods have moments of one form:
+
+    mean E_x c,  covariance E_x A E_x'ᵀ + b F_xx' − d G_xx',
+
+where F_xx' is the prior inner product of causes under do(x) and do(x'), and G_xx' = E_x e(x').
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from pkex.kernels import Kernel
+from pkex.models.interventions.nuclear_kernel import NuclearKernel, inverse_root
+from pkex.typing import Float
+
+__all__ = ["MediatorData", "Moments", "embedding_features"]
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """The coefficients of the mean and the covariance.
+
+    Parameters
+    ----------
+    mean : ndarray of shape (N,)
+        c.
+    within : ndarray of shape (N, N)
+        A, the covariance due to f.
+    prior, reduction : float
+        b and d, the covariance due to the embedding.
+    """
+
+    mean: Float
+    within: Float
+    prior: float = 0.0
+    reduction: float = 0.0
+
+
+def embedding_features(mediators: Float, kernel: Kernel, nuclear: NuclearKernel | None) -> Float:
+    """Return the features K W of mediators, where R⁻¹ = W Wᵀ (see `EmbeddingLikelihood`).
+
+    Without a nuclear dominant kernel, R is that of the empirical measure, K² / N.
+    """
+    gram = kernel(mediators)
+    dominant = gram @ gram / len(gram) if nuclear is None else nuclear(mediators)
+    features: Float = gram @ inverse_root(dominant)
+    return features
+
+
+@dataclass(frozen=True, eq=False)
+class MediatorData:
+    """The mediators of both data sets, and the process f of targets.
+
+    Parameters
+    ----------
+    own : ndarray of shape (N, p)
+        y of the first data set.
+    others : ndarray of shape (M, p)
+        ỹ of the second one.
+    targets : ndarray of shape (M,)
+        t minus its mean.
+    kernel : Kernel
+        k.
+    amplitude, ratio : float
+        The prior variance of f relative to its kernel; the variance of the noise divided by it.
+    """
+
+    own: Float
+    others: Float
+    targets: Float
+    kernel: Kernel
+    amplitude: float
+    ratio: float
+
+    def with_fixed_embedding(self) -> Moments:
+        """Return the moments for a process f with covariance k (IMP, proposition 4.3.1)."""
+        cross = self.kernel(self.own, self.others)
+        factor = self._factor(self.kernel(self.others))
+        known = cross @ cho_solve(factor, cross.T)
+        within = self.amplitude * (self.kernel(self.own) - known)
+        return Moments(cross @ cho_solve(factor, self.targets), (within + within.T) / 2.0)
+
+    def with_fixed_function(self, nuclear: NuclearKernel, scale: float) -> Moments:
+        """Return the moments for ridge regression f (BayesIME, proposition 4.3.3).
+
+        Parameters
+        ----------
+        nuclear : NuclearKernel
+            r.
+        scale : float
+            The prior covariance of the embedding is scale · k_Ω · r.
+        """
+        dual = cho_solve(self._factor(self.kernel(self.others)), self.targets)
+        root = inverse_root(nuclear(self.own))
+        known = root.T @ (nuclear(self.own, self.others) @ dual)
+        return Moments(
+            self.kernel(self.own) @ (root @ known),
+            np.zeros((len(self.own), len(self.own))),
+            scale * float(dual @ nuclear(self.others) @ dual),
+            scale * float(known @ known),
+        )
+
+    def with_processes(self, nuclear: NuclearKernel, scale: float) -> Moments:
+        """Return the moments for processes f and μ with covariance r (BayesIMP, 4.3.4).
+
+        Both are approximated by kernel expansions at all mediators ŷ: with K_ŷŷ⁻¹ = V Vᵀ, their
+        inner product is (Vᵀ f(ŷ))ᵀ (Vᵀ μ_x(ŷ)), a product of independent Gaussian vectors. The mean
+        is that of its derivation: equation 4.16 has K_yŷ in place of K_yy R_yy⁻¹ R_yŷ.
+        """
+        everything = np.concatenate([self.own, self.others])
+        basis = inverse_root(self.kernel(everything))
+        prior = basis.T @ nuclear(everything) @ basis
+        cross = basis.T @ nuclear(everything, self.others)
+        factor = self._factor(nuclear(self.others))
+        f = cross @ cho_solve(factor, self.targets)
+        f_covariance = self.amplitude * (prior - cross @ cho_solve(factor, cross.T))
+
+        root = inverse_root(nuclear(self.own))
+        known = basis.T @ (nuclear(everything, self.own) @ root)
+        means = self.kernel(self.own) @ root @ known.T
+        second_moment = np.outer(f, f) + f_covariance
+        within = means @ f_covariance @ means.T
+        return Moments(
+            means @ f,
+            (within + within.T) / 2.0,
+            scale * float((second_moment * prior).sum()),
+            scale * float((second_moment * (known @ known.T)).sum()),
+        )
+
+    def _factor(self, gram: Float) -> tuple[Float, bool]:
+        factor: tuple[Float, bool] = cho_factor(gram + self.ratio * np.eye(len(gram)), lower=True)
+        return factor
