@@ -5,8 +5,9 @@ use std::hint::black_box;
 use std::ops::ControlFlow;
 
 use pkex_core::{
-    Background, Classes, Density, Error, Expansion, Factor, Family, Matrix, Measure, Method,
-    PairProblem, PairSigmoids, Players, Settings, TargetWeights, Term, ValueFunction, Weighting,
+    Background, Classes, Coalitions, Density, Error, Expansion, Factor, Family, Matrix, Measure,
+    Method, PairProblem, PairSigmoids, Players, Settings, TargetWeights, Term, ValueFunction,
+    Weighting,
 };
 
 /// A computation of any size; it returns the number of factors (players × evaluations) it has.
@@ -101,8 +102,9 @@ fn all_coalitions(rows: usize, settings: &Settings) -> f64 {
     let model = Model { features: 12, ..MODEL };
     let (expansion, x) = (model.expansion(), model.numbers(4, rows * model.features));
     let x = Matrix::of_shape(&x, [rows, model.features]);
+    let all = Coalitions::Range(0..1 << model.features);
     let values =
-        expect(expansion.coalition_values(x, ValueFunction::Neutral, None, settings, &mut go_on));
+        expect(expansion.coalition_values(x, ValueFunction::Neutral, &all, settings, &mut go_on));
     (black_box(values).len() * model.points) as f64
 }
 

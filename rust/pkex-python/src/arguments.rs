@@ -88,6 +88,13 @@ pub enum GameArgument<'py> {
     Against((String, PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>)),
 }
 
+/// The numbers of coalitions as (start, stop), or booleans of listed ones.
+#[derive(FromPyObject)]
+pub enum CoalitionsArgument<'py> {
+    Range((usize, usize)),
+    Listed(PyReadonlyArray2<'py, bool>),
+}
+
 /// Creates a game against background rows and their weights.
 type Against = fn(Array, Vec<f64>) -> Game;
 

@@ -2,7 +2,7 @@
 //! and a background row.
 //!
 //! `factors`: present and absent factors, block by block; `tables`: the products of all coalitions
-//! of a few players; `all`: the values of all coalitions; `listed`: the values of listed
+//! of a few players; `all`: the values of all coalitions, or of a range of them; `listed`: the values of listed
 //! coalitions; `values`: the walk over rows and background rows.
 
 pub(crate) mod all;
