@@ -19,6 +19,7 @@ from pkex.functions.products import Products
 from pkex.games.coalitions import coalition_numbers, coalitions, coalitions_in
 from pkex.games.conditioning import Weights
 from pkex.games.indices import PAIRS, SHAPLEY, Quantity
+from pkex.games.orders import Orders
 from pkex.games.player_limits import GROUP_COLUMNS, MOST_OF_DIVIDENDS
 from pkex.games.selected_pairs import pairs_with_others
 from pkex.games.value_functions import NEUTRAL, Game
@@ -37,9 +38,9 @@ __all__ = [
     "rows_near",
 ]
 
-# The members of coalitions as booleans of shape (count, players), or a range of the numbers of
-# coalitions: of the 2^k that agree in all but the first k players.
-Members: TypeAlias = NDArray[np.bool_] | range
+# The members of coalitions as booleans of shape (count, players); a range of the numbers of
+# coalitions, of the 2^k that agree in all but the first k players; or those along permutations.
+Members: TypeAlias = NDArray[np.bool_] | range | Orders
 
 # Maps weights of background rows and the present columns, booleans of shape (d,), to the weighted
 # means of outputs, shape (n, outputs).
@@ -233,7 +234,7 @@ class Function(ABC):
         game : Game
             Interventional, neutral or marginal; in the latter two, a coalition has a single output,
             its value.
-        members : ndarray of bool, shape (count, players), or range
+        members : ndarray of bool, shape (count, players), or range or Orders
         how : Computation
 
         Returns
@@ -278,8 +279,9 @@ class Function(ABC):
         for player in range(p):
             halves = table.reshape(-1, 2, 2**player, self.n_outputs)
             halves[:, 1] += halves[:, 0]
-        numbers = members if isinstance(members, range) else coalition_numbers(members)
-        return finite(table[numbers])
+        if isinstance(members, range):
+            return finite(table[members])
+        return finite(table[coalition_numbers(self._members(members))])
 
     @property
     def is_additive(self) -> bool:
@@ -316,7 +318,7 @@ class Function(ABC):
         """Return the members of coalitions, shape (count, players)."""
         if isinstance(members, range):
             return coalitions_in(members, np.arange(self.n_players))
-        return members
+        return members.members if isinstance(members, Orders) else members
 
     def conditional_means(
         self, X: Float, rows: Float, landmarks: NDArray[np.intp] | None

@@ -89,7 +89,7 @@ class CoalitionGames(ABC):
         ----------
         X : ndarray of shape (n, d)
         game : Game
-        members : ndarray of bool, shape (count, players), or range
+        members : ndarray of bool, shape (count, players), or range or Orders
         how : Computation
         row_name : callable
             Maps the number of a row to its name in messages.

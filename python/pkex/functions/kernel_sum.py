@@ -28,6 +28,7 @@ from pkex.functions.series_products import products_of_series
 from pkex.functions.sparse_pairs import are_faster, packed_rows, selected_pairs
 from pkex.functions.squares import PairSquares, unsupported_squares
 from pkex.games.indices import SHAPLEY, Quantity
+from pkex.games.orders import Orders
 from pkex.games.player_limits import MOST_OF_DIVIDENDS, MOST_PLAYERS
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import owned, read_only
@@ -312,9 +313,11 @@ class KernelSum(Function):
             return super().coalition_outputs(row, game, members, how)
         self._allowed.check(row[None], "X")
         engine_game = self._packing.engine_game(game).packed
-        some: NDArray[np.bool_] | tuple[int, int]
+        some: NDArray[np.bool_] | NDArray[np.int64] | tuple[int, int]
         if isinstance(members, range):
             some = members.start, members.stop
+        elif isinstance(members, Orders):
+            some = members.permutations
         else:
             some = np.ascontiguousarray(members)
         options: dict[str, Any] = {"summation": how.summation, "n_threads": how.n_threads}

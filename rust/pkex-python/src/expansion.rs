@@ -1,11 +1,12 @@
 //! Kernel expansions and their games: `pkex._core.Expansion`.
 
 use numpy::{PyArray1, PyArray2, PyArray3, PyArray4, PyReadonlyArray1, PyReadonlyArray2};
-use pkex_core::{Coalitions, Matrix, Monitor, Players, Term};
+use pkex_core::{Matrix, Monitor, Players, Term};
 use pyo3::prelude::*;
 
 use crate::arguments::{
-    self, Array, CoalitionsArgument, Game, GameArgument, MeasureArgument, TermArgument, settings,
+    self, Array, CoalitionsArgument, Game, GameArgument, MeasureArgument, SelectedCoalitions,
+    TermArgument, settings,
 };
 use crate::call;
 
@@ -148,7 +149,8 @@ impl Expansion {
     }
 
     /// The values of coalitions, of shape (rows, background rows or 1, outputs, coalitions): those
-    /// that are rows of booleans, or a range (start, stop) of the numbers whose bits are players.
+    /// that are rows of booleans, a range (start, stop) of the numbers whose bits are players, or those
+    /// of the first 1, …, p − 1 and of the last 1, …, p − 1 players of orders.
     #[pyo3(signature = (X, game, coalitions, *, summation, n_threads, progress = None))]
     #[expect(non_snake_case, reason = "X is what Python's users call it")]
     #[expect(clippy::too_many_arguments, reason = "the game and how it is computed")]
@@ -164,18 +166,11 @@ impl Expansion {
     ) -> PyResult<Bound<'py, PyArray4<f64>>> {
         let x = Array::copied("X", &X)?;
         let game = Game::copied(game)?;
-        let members: Vec<bool> = match &coalitions {
-            CoalitionsArgument::Range(_) => Vec::new(),
-            CoalitionsArgument::Listed(members) => members.as_array().iter().copied().collect(),
-        };
-        let coalitions = match coalitions {
-            CoalitionsArgument::Range((start, stop)) => Coalitions::Range(start..stop),
-            CoalitionsArgument::Listed(_) => Coalitions::Listed(&members),
-        };
+        let selected = SelectedCoalitions::copied(coalitions)?;
         let settings = settings(summation, n_threads)?;
         let worths = call::run(py, progress, |monitor: Monitor<'_>| {
             let game = game.value_function();
-            self.0.coalition_values(x.matrix(), game, &coalitions, &settings, monitor)
+            self.0.coalition_values(x.matrix(), game, &selected.coalitions(), &settings, monitor)
         })?;
         let alternatives = game.alternatives();
         let [rows, outputs] = [x.rows(), self.0.outputs()];

@@ -7,6 +7,7 @@ use crate::absent::background::ValueFunction;
 use crate::coalitions::all::AllWorkspace;
 use crate::coalitions::factors::{AbsentValues, Rows};
 use crate::coalitions::listed::{Listed, ListedWorkspace};
+use crate::coalitions::orders::{Orders, OrdersWorkspace};
 use crate::error::Error;
 use crate::evaluations::packed::PackedExpansion;
 use crate::expansion::Expansion;
@@ -27,6 +28,9 @@ pub enum Coalitions<'a> {
     Range(Range<usize>),
     /// One boolean for each coalition and player, coalition by coalition.
     Listed(&'a [bool]),
+    /// Permutations of the players, one after another: for each of them the coalitions of its first
+    /// 1, …, p − 1 players, and those of its last 1, …, p − 1 players.
+    Orders(&'a [usize]),
 }
 
 impl Expansion {
@@ -61,6 +65,7 @@ impl Expansion {
         let selected = match coalitions {
             Coalitions::Range(range) => Selected::Range(range.clone()),
             Coalitions::Listed(members) => Selected::Listed(Listed::new(members, players)?),
+            Coalitions::Orders(orders) => Selected::Orders(Orders::new(orders, players)?),
         };
         let width = saturating_product([selected.count(), expansion.outputs()]);
         let alternatives = background.map_or(1, |rows| rows.rows());
@@ -131,7 +136,7 @@ impl Expansion {
                 let expected = format!("{players} entries of each coalition");
                 return shape("members", expected, format!("{} entries", members.len()));
             }
-            Coalitions::Listed(_) => {}
+            Coalitions::Listed(_) | Coalitions::Orders(_) => {}
         }
         Ok(())
     }
@@ -141,6 +146,7 @@ impl Expansion {
 enum Selected {
     Range(Range<usize>),
     Listed(Listed),
+    Orders(Orders),
 }
 
 impl Selected {
@@ -148,6 +154,7 @@ impl Selected {
         match self {
             Self::Range(range) => range.len(),
             Self::Listed(listed) => listed.count(),
+            Self::Orders(orders) => orders.count(),
         }
     }
 }
@@ -157,6 +164,7 @@ enum Workspace<'a> {
     /// With the number of the first coalition.
     Range(AllWorkspace, usize),
     Listed(ListedWorkspace, &'a Listed),
+    Orders(OrdersWorkspace, &'a Orders),
 }
 
 impl<'a> Workspace<'a> {
@@ -172,6 +180,9 @@ impl<'a> Workspace<'a> {
             }
             Selected::Listed(listed) => {
                 Self::Listed(ListedWorkspace::new(expansion, listed, memory)?, listed)
+            }
+            Selected::Orders(orders) => {
+                Self::Orders(OrdersWorkspace::new(expansion, orders, memory)?, orders)
             }
         })
     }
@@ -189,6 +200,9 @@ impl<'a> Workspace<'a> {
             }
             Self::Listed(workspace, listed) => {
                 workspace.compute(expansion, rows, listed, context, values);
+            }
+            Self::Orders(workspace, orders) => {
+                workspace.compute(expansion, rows, orders, context, values);
             }
         }
     }

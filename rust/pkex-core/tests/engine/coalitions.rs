@@ -89,6 +89,45 @@ fn ranges_of_coalitions_have_the_worths_that_they_have_among_all() {
 }
 
 #[test]
+fn coalitions_along_orders_have_the_worths_that_they_have_among_all() {
+    // More points than are added at a time.
+    let case = Case::new(290, 3, 2, 0.8);
+    let settings = Settings::default();
+    let orders = [[2, 0, 3, 1], [0, 1, 2, 3], [3, 1, 0, 2]];
+    let numbers: Vec<usize> = orders
+        .iter()
+        .flat_map(|order| {
+            let number = |players: &[usize]| players.iter().map(|player| 1 << player).sum();
+            let of_first = (1..PLAYERS).map(move |size| number(&order[..size]));
+            of_first.chain((1..PLAYERS).map(move |size| number(&order[PLAYERS - size..])))
+        })
+        .collect();
+    for kind in KINDS {
+        let all = coalition_values(&case, kind, &ALL, &settings);
+        let orders = Coalitions::Orders(orders.as_flattened());
+        let some = coalition_values(&case, kind, &orders, &settings);
+        for (all, some) in all.chunks(COALITIONS).zip(some.chunks(numbers.len())) {
+            for (&number, coalition_value) in numbers.iter().zip(some) {
+                let error = (coalition_value - all[number]).abs();
+                assert!(error < 1e-13, "{kind:?} {number}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn orders_that_are_not_permutations_are_errors() {
+    let case = Case::new(20, 3, 2, 0.8);
+    let (expansion, settings) = (case.expansion(), Settings::default());
+    for orders in [&[0, 1, 2, 2][..], &[0, 1, 2, 4], &[0, 1, 2, 3, 0]] {
+        let go_on = &mut |_, _| ControlFlow::Continue(());
+        let (game, orders) = (case.game(Kind::Neutral), Coalitions::Orders(orders));
+        let found = expansion.coalition_values(case.rows(), game, &orders, &settings, go_on);
+        assert!(matches!(found, Err(Error::Shape { argument: "orders", .. })));
+    }
+}
+
+#[test]
 fn other_ranges_of_coalitions_are_errors() {
     let case = Case::new(20, 3, 2, 0.8);
     let (expansion, settings) = (case.expansion(), Settings::default());
@@ -105,7 +144,12 @@ fn worths_have_equal_bits_for_any_threads_and_levels() {
     let case = Case::new(700, 20, 3, 0.8);
     let few = members([1, 7, 12].into_iter());
     for summation in [Summation::Compensated, Summation::Plain] {
-        for coalitions in [ALL, Coalitions::Range(4..8), Coalitions::Listed(&few)] {
+        for coalitions in [
+            ALL,
+            Coalitions::Range(4..8),
+            Coalitions::Listed(&few),
+            Coalitions::Orders(&[1, 3, 0, 2]),
+        ] {
             let first = Settings { summation, ..Settings::default() };
             let expected = coalition_values(&case, Kind::Interventional, &coalitions, &first);
             let fused = Level::ALL.iter().filter(|level| {

@@ -184,6 +184,14 @@ fn other_explanations(settings: &Settings) -> Results {
         settings,
         &mut go_on,
     );
+    let order = [4, 0, 8, 2, 6, 1, 7, 3, 5];
+    let along = grouped.coalition_values(
+        rows,
+        ValueFunction::Interventional(background),
+        &Coalitions::Orders(&order),
+        settings,
+        &mut go_on,
+    );
 
     let decisions = data(8, 4 * ROWS);
     let sigmoids = PairSigmoids { slopes: &[-1.0; 6], offsets: &[0.125; 6] };
@@ -220,6 +228,7 @@ fn other_explanations(settings: &Settings) -> Results {
         ("coalitions, all", all.unwrap()),
         ("coalitions, a range", some.unwrap()),
         ("coalitions, listed", listed.unwrap()),
+        ("coalitions, along an order", along.unwrap()),
         ("coupled probabilities of four classes", coupled.unwrap()),
         ("300 features", of_many.unwrap()),
     ];
