@@ -30,6 +30,7 @@ BODIES = {
     "absent::point_means::AddPairsOfPoints": 0,
     "simd::sum::AddWeighted": 0,
     "coalitions::all::Multiply": 0,
+    "coalitions::orders::AddUp": 0,
     "coupling::Couple": 51,
 }
 

@@ -31,7 +31,7 @@ def estimating(model, background, rows):
     return lambda: explainer.shap_values(rows, silent=True)[..., 1]
 
 
-@pytest.mark.parametrize("d", [12, 16])
+@pytest.mark.parametrize("d", [12, 16, 20])
 def test_exact_probabilities(turns, add_comparison, add_row, d):
     model, X, background = classifier(440, d, 300)
     explainer = pkex.Explainer(model.predict_proba, background)

@@ -127,7 +127,7 @@ class Expansion:
         self,
         X: NDArray[np.float64],
         game: _Game,
-        members: NDArray[np.bool_] | None,
+        coalitions: NDArray[np.bool_] | NDArray[np.int64] | tuple[int, int],
         *,
         summation: str,
         n_threads: int,

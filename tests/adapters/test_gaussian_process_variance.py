@@ -229,11 +229,11 @@ def test_standard_deviations_are_not_for_the_neutral_game_nor_for_many_features(
         ValueError, match=r"is not available for target=.std.: .* is not a variance"
     ):
         pkex.Explainer(model, target="std", value_function="neutral")
-    rows = np.random.default_rng(0).normal(size=(20, 17))
+    rows = np.random.default_rng(0).normal(size=(20, 21))
     wide = GaussianProcessRegressor(RBF(3.0) + NOISE, optimizer=None).fit(rows, rows[:, 0])
     explainer = pkex.Explainer(wide, rows[:3], target="std")
     with pytest.raises(
-        ValueError, match=r"supports up to 16 features.*Explainer\(\.\.\.\)\.estimate"
+        ValueError, match=r"supports up to 20 features.*Explainer\(\.\.\.\)\.estimate"
     ):
         explainer(rows[:1])
     estimate = explainer.estimate(rows[3:4], n_permutations=20, random_state=0)

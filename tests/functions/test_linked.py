@@ -1,15 +1,19 @@
 """Functions of a model's outputs: transforms and links, and what they refuse."""
 
+from math import factorial
+
 import numpy as np
 import pytest
 import scipy.stats
 from brute_force import coalitions, imputed, marginal, shapley_weights
-from scipy.special import softmax
+from scipy.special import expit, softmax
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 
 import pkex
+from pkex.functions import coalitionwise
 from pkex.kernels import RBF, Additive, Linear, Polynomial
 
 D = 5
@@ -25,7 +29,7 @@ MODELS = {
     "pipeline": make_pipeline(StandardScaler(), SVR()),
 }
 BY_NAME = {name: model.fit(X, Y) for name, model in MODELS.items()}
-WIDE = SVR().fit(RNG.normal(size=(30, 20)), np.arange(30.0))
+WIDE = SVR().fit(RNG.normal(size=(30, 21)), np.arange(30.0))
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -103,7 +107,7 @@ def test_neutral_games_of_any_kernel_are_made_of_the_worths_of_all_coalitions(ke
 
 def test_a_single_background_row_is_drawn_alike_in_both_games():
     options = {"transform": np.tanh, "groups": {"many": range(12)}}
-    row, rows = np.ones((1, 20)), np.zeros((2, 20))
+    row, rows = np.ones((1, 21)), np.zeros((2, 21))
     values = [
         pkex.Explainer(WIDE, row, value_function=name, **options).shap_values(rows)
         for name in ("marginal", "interventional")
@@ -112,14 +116,66 @@ def test_a_single_background_row_is_drawn_alike_in_both_games():
 
 
 def test_more_features_than_can_be_enumerated_are_refused_with_their_number_and_what_to_do():
-    explainer = pkex.Explainer(WIDE, np.zeros((2, 20)), transform=np.tanh)
+    explainer = pkex.Explainer(WIDE, np.zeros((2, 21)), transform=np.tanh)
     with pytest.raises(
-        ValueError, match=r"2\^20 .*20 features.*Explainer\(\.\.\.\)\.estimate\(X, n_p"
+        ValueError, match=r"2\^21 .*21 features.*Explainer\(\.\.\.\)\.estimate\(X, n_p"
     ):
-        explainer(np.ones((1, 20)))
-    groups = {"many": range(5, 20)}
-    grouped = pkex.Explainer(WIDE, np.zeros((2, 20)), transform=np.tanh, groups=groups)
-    assert grouped(np.ones((1, 20))).values.shape == (1, 6)
+        explainer(np.ones((1, 21)))
+    groups = {"many": range(5, 21)}
+    grouped = pkex.Explainer(WIDE, np.zeros((2, 21)), transform=np.tanh, groups=groups)
+    assert grouped(np.ones((1, 21))).values.shape == (1, 6)
+
+
+def test_backgrounds_with_too_many_coalitions_name_the_number_of_rows():
+    groups = {"two": [0, 1]}
+    explainer = pkex.Explainer(WIDE, np.zeros((129, 21)), transform=np.tanh, groups=groups)
+    with pytest.raises(ValueError, match=r"^background has 129 rows.*up to 128 background rows"):
+        explainer(np.ones((1, 21)))
+
+
+@pytest.mark.parametrize(
+    "model", [SVC(probability=True, random_state=0), CalibratedClassifierCV(SVC(), ensemble=False)]
+)
+@pytest.mark.filterwarnings("ignore:.*probability:FutureWarning")
+def test_coalitions_in_blocks_equal_brute_force(model, monkeypatch):
+    model.fit(X, np.digitize(Y, [-0.5, 0.5]))
+    explainer = pkex.Explainer(model.predict_proba, Z)
+    pairs = explainer.interactions(ROWS).values
+    monkeypatch.setattr(coalitionwise, "_MOST_TOGETHER", 4)
+    found = explainer(ROWS)
+    for row, values in zip(ROWS, found.values, strict=True):
+        games = [imputed(model.predict_proba, row, Z, EQUAL, members) for members in coalitions(D)]
+        np.testing.assert_allclose(values, shapley_weights(D) @ games, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(explainer.interactions(ROWS).values, pairs, rtol=0, atol=1e-14)
+
+
+def test_values_of_eighteen_features_are_those_of_all_coalitions():
+    d, n = 18, 12
+    rng = np.random.default_rng(2)
+    points, (row, *background) = rng.normal(size=(n, d)), rng.normal(size=(3, d))
+    coefficients = rng.normal(size=n)
+    function = pkex.KernelExpansion(points, coefficients, RBF(4.0))
+    games = np.zeros(2**d)
+    for other in background:
+        outputs = coefficients[:, None]
+        for j in range(d):
+            absent, present = (
+                np.exp(-((z - points[:, j]) ** 2) / 32.0) for z in (other[j], row[j])
+            )
+            outputs = np.concatenate(
+                [outputs * absent[:, None], outputs * present[:, None]], axis=1
+            )
+        games += expit(outputs.sum(axis=0)) / 2.0
+    sizes = np.array([number.bit_count() for number in range(2 ** (d - 1))])
+    weights = np.array([factorial(s) * factorial(d - 1 - s) / factorial(d) for s in range(d)])
+    halves = [games.reshape(-1, 2, 2**j) for j in range(d)]
+    expected = [weights[sizes] @ (half[:, 1] - half[:, 0]).ravel() for half in halves]
+    found = [
+        pkex.Explainer(function, background, transform=expit, n_jobs=n_jobs).shap_values([row])[0]
+        for n_jobs in (1, 2)
+    ]
+    np.testing.assert_array_equal(*found)
+    np.testing.assert_allclose(found[0], expected, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize(

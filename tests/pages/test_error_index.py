@@ -35,7 +35,7 @@ X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=["a", "b
 Y = X + 0.5
 TEXTS = ["a good day", "a bad day"]
 target = X["a"] - X["b"]
-WIDE = np.random.default_rng(1).normal(size=(60, 17))
+WIDE = np.random.default_rng(1).normal(size=(60, 21))
 
 
 def regressor() -> SVR:
@@ -102,11 +102,14 @@ CASES: dict[str, Callable[[], object]] = {
     "Background not used": lambda: pkex.Explainer(regressor(), X, value_function="neutral"),
     "Unknown value function": lambda: pkex.Explainer(regressor(), value_function="conditional"),
     "Unknown embedding": lambda: pkex.Observational(embedding="kernel"),
-    "More than 16 features": lambda: pkex.Explainer(calibrated(WIDE).predict_proba, WIDE)(WIDE),
+    "More than 20 features": lambda: pkex.Explainer(calibrated(WIDE).predict_proba, WIDE)(WIDE),
+    "Too many background rows for 17 to 20 features": lambda: pkex.Explainer(
+        calibrated(WIDE).predict_proba, np.tile(WIDE, (4, 1)), groups={"pair": [0, 1]}
+    )(WIDE),
     "Estimates of exact values": lambda: pkex.Explainer(regressor()).estimate(X, n_coalitions=100),
     "Means of other values": lambda: pkex.Explainer(regressor())(X).sage(),
     "Targets with another index": lambda: pkex.Explainer(regressor()).loss(X, target[::-1]),
-    "More than 16 features of a loss": lambda: pkex.Explainer(SVR().fit(WIDE, target), WIDE).loss(
+    "More than 20 features of a loss": lambda: pkex.Explainer(SVR().fit(WIDE, target), WIDE).loss(
         WIDE, target
     ),
     "No class labels for a decision value": lambda: pkex.Explainer(classifier()).loss(X, target),

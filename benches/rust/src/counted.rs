@@ -5,8 +5,9 @@ use std::hint::black_box;
 use std::ops::ControlFlow;
 
 use pkex_core::{
-    Background, Classes, Density, Error, Expansion, Factor, Family, Matrix, Measure, Method,
-    PairProblem, PairSigmoids, Players, Settings, TargetWeights, Term, ValueFunction, Weighting,
+    Background, Classes, Coalitions, Density, Error, Expansion, Factor, Family, Matrix, Measure,
+    Method, PairProblem, PairSigmoids, Players, Settings, TargetWeights, Term, ValueFunction,
+    Weighting,
 };
 
 /// A computation of any size; it returns the number of factors (players × evaluations) it has.
@@ -33,7 +34,7 @@ const ROWS: [usize; 2] = [2, 6];
 const SAMPLE: [usize; 2] = [128, 256];
 
 /// All computations.
-pub const CASES: [Case; 16] = [
+pub const CASES: [Case; 17] = [
     Case { name: "neutral, 20 features", sizes: ROWS, run: |n, s| neutral(20, 1, n, s) },
     Case { name: "neutral, 100 features", sizes: ROWS, run: |n, s| neutral(100, 1, n, s) },
     Case { name: "neutral, 500 features", sizes: ROWS, run: |n, s| neutral(500, 1, n, s) },
@@ -50,6 +51,7 @@ pub const CASES: [Case; 16] = [
     Case { name: "Matérn 5/2, neutral, 20 features", sizes: ROWS, run: matern },
     Case { name: "coalitions of two, marginal, 40 features", sizes: ROWS, run: of_two },
     Case { name: "all coalitions of 12 features", sizes: ROWS, run: all_coalitions },
+    Case { name: "coalitions along orders of 40 features", sizes: ROWS, run: along_orders },
     Case { name: "coupling of three classes", sizes: SAMPLE, run: coupling },
     Case { name: "MMD, marginal, 20 features", sizes: SAMPLE, run: |n, s| mmd(true, n, s) },
     Case { name: "MMD, neutral, 20 features", sizes: SAMPLE, run: |n, s| mmd(false, n, s) },
@@ -101,8 +103,22 @@ fn all_coalitions(rows: usize, settings: &Settings) -> f64 {
     let model = Model { features: 12, ..MODEL };
     let (expansion, x) = (model.expansion(), model.numbers(4, rows * model.features));
     let x = Matrix::of_shape(&x, [rows, model.features]);
+    let all = Coalitions::Range(0..1 << model.features);
     let values =
-        expect(expansion.coalition_values(x, ValueFunction::Neutral, None, settings, &mut go_on));
+        expect(expansion.coalition_values(x, ValueFunction::Neutral, &all, settings, &mut go_on));
+    (black_box(values).len() * model.points) as f64
+}
+
+/// The factors are the products of coalitions and points.
+fn along_orders(rows: usize, settings: &Settings) -> f64 {
+    const ORDERS: usize = 20;
+    let model = Model { features: 40, ..MODEL };
+    let (expansion, x) = (model.expansion(), model.numbers(4, rows * model.features));
+    let x = Matrix::of_shape(&x, [rows, model.features]);
+    let order = |number: usize| (0..model.features).map(move |place| (7 * place + number) % 40);
+    let orders: Vec<usize> = (0..ORDERS).flat_map(order).collect();
+    let (game, along) = (ValueFunction::Neutral, Coalitions::Orders(&orders));
+    let values = expect(expansion.coalition_values(x, game, &along, settings, &mut go_on));
     (black_box(values).len() * model.points) as f64
 }
 

@@ -78,7 +78,7 @@ def _of_other_link(name: str, link: str, inverse: str) -> UnsupportedModelError:
         ": its predict is not a product over features. The linear predictor is "
         "linear = pkex.KernelExpansion([model.params], [1.0], pkex.kernels.Linear()), in the "
         f"columns of model.model.exog. pkex.Explainer(linear, background, transform={inverse}) "
-        "explains predict, exactly for up to 16 features",
+        "explains predict, exactly for up to 20 features",
     )
 
 

@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 
 from pkex.errors import InputError
 from pkex.execution.computation import Computation
-from pkex.functions.base import Function
+from pkex.functions.base import Function, Members
 from pkex.functions.coalitionwise import CoalitionGames, RowName, row_names
 from pkex.functions.linked import as_coalitionwise
+from pkex.games.orders import Orders
 from pkex.games.sampled_coalitions import SampledCoalitions
 from pkex.games.value_functions import Game
 from pkex.inputs.integers import as_integer
@@ -34,8 +35,8 @@ __all__ = ["CoalitionEstimator", "Estimator", "PermutationEstimator"]
 # shape (n, players, outputs).
 Estimator: TypeAlias = Callable[[Any, Float, Computation], tuple[Float, Float]]
 
-# The largest number of coalitions, or places of permutations, that are evaluated together.
-_BLOCK = 1 << 11
+# The largest number of places of permutations that are evaluated together.
+_BLOCK = 1 << 14
 # Fewest draws for an estimate of their spread, and fewest coalitions per feature.
 _LEAST, _LEAST_OF_FEATURE = 20, 4
 # Largest number of drawn numbers: about a gigabyte.
@@ -86,13 +87,13 @@ class PermutationEstimator:
         """Return means over pairs of permutations, and standard errors, both (players, outputs)."""
         count, p = self.orders.shape
 
-        def values(how: Computation, members: NDArray[np.bool_]) -> Float:
+        def values(how: Computation, members: Members) -> Float:
             values: Float = function.coalition_values(row, self.game, members, how, name)[0]
             return values
 
         ends = values(how.reporting(None), np.array([[False] * p, [True] * p]))
         step = max(1, _BLOCK // (2 * p))
-        blocks = [self.orders[start : start + step] for start in range(0, count, step)]
+        blocks = [Orders(self.orders[start : start + step]) for start in range(0, count, step)]
         contributions = []
         for number, block in enumerate(blocks):
             of_block = partial(values, how.part(number, len(blocks)))
@@ -103,21 +104,16 @@ class PermutationEstimator:
         return pairs.mean(axis=0), pairs.std(axis=0, ddof=1) / np.sqrt(count)
 
 
-def _contributions(
-    orders: NDArray[np.int64], ends: Float, values: Callable[[NDArray[np.bool_]], Float]
-) -> Float:
+def _contributions(orders: Orders, ends: Float, values: Callable[[Members], Float]) -> Float:
     """Return mean contributions over each pair, shape (permutations, players, outputs)."""
-    n_orders, p = orders.shape
-    places = np.argsort(orders, axis=1)[:, None]
-    sizes = np.arange(1, p)[:, None]
-    # The first features of a permutation, and of its reverse.
-    members = np.stack([places < sizes, p - 1 - places < sizes])
-    table = np.empty((2, n_orders, p + 1, ends.shape[1]))
+    n_orders, p = orders.permutations.shape
+    # Of the first features of a permutation, and of its reverse.
+    table = np.empty((n_orders, 2, p + 1, ends.shape[1]))
     table[:, :, 0], table[:, :, -1] = ends
-    table[:, :, 1:-1] = values(members.reshape(-1, p)).reshape(table[:, :, 1:-1].shape)
-    forward, backward = np.diff(table, axis=2)
-    by_place: Float = (forward + backward[:, ::-1]) / 2.0
-    return np.take_along_axis(by_place, places[:, 0, :, None], axis=1)
+    table[:, :, 1:-1] = values(orders).reshape(table[:, :, 1:-1].shape)
+    contributions = np.diff(table, axis=2)
+    by_place: Float = (contributions[:, 0] + contributions[:, 1, ::-1]) / 2.0
+    return np.take_along_axis(by_place, orders.places[:, :, None], axis=1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -124,7 +124,7 @@ class Explainer(SkopsGuard, AttributeHints):
     Notes
     -----
     Probabilities, standard deviations, outputs behind a `link` or `transform`, and observational
-    values are computed from all coalitions: exactly for up to 16 features (observational: 14), and
+    values are computed from all coalitions: exactly for up to 20 features (observational: 14), and
     by `estimate` for more. Groups count as one feature. All other outputs have no such limit, nor
     have exponentials of sums over features, such as models with a log link.
 
@@ -318,7 +318,7 @@ class Explainer(SkopsGuard, AttributeHints):
         """Estimate Shapley values of outputs with too many features for exact values.
 
         Probabilities and other outputs that are not sums over features have exact values for up to
-        16 features, from all 2^d coalitions: ``explainer(X)``. This method estimates them for any
+        20 features, from all 2^d coalitions: ``explainer(X)``. This method estimates them for any
         number of features, from random permutations of the features (each with its reverse) or,
         like KernelSHAP, from random coalitions (each with its complement). The value of each
         coalition is exact: a mean over the whole background. The estimates are unbiased, and their
@@ -477,7 +477,7 @@ class Explainer(SkopsGuard, AttributeHints):
             `X`, missing values or unknown class labels; if the loss is unknown or does not suit the
             output; or if exact values require the coalitions of too many features.
         UnsupportedModelError
-            If large coefficients of the model cancel, for more than 16 features.
+            If large coefficients of the model cancel, for more than 20 features.
 
         Notes
         -----
@@ -485,7 +485,7 @@ class Explainer(SkopsGuard, AttributeHints):
         that of a linear model, and for kernel expansions with ``value_function="marginal"`` or
         ``"neutral"``, by pairs of their points. In the neutral value function the prediction
         without features may be far from all targets, and signs of values do not show which
-        features help: prefer ``"marginal"``. Otherwise exact values take all coalitions of up to 16
+        features help: prefer ``"marginal"``. Otherwise exact values take all coalitions of up to 20
         features (observational: 14).
 
         References

@@ -16,10 +16,11 @@ from pkex.errors import InputError, Option, UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.execution.threads import thread_count
 from pkex.functions.products import Products
-from pkex.games.coalitions import all_coalitions, coalition_numbers, coalitions
+from pkex.games.coalitions import coalition_numbers, coalitions, coalitions_in
 from pkex.games.conditioning import Weights
 from pkex.games.indices import PAIRS, SHAPLEY, Quantity
-from pkex.games.player_limits import GROUP_COLUMNS, MOST_PLAYERS
+from pkex.games.orders import Orders
+from pkex.games.player_limits import GROUP_COLUMNS, MOST_OF_DIVIDENDS
 from pkex.games.selected_pairs import pairs_with_others
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only
@@ -37,9 +38,9 @@ __all__ = [
     "rows_near",
 ]
 
-# The members of coalitions as booleans of shape (count, players); None for all coalitions, in the
-# order of their numbers.
-Members: TypeAlias = NDArray[np.bool_] | None
+# The members of coalitions as booleans of shape (count, players); a range of the numbers of
+# coalitions, of the 2^k that agree in all but the first k players; or those along permutations.
+Members: TypeAlias = NDArray[np.bool_] | range | Orders
 
 # Maps weights of background rows and the present columns, booleans of shape (d,), to the weighted
 # means of outputs, shape (n, outputs).
@@ -233,7 +234,7 @@ class Function(ABC):
         game : Game
             Interventional, neutral or marginal; in the latter two, a coalition has a single output,
             its value.
-        members : ndarray of bool, shape (count, players), or None for all coalitions
+        members : ndarray of bool, shape (count, players), or range or Orders
         how : Computation
 
         Returns
@@ -261,11 +262,12 @@ class Function(ABC):
         By default, they are sums of dividends.
         """
         p = self.n_players
-        if p > MOST_PLAYERS:
+        if p > MOST_OF_DIVIDENDS:
             raise InputError(
                 Option("value_function", game.value_function),
                 f"of {p} features, behind a link or estimated, requires a kernel that is a product "
-                f"over features; other kernels are supported for up to {MOST_PLAYERS} features",
+                "over features; other kernels are supported for up to "
+                f"{MOST_OF_DIVIDENDS} features",
                 ["pass a background", GROUP_COLUMNS],
             )
         table = np.empty((2**p, self.n_outputs))
@@ -277,7 +279,9 @@ class Function(ABC):
         for player in range(p):
             halves = table.reshape(-1, 2, 2**player, self.n_outputs)
             halves[:, 1] += halves[:, 0]
-        return finite(table if members is None else table[coalition_numbers(members)])
+        if isinstance(members, range):
+            return finite(table[members])
+        return finite(table[coalition_numbers(self._members(members))])
 
     @property
     def is_additive(self) -> bool:
@@ -312,7 +316,9 @@ class Function(ABC):
 
     def _members(self, members: Members) -> NDArray[np.bool_]:
         """Return the members of coalitions, shape (count, players)."""
-        return all_coalitions(np.arange(self.n_players)) if members is None else members
+        if isinstance(members, range):
+            return coalitions_in(members, np.arange(self.n_players))
+        return members.members if isinstance(members, Orders) else members
 
     def conditional_means(
         self, X: Float, rows: Float, landmarks: NDArray[np.intp] | None

@@ -18,6 +18,9 @@ from pkex.typing import Float, Rows
 
 __all__ = ["CoalitionGames", "Coalitionwise", "RowName", "row_names"]
 
+# Coalitions of a row that are evaluated together, if all are.
+_MOST_TOGETHER = 1 << 16
+
 # Maps the number of a row to its name in messages.
 RowName: TypeAlias = Callable[[int], str]
 
@@ -44,13 +47,21 @@ class CoalitionGames(ABC):
     ) -> Float:
         """Return a quantity of rows, shape (n, coalitions, outputs); see `Function.explain`."""
         game = self._exact_game(X, game, quantity)
-        step, _ = self.block_sizes(2**self.n_players)
+        n_coalitions = 2**self.n_players
+        step, _ = self.block_sizes(n_coalitions)
         starts = range(0, max(1, X.shape[0]), step)
+        together = min(n_coalitions, _MOST_TOGETHER)
+        ranges = [range(first, first + together) for first in range(0, n_coalitions, together)]
         results = []
         for number, start in enumerate(starts):
             block, of_block = dense_rows(X[start : start + step]), how.part(number, len(starts))
-            values = self.coalition_values(block, game, None, of_block, row_names(start))
-            results.append(quantity_from_values(values, quantity))
+            values = [
+                self.coalition_values(
+                    block, game, some, of_block.part(place, len(ranges)), row_names(start)
+                )
+                for place, some in enumerate(ranges)
+            ]
+            results.append(quantity_from_values(np.concatenate(values, axis=1), quantity))
             if how.progress is not None:
                 how.progress(number + 1, len(starts))
         return np.concatenate(results)
@@ -78,7 +89,7 @@ class CoalitionGames(ABC):
         ----------
         X : ndarray of shape (n, d)
         game : Game
-        members : ndarray of bool, shape (count, players), or None for all coalitions
+        members : ndarray of bool, shape (count, players), or range or Orders
         how : Computation
         row_name : callable
             Maps the number of a row to its name in messages.

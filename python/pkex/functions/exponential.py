@@ -43,7 +43,7 @@ class Exponential(Linked):
     """The function exp(f(x)) of a function f with a single output.
 
     If f is a sum of functions of single features, values are those of product games, for any number
-    of features. Otherwise all coalitions are evaluated, for up to 16 features.
+    of features. Otherwise all coalitions are evaluated, for up to 20 features.
 
     Parameters
     ----------

@@ -28,7 +28,8 @@ from pkex.functions.series_products import products_of_series
 from pkex.functions.sparse_pairs import are_faster, packed_rows, selected_pairs
 from pkex.functions.squares import PairSquares, unsupported_squares
 from pkex.games.indices import SHAPLEY, Quantity
-from pkex.games.player_limits import MOST_PLAYERS
+from pkex.games.orders import Orders
+from pkex.games.player_limits import MOST_OF_DIVIDENDS, MOST_PLAYERS
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import owned, read_only
 from pkex.kernels import Kernel
@@ -281,14 +282,16 @@ class KernelSum(Function):
             If pairs of points are not exact, and there are too many players for all coalitions.
         """
         obstacle = "its kernel has dot products, which are not supported there"
+        most = MOST_OF_DIVIDENDS
         if not has_series(self.kernel.terms(self.n_features)):
+            most = MOST_PLAYERS
             coefficients = self._columns_of_coefficients
             squares = PairSquares(self.points, coefficients, self.kernel, self.players, game)
             obstacle = squares.obstacle(*self._size_and_spread(game, how))
             if not obstacle and squares.are_faster:
                 return squares
-        if self.n_players > MOST_PLAYERS:
-            raise unsupported_squares(obstacle)
+        if self.n_players > most:
+            raise unsupported_squares(obstacle, most)
         return None
 
     def _size_and_spread(self, game: Game, how: Computation) -> tuple[Float, Float]:
@@ -310,7 +313,13 @@ class KernelSum(Function):
             return super().coalition_outputs(row, game, members, how)
         self._allowed.check(row[None], "X")
         engine_game = self._packing.engine_game(game).packed
-        some = None if members is None else np.ascontiguousarray(members)
+        some: NDArray[np.bool_] | NDArray[np.int64] | tuple[int, int]
+        if isinstance(members, range):
+            some = members.start, members.stop
+        elif isinstance(members, Orders):
+            some = members.permutations
+        else:
+            some = np.ascontiguousarray(members)
         options: dict[str, Any] = {"summation": how.summation, "n_threads": how.n_threads}
 
         def compute(packed: _core.Expansion, rows: Float, report: Report | None) -> Float:

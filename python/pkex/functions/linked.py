@@ -35,8 +35,10 @@ _MOST_NUMBERS = 1 << 22
 # The largest number of combinations of feature values of background rows, if these are drawn
 # independently.
 _MOST_COMBINATIONS = 1 << 16
-# The largest number of outputs over all coalitions of one row.
-_MOST_MIXED = 1 << 26
+# The largest number of outputs over all coalitions of one row: for features that are drawn
+# independently, and for as many features that it takes seconds.
+_MOST_MIXED, _MOST_OUTPUTS = 1 << 26, 1 << 27
+_MANY_PLAYERS = 16
 
 
 @dataclass(frozen=True)
@@ -165,8 +167,8 @@ class Linked(Coalitionwise):
             )
         return result[:, self._chosen]
 
-    def _outside(self, means: Float, name: str) -> Float:
-        """Return h of means, shape (k, outputs)."""
+    def _outside(self, means: Float, name: str, first: int = 0) -> Float:
+        """Return h of means, shape (k, outputs); for messages, with a name of their numbers."""
         if self._link == "identity":
             return means
         outside = ~((means > 0.0) & (means < 1.0))
@@ -174,7 +176,7 @@ class Linked(Coalitionwise):
             place, output = np.argwhere(outside)[0].tolist()
             raise InputError(
                 Option("link", "logit"),
-                f"requires values between 0 and 1, but {name.format(place)} is "
+                f"requires values between 0 and 1, but {name.format(first + place)} is "
                 f"{means[place, output]:.17g}",
                 [
                     ("omit ", Option("link", python="link")),
@@ -186,17 +188,27 @@ class Linked(Coalitionwise):
     def _exact_game(self, X: Rows, game: Game, quantity: Quantity) -> Game:
         p = self.n_players
         if p > MOST_PLAYERS:
-            drawn = "pkex.Explainer(...).estimate(X, n_permutations=1000, random_state=0)"
             raise InputError(
                 None,
                 f"the explained output is not a sum over features, so exact values require all "
                 f"2^{p} coalitions of its {p} features; pkex supports up to {MOST_PLAYERS} "
                 "features",
-                [estimate_by(drawn), GROUP_COLUMNS],
+                [estimate_by(_DRAWN), GROUP_COLUMNS],
             )
         of_rows = self._with_rows(game)
-        if game.is_marginal and of_rows.background is not None:
-            _check_mixed_rows(len(of_rows.background[1]), p)
+        if of_rows.background is None:
+            return of_rows
+        n_rows = len(of_rows.background[1])
+        if game.is_marginal:
+            _check_mixed_rows(n_rows, p)
+        elif p > _MANY_PLAYERS and n_rows << p > _MOST_OUTPUTS:
+            raise InputError(
+                "background",
+                f"has {n_rows} rows, and exact values of {p} features require {n_rows << p:,} "
+                f"outputs of the model per row, for all 2^{p} coalitions; pkex supports up to "
+                f"{_MOST_OUTPUTS:,}",
+                [f"pass up to {_MOST_OUTPUTS >> p} background rows", estimate_by(_DRAWN)],
+            )
         return of_rows
 
     def block_sizes(self, n_coalitions: int) -> tuple[int, int]:
@@ -206,7 +218,7 @@ class Linked(Coalitionwise):
         self, X: Float, game: Game, members: Members, how: Computation, row_name: RowName
     ) -> Float:
         game = self._with_rows(game)
-        count = 2**self.n_players if members is None else len(members)
+        count, first = len(members), members.start if isinstance(members, range) else 0
         means = np.zeros((len(X), count, self.n_outputs))
         if not count:
             return means
@@ -217,7 +229,8 @@ class Linked(Coalitionwise):
                 of_block = of_row.part(place, len(blocks))
                 outputs = self._inner_outputs(row, block, members, of_block, name)
                 means[number] += np.einsum("l,lso->so", shares, outputs)
-            means[number] = self._outside(means[number], f"the value of coalition {{}} of {name}")
+            of_coalitions = f"the value of coalition {{}} of {name}"
+            means[number] = self._outside(means[number], of_coalitions, first)
         return means
 
     def _inner_outputs(
@@ -342,6 +355,7 @@ def _check_mixed_rows(n_combinations: int, n_players: int) -> None:
         )
 
 
+_DRAWN = "pkex.Explainer(...).estimate(X, n_permutations=1000, random_state=0)"
 _WHOLE_ROWS = (
     "pass a background for ",
     Option("value_function", "interventional"),

@@ -113,13 +113,13 @@ class PairSquares:
             return self._packing.quantity(X, self._game, SHAPLEY, how)
 
 
-def unsupported_squares(obstacle: str) -> UnsupportedModelError:
+def unsupported_squares(obstacle: str, most_players: int) -> UnsupportedModelError:
     """Return the error for squares with an obstacle, and too many players for all coalitions."""
     return UnsupportedModelError(
         joined(
             f"the squared error is a sum over pairs of the model's points, and {obstacle}. Either ",
             GROUP_COLUMNS,
-            f" (up to {MOST_PLAYERS} features need no pairs), or estimate values, with standard "
+            f" (up to {most_players} features need no pairs), or estimate values, with standard "
             "errors, by n_coalitions=1000",
         )
     )

@@ -17,6 +17,7 @@ __all__ = [
     "coalition_numbers",
     "coalition_of_any_size_at",
     "coalitions",
+    "coalitions_in",
     "ranks",
 ]
 
@@ -81,8 +82,13 @@ def all_coalitions(players: _Int) -> NDArray[np.bool_]:
     players : ndarray of shape (d,)
         The number of each column's player.
     """
-    numbers = np.arange(2 ** (int(players.max(initial=-1)) + 1))
-    return (numbers[:, None] >> players & 1).astype(np.bool_)
+    return coalitions_in(range(2 ** (int(players.max(initial=-1)) + 1)), players)
+
+
+def coalitions_in(numbers: range, players: _Int) -> NDArray[np.bool_]:
+    """Return the columns of coalitions with consecutive numbers, shape (len(numbers), d)."""
+    members = np.arange(numbers.start, numbers.stop)[:, None] >> players & 1
+    return members.astype(np.bool_)
 
 
 def coalition_numbers(members: NDArray[np.bool_]) -> _Int:

@@ -167,28 +167,28 @@ def quantity_from_values(values: Float, quantity: Quantity) -> Float:
     ndarray of shape (n, coalitions) or (n, coalitions, outputs)
     """
     if values.ndim == 3:
-        of_outputs = [quantity_from_values(own, quantity) for own in np.moveaxis(values, 2, 0)]
-        return np.stack(of_outputs, axis=-1)
+        by_output = map(np.ascontiguousarray, np.moveaxis(values, 2, 0))
+        return np.stack([quantity_from_values(own, quantity) for own in by_output], axis=-1)
     n_games = len(values)
     n_players = values.shape[1].bit_length() - 1
     weights = _weights(quantity, n_players - quantity.size)
-    # One axis per player; the last axis has the lowest bit.
-    table = values.reshape(n_games, *[2] * n_players)
     coefficients = []
     for members in coalitions(n_players, quantity.size):
-        change: Float = table
-        for player in members.tolist():
-            # Players with larger numbers have earlier axes; smaller members are removed already.
-            axis = n_players - player
-            change = np.take(change, 1, axis) - np.take(change, 0, axis)
-        coefficients.append(np.einsum("ns,s->n", change.reshape(n_games, -1), weights))
+        change = values
+        for removed, player in enumerate(members.tolist()):
+            # The coalitions without the player, and with it; smaller members are removed already.
+            halves = change.reshape(n_games, -1, 2, 2 ** (player - removed))
+            change = (halves[:, :, 1] - halves[:, :, 0]).reshape(n_games, -1)
+        coefficients.append(np.einsum("ns,s->n", change, weights))
     return np.stack(coefficients, axis=1)
 
 
 @lru_cache(maxsize=64)
 def _weights(quantity: Quantity, n_others: int) -> Float:
     """Return the weights w_|S| of all coalitions S of other players, by number."""
-    sizes = np.array([number.bit_count() for number in range(2**n_others)])
+    sizes = np.zeros(1, dtype=np.intp)
+    for _ in range(n_others):
+        sizes = np.concatenate([sizes, sizes + 1])
     moments = np.array([_moment(quantity, s, n_others - s) for s in range(n_others + 1)])
     return read_only(moments[sizes])
 

@@ -1,12 +1,14 @@
-"""The number of players whose coalitions are all evaluated, and the alternatives for more."""
+"""The numbers of players whose coalitions are all evaluated, and the alternatives for more."""
 
 from __future__ import annotations
 
 from pkex.errors import Option, Text
 
-__all__ = ["GROUP_COLUMNS", "MOST_PLAYERS", "estimate_by"]
+__all__ = ["GROUP_COLUMNS", "MOST_OF_DIVIDENDS", "MOST_PLAYERS", "estimate_by"]
 
-MOST_PLAYERS = 16
+MOST_PLAYERS = 20
+# If the values of coalitions are sums of dividends, such as those of dot products.
+MOST_OF_DIVIDENDS = 16
 
 GROUP_COLUMNS: Text = ("group columns by ", Option("groups", python="groups={...}"))
 

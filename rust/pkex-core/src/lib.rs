@@ -93,6 +93,7 @@ mod variance;
 mod walk;
 
 pub use absent::background::{Background, ValueFunction};
+pub use coalitions::values::Coalitions;
 pub use coupling::PairSigmoids;
 pub use error::Error;
 pub use expansion::Expansion;

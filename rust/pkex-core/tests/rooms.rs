@@ -23,7 +23,7 @@ const ROOMS: &str = "
     expansion
     sparse/      rows profiles tiles means own_factors marginal cell
     sparse/      compare fill add_up values selected_pairs expansion
-    coalitions/  tables factors all listed values
+    coalitions/  tables factors all listed orders values
     coupling
     sample/      octets layout absent self_pairs weights problem packed workspace tiles totals sums
     sample/      gaussian_means mean_factors permuted

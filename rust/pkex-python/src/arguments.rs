@@ -1,10 +1,13 @@
 //! Arguments from Python, converted for the core.
 
+use std::ops::Range;
+
 use numpy::ndarray::Dimension;
 use numpy::{PyReadonlyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pkex_core::{
-    Background, Density, Error, Factor, Family, Form, Index, Matrix, Measure, Method, PairProblem,
-    Players, Series, Settings, Summation, Term, ValueFunction, VarianceGames, Weighting,
+    Background, Coalitions, Density, Error, Factor, Family, Form, Index, Matrix, Measure, Method,
+    PairProblem, Players, Series, Settings, Summation, Term, ValueFunction, VarianceGames,
+    Weighting,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -86,6 +89,41 @@ fn reserve<T>(vector: &mut Vec<T>, more: usize) -> PyResult<()> {
 pub enum GameArgument<'py> {
     Alone(String),
     Against((String, PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>)),
+}
+
+/// The numbers of coalitions as (start, stop), booleans of listed ones, or orders of players.
+#[derive(FromPyObject)]
+pub enum CoalitionsArgument<'py> {
+    Range((usize, usize)),
+    Listed(PyReadonlyArray2<'py, bool>),
+    Orders(PyReadonlyArray2<'py, i64>),
+}
+
+/// Copies of coalitions.
+pub enum SelectedCoalitions {
+    Range(Range<usize>),
+    Listed(Vec<bool>),
+    Orders(Vec<usize>),
+}
+
+impl SelectedCoalitions {
+    pub fn copied(argument: CoalitionsArgument<'_>) -> PyResult<Self> {
+        Ok(match argument {
+            CoalitionsArgument::Range((start, stop)) => Self::Range(start..stop),
+            CoalitionsArgument::Listed(members) => {
+                Self::Listed(members.as_array().iter().copied().collect())
+            }
+            CoalitionsArgument::Orders(orders) => Self::Orders(indices("orders", &orders)?),
+        })
+    }
+
+    pub fn coalitions(&self) -> Coalitions<'_> {
+        match self {
+            Self::Range(range) => Coalitions::Range(range.clone()),
+            Self::Listed(members) => Coalitions::Listed(members),
+            Self::Orders(orders) => Coalitions::Orders(orders),
+        }
+    }
 }
 
 /// Creates a game against background rows and their weights.

@@ -4,7 +4,10 @@ use numpy::{PyArray1, PyArray2, PyArray3, PyArray4, PyReadonlyArray1, PyReadonly
 use pkex_core::{Matrix, Monitor, Players, Term};
 use pyo3::prelude::*;
 
-use crate::arguments::{self, Array, Game, GameArgument, MeasureArgument, TermArgument, settings};
+use crate::arguments::{
+    self, Array, CoalitionsArgument, Game, GameArgument, MeasureArgument, SelectedCoalitions,
+    TermArgument, settings,
+};
 use crate::call;
 
 /// A kernel expansion, packed for the engine; immutable.
@@ -146,8 +149,9 @@ impl Expansion {
     }
 
     /// The values of coalitions, of shape (rows, background rows or 1, outputs, coalitions): those
-    /// that are rows of `members`, or all of them, by the number whose bits are players.
-    #[pyo3(signature = (X, game, members, *, summation, n_threads, progress = None))]
+    /// that are rows of booleans, a range (start, stop) of the numbers whose bits are players, or those
+    /// of the first 1, …, p − 1 and of the last 1, …, p − 1 players of orders.
+    #[pyo3(signature = (X, game, coalitions, *, summation, n_threads, progress = None))]
     #[expect(non_snake_case, reason = "X is what Python's users call it")]
     #[expect(clippy::too_many_arguments, reason = "the game and how it is computed")]
     fn coalition_values<'py>(
@@ -155,18 +159,18 @@ impl Expansion {
         py: Python<'py>,
         X: PyReadonlyArray2<'py, f64>,
         game: GameArgument<'py>,
-        members: Option<PyReadonlyArray2<'py, bool>>,
+        coalitions: CoalitionsArgument<'py>,
         summation: &str,
         n_threads: usize,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyArray4<f64>>> {
         let x = Array::copied("X", &X)?;
         let game = Game::copied(game)?;
-        let members = members.map(|members| members.as_array().iter().copied().collect::<Vec<_>>());
+        let selected = SelectedCoalitions::copied(coalitions)?;
         let settings = settings(summation, n_threads)?;
         let worths = call::run(py, progress, |monitor: Monitor<'_>| {
             let game = game.value_function();
-            self.0.coalition_values(x.matrix(), game, members.as_deref(), &settings, monitor)
+            self.0.coalition_values(x.matrix(), game, &selected.coalitions(), &settings, monitor)
         })?;
         let alternatives = game.alternatives();
         let [rows, outputs] = [x.rows(), self.0.outputs()];

@@ -1,10 +1,10 @@
-//! The values of all coalitions, as products of two matrices.
+//! The values of all coalitions, or of those that agree in some players, as products of two matrices.
 //!
 //! A product over players is a product over the first half of them times a product over the second
 //! half. With L[i, S] the products of the coalitions S of the second half at evaluation i, times
 //! its weight, and R[i, T] those of the first half, the value of S ∪ T is Σᵢ L[i, S] R[i, T]: one
 //! multiplication for each evaluation and coalition, compared with two for a walk over the
-//! coalitions as a tree.
+//! coalitions as a tree. Players that are in all of the coalitions, or in none, multiply the weights.
 
 use crate::coalitions::factors::{Factors, Rows};
 use crate::coalitions::tables::multiply_out;
@@ -30,6 +30,7 @@ const COLUMNS: usize = LANES;
 pub(crate) struct Halves {
     /// Players of the first half: at least as many as fill the lanes, if there are enough.
     first: usize,
+    /// The players that only some of the coalitions have: the first ones.
     players: usize,
     outputs: usize,
 }
@@ -71,28 +72,29 @@ pub(crate) struct AllWorkspace {
 }
 
 impl AllWorkspace {
-    pub fn new(expansion: &PackedExpansion, memory: &Memory) -> Result<Self, Error> {
-        let (players, outputs) = (expansion.players(), expansion.outputs());
-        let halves = Halves::new(players, outputs);
+    /// A workspace for the coalitions of the first `free` players, with fixed other ones.
+    pub fn new(expansion: &PackedExpansion, free: usize, memory: &Memory) -> Result<Self, Error> {
+        let halves = Halves::new(free, expansion.outputs());
         let [columns, rows] = halves.widths();
         let filled = |sizes, purpose| memory.filled(saturating_product(sizes), 0.0, purpose);
         let table = |width| filled([width, EVALUATIONS], FACTORS);
         let total = || filled([columns, rows], SUMS);
         Ok(Self {
             halves,
-            factors: Factors::new(players, memory)?,
+            factors: Factors::new(expansion.players(), memory)?,
             tables: [table(columns)?, table(rows)?],
             of_evaluation: filled([columns.max(rows), 1], FACTORS)?,
             totals: [total()?, total()?],
         })
     }
 
-    /// Computes the values of all coalitions: output by output, by the number whose bits are the
-    /// players.
+    /// Computes the values of the coalitions from the number `start` on, whose bits are the
+    /// players: output by output, by this number.
     pub fn compute(
         &mut self,
         expansion: &PackedExpansion,
         rows: Rows<'_>,
+        start: usize,
         context: Context<'_>,
         values: &mut [f64],
     ) {
@@ -108,7 +110,7 @@ impl AllWorkspace {
             let evaluations = some.len() * LANES;
             for (place, index) in some.enumerate() {
                 self.factors.fill(expansion, index, rows, context);
-                self.fill_tables(expansion, place, index);
+                self.fill_tables(expansion, start, place, index);
             }
             let Self { tables: [right, left], totals: [sums, errors], .. } = self;
             let summation = context.settings.summation;
@@ -132,14 +134,28 @@ impl AllWorkspace {
     }
 
     /// Fills the tables of a block of evaluations.
-    fn fill_tables(&mut self, expansion: &PackedExpansion, place: usize, index: usize) {
+    fn fill_tables(
+        &mut self,
+        expansion: &PackedExpansion,
+        start: usize,
+        place: usize,
+        index: usize,
+    ) {
         let Self { halves, factors, tables: [right, left], of_evaluation, .. } = self;
         let [columns, rows] = halves.widths();
-        let (first, second) = factors.of_players.split_at(halves.first);
+        let (free, fixed) = factors.of_players.split_at(halves.players);
+        let (first, second) = free.split_at(halves.first);
         let of_output = halves.rows() / halves.outputs;
         for lane in 0..LANES {
             let evaluation = place * LANES + lane;
             let at = |(a, b): &(Lanes, Lanes)| (a.0[lane], b.0[lane]);
+            let of_fixed = fixed
+                .iter()
+                .map(at)
+                .zip(halves.players..)
+                .fold(1.0, |product, ((a, b), player)| {
+                    product * if start >> player & 1 == 1 { a } else { b }
+                });
             let table = &mut of_evaluation[..columns];
             table[0] = 1.0;
             multiply_out(table, first.iter().map(at), |x, y| x * y);
@@ -148,7 +164,7 @@ impl AllWorkspace {
             table.fill(0.0);
             for (output, weights) in expansion.block_weights(index) {
                 let table = &mut table[output * of_output..][..of_output];
-                table[0] = weights.0[lane];
+                table[0] = weights.0[lane] * of_fixed;
                 multiply_out(table, second.iter().map(at), |x, y| x * y);
             }
             distribute::<ROWS>(table, evaluation, left);

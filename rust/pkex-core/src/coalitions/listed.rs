@@ -20,6 +20,7 @@ const COALITIONS: usize = 1 << QUARTET;
 /// Coalitions, as the numbers of their parts in each quartet.
 #[derive(Debug)]
 pub(crate) struct Listed {
+    count: usize,
     quartets: usize,
     parts: Vec<u8>,
 }
@@ -37,7 +38,12 @@ impl Listed {
             };
             parts.extend(coalition.chunks(QUARTET).map(part));
         }
-        Ok(Self { quartets, parts })
+        Ok(Self { count, quartets, parts })
+    }
+
+    /// The number of coalitions.
+    pub fn count(&self) -> usize {
+        self.count
     }
 }
 
@@ -53,13 +59,17 @@ pub(crate) struct ListedWorkspace {
 }
 
 impl ListedWorkspace {
-    /// A workspace with memory for a number of coalitions.
-    pub fn new(expansion: &PackedExpansion, count: usize, memory: &Memory) -> Result<Self, Error> {
+    /// A workspace with memory for listed coalitions.
+    pub fn new(
+        expansion: &PackedExpansion,
+        listed: &Listed,
+        memory: &Memory,
+    ) -> Result<Self, Error> {
         let (players, outputs) = (expansion.players(), expansion.outputs());
         let (mut tables, mut weights, mut accumulators) = (Vec::new(), Vec::new(), Vec::new());
         memory.reserve(&mut tables, players.div_ceil(QUARTET), FACTORS)?;
         memory.reserve(&mut weights, outputs, FACTORS)?;
-        memory.reserve(&mut accumulators, saturating_product([count, outputs]), SUMS)?;
+        memory.reserve(&mut accumulators, saturating_product([listed.count, outputs]), SUMS)?;
         let factors = Factors::new(players, memory)?;
         Ok(Self { factors, tables, weights, accumulators })
     }

@@ -1,10 +1,13 @@
 //! The values of coalitions in the games of rows: for each background row separately, or for
 //! features that are drawn independently.
 
+use std::ops::Range;
+
 use crate::absent::background::ValueFunction;
 use crate::coalitions::all::AllWorkspace;
 use crate::coalitions::factors::{AbsentValues, Rows};
 use crate::coalitions::listed::{Listed, ListedWorkspace};
+use crate::coalitions::orders::{Orders, OrdersWorkspace};
 use crate::error::Error;
 use crate::evaluations::packed::PackedExpansion;
 use crate::expansion::Expansion;
@@ -14,8 +17,21 @@ use crate::settings::{Context, Settings};
 use crate::simd::lanes::LANES;
 use crate::threads::{self, Monitor, Parallelism};
 
-/// Most players all of whose coalitions are computed.
-const MOST_PLAYERS: usize = 30;
+/// Most coalitions of a range that are computed together.
+const MOST_COALITIONS: usize = 1 << 30;
+
+/// Coalitions, whose values are computed.
+#[derive(Clone, Debug)]
+pub enum Coalitions<'a> {
+    /// Those with consecutive numbers, whose bit j is player j. They are the 2^k coalitions that
+    /// agree in all but the first k players: the length is 2^k, and divides the start.
+    Range(Range<usize>),
+    /// One boolean for each coalition and player, coalition by coalition.
+    Listed(&'a [bool]),
+    /// Permutations of the players, one after another: for each of them the coalitions of its first
+    /// 1, …, p − 1 players, and those of its last 1, …, p − 1 players.
+    Orders(&'a [usize]),
+}
 
 impl Expansion {
     /// Computes the values of coalitions. In the interventional game, these are f at rows with the
@@ -23,24 +39,22 @@ impl Expansion {
     /// they are averaged.
     ///
     /// The order is row by row of `x`, background row by background row (one in other games), output
-    /// by output, coalition by coalition: those in `members`, which has a boolean for each
-    /// coalition and player; without `members` all 2^p of p players, by the number whose bit j is
-    /// player j.
+    /// by output, coalition by coalition.
     ///
     /// # Errors
-    /// If the number of columns of rows or of players of `members` is wrong; if the kernel is a
+    /// If the number of columns of rows or of players of coalitions is wrong; if the kernel is a
     /// power series or the expansion a quadratic form; if a value overflows, there is too little
     /// memory, or the monitor stops the call.
     pub fn coalition_values(
         &self,
         x: Matrix<'_>,
         value_function: ValueFunction<'_>,
-        members: Option<&[bool]>,
+        coalitions: &Coalitions<'_>,
         settings: &Settings,
         monitor: Monitor<'_>,
     ) -> Result<Vec<f64>, Error> {
         let expansion = &self.packed;
-        self.check_coalitions(x, value_function, members)?;
+        self.check_coalitions(x, value_function, coalitions)?;
         let means =
             self.marginal_means(value_function, settings, &mut |_, total| monitor(0, total))?;
         let background = match value_function {
@@ -48,9 +62,12 @@ impl Expansion {
             _ => None,
         };
         let players = expansion.players();
-        let listed = members.map(|members| Listed::new(members, players)).transpose()?;
-        let count = members.map_or(1 << players, |members| members.len() / players.max(1));
-        let width = saturating_product([count, expansion.outputs()]);
+        let selected = match coalitions {
+            Coalitions::Range(range) => Selected::Range(range.clone()),
+            Coalitions::Listed(members) => Selected::Listed(Listed::new(members, players)?),
+            Coalitions::Orders(orders) => Selected::Orders(Orders::new(orders, players)?),
+        };
+        let width = saturating_product([selected.count(), expansion.outputs()]);
         let alternatives = background.map_or(1, |rows| rows.rows());
         let length = saturating_product([x.rows(), alternatives, width]);
         let mut values = Memory::default().filled(length, 0.0, RESULT)?;
@@ -71,7 +88,7 @@ impl Expansion {
         threads::for_each(
             cells,
             Parallelism::of(cost, settings.threads),
-            || Workspace::new(expansion, listed.as_ref(), count, &memory),
+            || Workspace::new(expansion, &selected, &memory),
             |workspace, (cell, values), stop| {
                 let context = Context { settings, stop };
                 workspace.compute(expansion, rows_of(cell), context, values);
@@ -88,7 +105,7 @@ impl Expansion {
         &self,
         x: Matrix<'_>,
         value_function: ValueFunction<'_>,
-        members: Option<&[bool]>,
+        coalitions: &Coalitions<'_>,
     ) -> Result<(), Error> {
         let expansion = &self.packed;
         expansion.check_columns("X", x)?;
@@ -101,36 +118,72 @@ impl Expansion {
                            products: power series and quadratic forms are not supported";
             return Err(Error::Unsupported(message.to_owned()));
         }
-        match members {
-            None if players > MOST_PLAYERS => Err(Error::Unsupported(format!(
-                "{players} players have too many coalitions to compute all"
-            ))),
-            Some(members) if !members.len().is_multiple_of(players.max(1)) => Err(Error::Shape {
-                argument: "members",
-                expected: format!("{players} entries of each coalition"),
-                got: format!("{} entries", members.len()),
-            }),
-            _ => Ok(()),
+        let shape = |argument, expected, got| Err(Error::Shape { argument, expected, got });
+        match coalitions {
+            Coalitions::Range(range) => {
+                let (count, first) = (range.len(), range.start);
+                let is_block = count.is_power_of_two() && first.is_multiple_of(count);
+                let is_within = players >= usize::BITS as usize || range.end <= 1 << players;
+                if count > MOST_COALITIONS || !is_block || !is_within {
+                    let expected = format!(
+                        "2^k of the 2^{players} coalitions, up to {MOST_COALITIONS}, from a \
+                         multiple of 2^k on"
+                    );
+                    return shape("coalitions", expected, format!("{range:?}"));
+                }
+            }
+            Coalitions::Listed(members) if !members.len().is_multiple_of(players.max(1)) => {
+                let expected = format!("{players} entries of each coalition");
+                return shape("members", expected, format!("{} entries", members.len()));
+            }
+            Coalitions::Listed(_) | Coalitions::Orders(_) => {}
+        }
+        Ok(())
+    }
+}
+
+/// Coalitions in the form that they are computed in.
+enum Selected {
+    Range(Range<usize>),
+    Listed(Listed),
+    Orders(Orders),
+}
+
+impl Selected {
+    fn count(&self) -> usize {
+        match self {
+            Self::Range(range) => range.len(),
+            Self::Listed(listed) => listed.count(),
+            Self::Orders(orders) => orders.count(),
         }
     }
 }
 
 /// The workspace of a thread.
 enum Workspace<'a> {
-    All(AllWorkspace),
+    /// With the number of the first coalition.
+    Range(AllWorkspace, usize),
     Listed(ListedWorkspace, &'a Listed),
+    Orders(OrdersWorkspace, &'a Orders),
 }
 
 impl<'a> Workspace<'a> {
     fn new(
         expansion: &PackedExpansion,
-        listed: Option<&'a Listed>,
-        count: usize,
+        selected: &'a Selected,
         memory: &Memory,
     ) -> Result<Self, Error> {
-        Ok(match listed {
-            None => Self::All(AllWorkspace::new(expansion, memory)?),
-            Some(listed) => Self::Listed(ListedWorkspace::new(expansion, count, memory)?, listed),
+        Ok(match selected {
+            Selected::Range(range) => {
+                let free = range.len().ilog2() as usize;
+                Self::Range(AllWorkspace::new(expansion, free, memory)?, range.start)
+            }
+            Selected::Listed(listed) => {
+                Self::Listed(ListedWorkspace::new(expansion, listed, memory)?, listed)
+            }
+            Selected::Orders(orders) => {
+                Self::Orders(OrdersWorkspace::new(expansion, orders, memory)?, orders)
+            }
         })
     }
 
@@ -142,9 +195,14 @@ impl<'a> Workspace<'a> {
         values: &mut [f64],
     ) {
         match self {
-            Self::All(workspace) => workspace.compute(expansion, rows, context, values),
+            Self::Range(workspace, start) => {
+                workspace.compute(expansion, rows, *start, context, values);
+            }
             Self::Listed(workspace, listed) => {
                 workspace.compute(expansion, rows, listed, context, values);
+            }
+            Self::Orders(workspace, orders) => {
+                workspace.compute(expansion, rows, orders, context, values);
             }
         }
     }

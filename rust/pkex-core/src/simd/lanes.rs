@@ -75,6 +75,7 @@ impl Lanes {
     }
 
     /// The sum of the lanes as a tree: halves, quarters, and so on.
+    #[inline(always)]
     pub fn total(&self) -> f64 {
         let mut sums = self.0;
         let mut count = LANES;

@@ -12,10 +12,10 @@ use std::fs;
 use std::ops::ControlFlow;
 
 use pkex_core::{
-    Background, Classes, Density, Expansion, Factor, Family, Form, GaussMean, Index, Level, Matrix,
-    Measure, Method, PairProblem, PairSigmoids, PairSums, Players, ProductGames, Series, Settings,
-    Summation, TargetWeights, Term, ValueFunction, VarianceGames, Weighting, mean_factors,
-    permuted_sums, self_pairs,
+    Background, Classes, Coalitions, Density, Expansion, Factor, Family, Form, GaussMean, Index,
+    Level, Matrix, Measure, Method, PairProblem, PairSigmoids, PairSums, Players, ProductGames,
+    Series, Settings, Summation, TargetWeights, Term, ValueFunction, VarianceGames, Weighting,
+    mean_factors, permuted_sums, self_pairs,
 };
 
 use crate::random::Random;
@@ -165,7 +165,14 @@ fn other_explanations(settings: &Settings) -> Results {
     let all = grouped.coalition_values(
         rows,
         ValueFunction::Interventional(background),
-        None,
+        &Coalitions::Range(0..1 << 9),
+        settings,
+        &mut go_on,
+    );
+    let some = grouped.coalition_values(
+        rows,
+        ValueFunction::Interventional(background),
+        &Coalitions::Range(5 << 6..6 << 6),
         settings,
         &mut go_on,
     );
@@ -173,7 +180,15 @@ fn other_explanations(settings: &Settings) -> Results {
     let listed = grouped.coalition_values(
         rows,
         ValueFunction::Neutral,
-        Some(&members),
+        &Coalitions::Listed(&members),
+        settings,
+        &mut go_on,
+    );
+    let order = [4, 0, 8, 2, 6, 1, 7, 3, 5];
+    let along = grouped.coalition_values(
+        rows,
+        ValueFunction::Interventional(background),
+        &Coalitions::Orders(&order),
         settings,
         &mut go_on,
     );
@@ -211,7 +226,9 @@ fn other_explanations(settings: &Settings) -> Results {
         ("interactions of groups", pairs.unwrap()),
         ("groups, plain sums", values.unwrap()),
         ("coalitions, all", all.unwrap()),
+        ("coalitions, a range", some.unwrap()),
         ("coalitions, listed", listed.unwrap()),
+        ("coalitions, along an order", along.unwrap()),
         ("coupled probabilities of four classes", coupled.unwrap()),
         ("300 features", of_many.unwrap()),
     ];
