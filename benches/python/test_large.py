@@ -36,6 +36,22 @@ def test_mmd(benchmark, add_row, n):
     add_row(what, "", f"{duration(seconds)}, {megabytes:.0f} MB", rate, "minutes, < 200 MB")
 
 
+@pytest.mark.parametrize("n", [100_000, pytest.param(10_000_000, marks=long)])
+@pytest.mark.parametrize("name", ["estimated_mmd", "estimated_mmd_of_files"])
+def test_estimated_mmd(benchmark, add_row, name, n):
+    seconds, megabytes = measured(benchmark, name, n)
+    what = f"{name}, n = m = {n:,}, d = 20, 199 permutations: time and peak memory"
+    add_row(what, "", f"{duration(seconds)}, {megabytes:.0f} MB", "", "minutes")
+
+
+@pytest.mark.parametrize("rows", [50_000, pytest.param(1_000_000, marks=long)])
+def test_explained_file(benchmark, add_row, rows):
+    seconds, megabytes = measured(benchmark, "explained_file", rows)
+    what = f"{rows:,} rows of a Parquet file, 500 points, d = 20: time and peak memory"
+    add_row(what, "", f"{duration(seconds)}, {megabytes:.0f} MB", "", "memory does not grow")
+    assert megabytes < 500
+
+
 @pytest.mark.parametrize("rows", [1000, pytest.param(10_000, marks=long)])
 def test_interventional(benchmark, add_row, rows):
     seconds, megabytes = measured(benchmark, "interventional", rows)

@@ -128,6 +128,18 @@ def test_progress_is_shown_on_a_terminal_alone(monkeypatch, capsys):
     assert shown == f"\rpkex:  25 %\rpkex:  50 %\r{' ' * 11}\r"
 
 
+def test_progress_of_rows_has_their_rate_and_the_remaining_time(monkeypatch, capsys):
+    from pkex.cli.options import Progress
+
+    monkeypatch.setattr("time.monotonic", iter([0.0, 10.0, 40.0, 50.0]).__next__)
+    progress = Progress("rows")
+    for done in (20_000, 80_000, 100_000):
+        progress(done, 100_000)
+    first = "pkex:  20 % of 100,000 rows, 2,000 rows/s, 40 seconds left"
+    second = "pkex:  80 % of 100,000 rows, 2,000 rows/s, 10 seconds left"
+    assert capsys.readouterr().err == f"\r{first}\r{second}\r{' ' * len(first)}\r"
+
+
 @pytest.mark.parametrize(
     ("word", "meant"),
     [

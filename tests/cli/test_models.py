@@ -22,6 +22,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC, SVR
 
 import pkex
+from pkex.explain import value_files
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +63,30 @@ def test_explain_gives_the_values_of_every_row(run, files, models):
     table = run(*arguments, "table").out
     assert "the output is moved most by a (" in table
     assert "How much each feature moves the output" in table
+
+
+def test_explain_writes_a_parquet_file_in_chunks(run, files, models, monkeypatch):
+    monkeypatch.setattr(value_files, "_ROWS", 50)
+    frame = csv_table(files / "labelled.csv")
+    frame.set_index("y").to_parquet(files / "rows.parquet")
+    path = files / "chunks.parquet"
+    arguments = "explain", models / "svr.skops", files / "rows.parquet", "--output", path
+    done = run(*arguments)
+    assert (done.status, done.out) == (0, f"120 rows explained.\nwritten: {path}\n")
+    expected = pkex.Explainer(skops.load(models / "svr.skops"))(frame[["a", "b", "c"]])
+    written = parquet.read_table(path)
+    assert written.column_names == ["row", "base_value", "a", "b", "c"]
+    assert written["b"].to_pylist() == expected.values[:, 1].tolist()
+    assert parquet.ParquetFile(path).num_row_groups == 3
+    frame.loc[70, "b"] = np.nan
+    frame.to_parquet(files / "rows.parquet")
+    done = run(*arguments)
+    assert done.status == 2
+    assert "rows.parquet" in done.err
+    assert "row 71, column 'b'" in done.err
+    assert parquet.read_table(path) == written
+    done = run(*arguments[:2], files / "rows.parquet", "--columns", "d", "--output", path)
+    assert "has no column 'd'" in done.err
 
 
 def test_explain_takes_a_background_and_outputs_of_several(run, files, models):

@@ -89,6 +89,7 @@ CASES: dict[str, Callable[[], object]] = {
     "Wrong number of columns": lambda: pkex.Explainer(regressor())(X[["a", "b"]].to_numpy()),
     "Other column names": lambda: pkex.Explainer(regressor())(X[["b", "a", "c"]]),
     "Missing values in rows": lambda: pkex.Explainer(regressor())(with_missing()),
+    "Rows in memory for a file": lambda: pkex.Explainer(regressor()).write_parquet(X, "values"),
     "Sparse rows that are too large": lambda: pkex.mmd(
         sparse.csr_array((2000, 100_000)), sparse.csr_array((2000, 100_000))
     ),

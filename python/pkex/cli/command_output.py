@@ -9,8 +9,8 @@ import math
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -23,7 +23,7 @@ from pkex.results.page import page
 from pkex.results.report import PageContent, ReportTable
 from pkex.results.tables import aligned, shortened
 
-__all__ = ["FORMATS", "CommandOutput", "format_of", "write_output"]
+__all__ = ["FORMATS", "CommandOutput", "format_of", "write_output", "written"]
 
 # The largest number of lines in a table, and the width of text.
 _MOST_LINES, _WIDTH = 25, 100
@@ -77,12 +77,25 @@ def write_output(output: CommandOutput, kind: str, path: Path | None) -> None:
         _write_standard(text, is_for_machines=kind != "table")
         return
     assert path is not None, "check_output requires a file for bytes"
-    try:
+    with written(path, output.conclusion):
         write_whole(path, content)
+
+
+@contextmanager
+def written(path: Path, conclusion: str) -> Iterator[None]:
+    """Write a file, and then the conclusion and the path to standard output.
+
+    Raises
+    ------
+    CommandError
+        If the file cannot be written.
+    """
+    try:
+        yield
     except OSError as error:
         raise CommandError(f"{path} cannot be written: {reason(error)}") from None
     if sys.stdout is not None:
-        _write_standard(f"{output.conclusion}\nwritten: {path}\n", is_for_machines=False)
+        _write_standard(f"{conclusion}\nwritten: {path}\n", is_for_machines=False)
 
 
 def format_of(kind: str | None, path: Path | None) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from pkex.adapters.targets import Target
-from pkex.cli.command_output import CommandOutput, write_output
+from pkex.cli.command_output import CommandOutput, write_output, written
 from pkex.cli.errors import CommandError, command_errors
 from pkex.cli.models import add_model, model_text, options_for_model, read_model
 from pkex.cli.options import (
@@ -23,12 +23,16 @@ from pkex.cli.options import (
     check_output,
     table_options,
 )
+from pkex.cli.parquet_chunks import ParquetChunks, is_parquet
 from pkex.cli.tables import read_table
 from pkex.cli.vocabulary import CommandVocabulary
+from pkex.explain.value_files import rows_at_once, write_values
 from pkex.functions.linked import LINKS
 from pkex.games.observational import Embedding
 from pkex.games.value_functions import ValueFunction
+from pkex.inputs.wording import counted
 from pkex.results.tables import shortened
+from pkex.results.value_columns import value_columns
 
 if TYPE_CHECKING:
     from pkex import Estimate, Explainer, Explanation
@@ -130,6 +134,9 @@ def run(options: argparse.Namespace) -> int:
     with command_errors(vocabulary) as warnings:
         value_function = _value_function(options)
         model = read_model(options.model, options)
+        if kind == "parquet" and options.coalitions is None and is_parquet(options.data):
+            _write_chunks(model, value_function, options, vocabulary)
+            return 0
         explainer, explanation = _explain(model, value_function, options, vocabulary)
     output = _output(explainer, explanation, model_text(model), options, warnings)
     write_output(output, kind, options.output)
@@ -161,27 +168,50 @@ def _value_function(options: argparse.Namespace) -> Any:
 def _explain(
     model: Any, value_function: Any, options: argparse.Namespace, vocabulary: CommandVocabulary
 ) -> tuple[Explainer, Explanation | Estimate]:
-    import pkex
-
     reading = options_for_model(model, table_options(options))
     data = read_table(options.data, reading)
     vocabulary.locate("X", data)
-    background = None if options.background is None else read_table(options.background, reading)
-    if background is not None:
-        vocabulary.locate("background", background)
-    explainer = pkex.Explainer(
-        model,
-        None if background is None else background.frame,
-        target=options.target,
-        value_function=value_function,
-        link=options.link,
-        outputs=_as_outputs(options.outputs),
-    )
+    explainer = _explainer(model, value_function, options, vocabulary)
     settings: dict[str, Any] = {"uncertainty": options.uncertainty, "progress": Progress.shown()}
     if options.coalitions is None:
         return explainer, explainer(data.frame, **settings)
     settings |= {"n_coalitions": options.coalitions, "random_state": options.seed}
     return explainer, explainer.estimate(data.frame, **settings)
+
+
+def _write_chunks(
+    model: Any, value_function: Any, options: argparse.Namespace, vocabulary: CommandVocabulary
+) -> None:
+    """Explain the rows of a Parquet file in chunks, and write them to a Parquet file."""
+    chunks = ParquetChunks.of(options.data, options_for_model(model, table_options(options)))
+    vocabulary.locate("X", chunks)
+    problem = _explainer(model, value_function, options, vocabulary)._problem
+    settings: dict[str, Any] = {"uncertainty": options.uncertainty}
+    frames = chunks.frames(rows_at_once(problem, **settings))
+    settings |= {"progress": Progress.shown("rows")}
+    with written(options.output, f"{counted(chunks.n_rows, 'row')} explained."):
+        write_values(problem, frames, chunks.n_rows, options.output, **settings)
+
+
+def _explainer(
+    model: Any, value_function: Any, options: argparse.Namespace, vocabulary: CommandVocabulary
+) -> Explainer:
+    import pkex
+
+    background = None
+    if options.background is not None:
+        reading = options_for_model(model, table_options(options))
+        table = read_table(options.background, reading)
+        vocabulary.locate("background", table)
+        background = table.frame
+    return pkex.Explainer(
+        model,
+        background,
+        target=options.target,
+        value_function=value_function,
+        link=options.link,
+        outputs=_as_outputs(options.outputs),
+    )
 
 
 def _as_outputs(texts: list[str] | None) -> int | str | list[int | str] | None:
@@ -300,18 +330,6 @@ def _rows(explanation: Explanation | Estimate) -> list[Mapping[str, Any]]:
 
 def _lines(explanation: Explanation | Estimate) -> list[Mapping[str, Any]]:
     """Return a line of CSV for each row, or for each row and output if there are several."""
-    names = explanation.output_names
-    lines: list[Mapping[str, Any]] = []
-    for row in _rows(explanation):
-        number, base_values, *tables = row.values()
-        kinds = ["", *(f" {name}" for name in explanation._rows.spreads)]
-        for place, name in enumerate(names or [""]):
-            base = base_values[place] if names else base_values
-            line = {"row": number, **({"output": name} if names else {}), "base_value": base}
-            for kind, table in zip(kinds, tables, strict=True):
-                own = table[place] if names else table
-                for feature, value in zip(explanation.feature_names, own, strict=True):
-                    title = feature + kind
-                    line[f"{title} (feature)" if title in line else title] = value
-            lines.append(line)
-    return lines
+    columns = value_columns(explanation._rows)
+    lines = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [dict(zip(columns, line, strict=True)) for line in lines]

@@ -16,6 +16,7 @@ from pkex.cli.command_output import FORMATS, format_of
 from pkex.cli.errors import CommandError
 from pkex.cli.file_bytes import STANDARD_INPUT
 from pkex.cli.tables import TableOptions
+from pkex.execution.progress import duration
 from pkex.inputs.choices import ESTIMATORS, SAMPLED_ESTIMATORS, Estimator
 from pkex.tables.encode import MISSING
 
@@ -204,25 +205,37 @@ def table_options(options: argparse.Namespace) -> TableOptions:
 
 
 class Progress:
-    """Progress in percent, on one line of standard error."""
+    """Progress in percent, on one line of standard error.
 
-    def __init__(self) -> None:
-        self._shown, self._at = "", time.monotonic()
+    Parameters
+    ----------
+    unit : str, optional
+        The unit of the work, such as "rows": the line then also has the work per second and the
+        remaining time.
+    """
+
+    def __init__(self, unit: str | None = None) -> None:
+        self._unit, self._shown, self._at = unit, "", time.monotonic()
 
     @classmethod
-    def shown(cls) -> Progress | bool:
+    def shown(cls, unit: str | None = None) -> Progress | bool:
         """Return a Progress if standard error is a terminal, otherwise False."""
-        return cls() if sys.stderr is not None and sys.stderr.isatty() else False
+        return cls(unit) if sys.stderr is not None and sys.stderr.isatty() else False
 
     def __call__(self, done: int, total: int) -> None:
         """Show the progress after half a second, and remove it at the end."""
+        seconds = time.monotonic() - self._at
         text = f"pkex: {100.0 * done / total:3.0f} %"
+        if self._unit is not None and done and seconds > 0.0:
+            left = duration(seconds * (total - done) / done)
+            text += f" of {total:,} {self._unit}, {done / seconds:,.0f} {self._unit}/s, {left} left"
         if done >= total:
             sys.stderr.write(f"\r{' ' * len(self._shown)}\r" if self._shown else "")
             self._shown = ""
-        elif text != self._shown and time.monotonic() - self._at > 0.5:
-            sys.stderr.write(f"\r{text}")
-            self._shown = text
+        elif text != self._shown and seconds > 0.5:
+            # A shorter text is followed by spaces, which cover the end of a longer one.
+            sys.stderr.write(f"\r{text:<{len(self._shown)}}")
+            self._shown = f"{text:<{len(self._shown)}}"
         sys.stderr.flush()
 
 

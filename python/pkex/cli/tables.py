@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -29,10 +30,18 @@ from pkex.tables.labels import index_columns, unnamed
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FileTable", "TableOptions", "read_table"]
+__all__ = [
+    "PARQUET",
+    "FileTable",
+    "TableOptions",
+    "arrow_errors",
+    "arrow_frame",
+    "chosen_columns",
+    "read_table",
+]
 
 # The first bytes of files.
-_PARQUET, _ARROW_FILE, _ARROW_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
+PARQUET, _ARROW_FILE, _ARROW_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 
 
 @dataclass(frozen=True)
@@ -86,6 +95,12 @@ class FileTable:
     def line(self, row: int) -> str:
         """Return the line of a row in a CSV file, or its number; the row counts from 0."""
         return f"row {row + 1}" if self.source is None else f"line {self.source.line_of(row)}"
+
+    def place(self, row: int, column: int | str | None) -> str:
+        """Return the line of a row of the frame, and the name of a column, for messages."""
+        line = self.line(int(self.frame.index[row]))
+        name = self.frame.columns[column] if isinstance(column, int) else column
+        return line if name is None else f"{line}, column {name!r}"
 
     def sampled(self, most: int, generator: np.random.Generator) -> FileTable:
         """Return at most `most` rows, drawn at random, in their order."""
@@ -187,7 +202,7 @@ def read_table(path: str | FileBytes, options: TableOptions) -> FileTable:
     source = path if isinstance(path, FileBytes) else FileBytes.of(path)
     with source.opened() as stream:
         start = stream.read(6)
-    if start.startswith((_PARQUET, _ARROW_FILE, _ARROW_STREAM)):
+    if start.startswith((PARQUET, _ARROW_FILE, _ARROW_STREAM)):
         with missing_libraries("reading Parquet and Arrow files", "pandas and pyarrow"):
             return _read_arrow(source, start, options)
     with missing_libraries("reading CSV files", "pandas"):
@@ -202,7 +217,7 @@ def _read_csv(source: FileBytes, options: TableOptions) -> FileTable:
         )
     file = CSVFile(source, delimiter, options.decimal)
     header = file.header()
-    columns = _chosen(header, file.name, options)
+    columns = chosen_columns(header, file.name, options)
     frame, padded = file.read(header, columns, set(options.categorical))
     table = FileTable(frame, file.name, len(frame), file)
     for column in columns:
@@ -223,29 +238,46 @@ def _read_arrow(source: FileBytes, start: bytes, options: TableOptions) -> FileT
     from pyarrow import parquet
 
     name = source.name
-    try:
-        with source.opened() as stream:
-            if start.startswith(_PARQUET):
-                table = parquet.read_table(stream)
-            elif start.startswith(_ARROW_FILE):
-                table = pa.ipc.open_file(stream).read_all()
-            else:
-                table = pa.ipc.open_stream(stream).read_all()
-        for place, column in enumerate(table.column_names):
-            if column in options.categorical:
-                table = table.set_column(place, column, _as_categories(table.column(place)))
-        frame = table.to_pandas(date_as_object=False, ignore_metadata=True)
-    except (pa.ArrowException, ValueError, OSError) as error:
-        raise CommandError(f"{name} cannot be read: {str(error).splitlines()[0]}") from None
+    with arrow_errors(name), source.opened() as stream:
+        if start.startswith(PARQUET):
+            table = parquet.read_table(stream)
+        elif start.startswith(_ARROW_FILE):
+            table = pa.ipc.open_file(stream).read_all()
+        else:
+            table = pa.ipc.open_stream(stream).read_all()
+        frame = arrow_frame(table, options)
     if not len(frame):
         raise CommandError(f"{name} has no rows")
-    frame = frame[_chosen(list(frame.columns), name, options, index_columns(table.schema))]
+    return FileTable(
+        frame[chosen_columns(list(frame.columns), name, options, index_columns(table.schema))],
+        name,
+        len(frame),
+    )
+
+
+@contextmanager
+def arrow_errors(name: str) -> Iterator[None]:
+    """Raise errors of pyarrow about a file as CommandError."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, ValueError, OSError) as error:
+        raise CommandError(f"{name} cannot be read: {str(error).splitlines()[0]}") from None
+
+
+def arrow_frame(table: Any, options: TableOptions) -> pd.DataFrame:
+    """Return a pyarrow.Table as a DataFrame with times in UTC, and categories as texts."""
+    for place, column in enumerate(table.column_names):
+        if column in options.categorical:
+            table = table.set_column(place, column, _as_categories(table.column(place)))
+    frame: pd.DataFrame = table.to_pandas(date_as_object=False, ignore_metadata=True)
     for column in frame.columns:
         if column in options.categorical:
             frame[column] = frame[column].astype("string")
         elif hasattr(frame[column].dtype, "tz"):
             frame[column] = frame[column].dt.tz_convert(None)
-    return FileTable(frame, name, len(frame))
+    return frame
 
 
 def _as_categories(column: Any) -> Any:
@@ -257,7 +289,7 @@ def _as_categories(column: Any) -> Any:
     return column.cast(pa.string()) if pa.types.is_integer(column.type) else column
 
 
-def _chosen(
+def chosen_columns(
     header: list[str], name: str, options: TableOptions, index: Iterable[str] = ()
 ) -> list[str]:
     """Return the names of the columns to read, without those of an index that is not named."""

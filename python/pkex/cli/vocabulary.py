@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pkex.cli.parquet_chunks import ParquetChunks
 from pkex.cli.tables import FileTable
 from pkex.errors import Option, Vocabulary
 
@@ -43,9 +44,9 @@ class CommandVocabulary(Vocabulary):
 
     def __init__(self, files: dict[str, str]) -> None:
         self._files = files
-        self._tables: dict[str, FileTable] = {}
+        self._tables: dict[str, FileTable | ParquetChunks] = {}
 
-    def locate(self, argument: str, table: FileTable) -> None:
+    def locate(self, argument: str, table: FileTable | ParquetChunks) -> None:
         """Add the table of an argument, so that messages name lines of its file."""
         self._tables[argument] = table
 
@@ -69,9 +70,7 @@ class CommandVocabulary(Vocabulary):
         table = self._tables.get(argument or "")
         if table is None:
             return super().place(argument, row, column)
-        name = table.frame.columns[column] if isinstance(column, int) else column
-        line = table.line(int(table.frame.index[row]))
-        return line if name is None else f"{line}, column {name!r}"
+        return table.place(row, column)
 
 
 def _spelled(name: str) -> str:

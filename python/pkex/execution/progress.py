@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +28,7 @@ _BAR_FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 
 
 @contextmanager
-def reporting(progress: Progress) -> Iterator[Report | None]:
+def reporting(progress: Progress, *, unit: str | None = None) -> Iterator[Report | None]:
     """Yield the function that the engine calls with (done, total), for the argument `progress`.
 
     It is also called at the end. Without progress, long calls issue a warning.
@@ -37,11 +38,13 @@ def reporting(progress: Progress) -> Iterator[Report | None]:
     progress : bool or callable
         True for a tqdm bar; a callable is called some twenty times a second with the work done and
         the total, in arbitrary units.
+    unit : str, optional
+        The unit of the work, such as "rows": a bar then also shows how much is done each second.
     """
     if progress is False:
         yield _forecast()
     elif progress is True:
-        with _bar() as bar, _completed(bar) as report:
+        with _bar(unit) as bar, _completed(bar) as report:
             yield report
     elif callable(progress):
         with _completed(progress) as report:
@@ -109,16 +112,19 @@ def duration(seconds: float) -> str:
 
 
 @contextmanager
-def _bar() -> Iterator[Report]:
+def _bar(unit: str | None) -> Iterator[Report]:
     try:
         from tqdm.auto import tqdm
     except ImportError as error:
         raise missing_library("progress=True", "tqdm", "progress") from error
-    # Progress is a share, because only the engine knows the total.
-    with tqdm(total=1.0, desc="pkex", bar_format=_BAR_FORMAT) as bar:
+    # Without a unit, progress is a share, because only the engine knows the total.
+    shown = {"bar_format": _BAR_FORMAT} if unit is None else {"unit": f" {unit}"}
+    with tqdm(total=1.0 if unit is None else math.inf, desc="pkex", **shown) as bar:
 
         def report(done: int, total: int) -> None:
-            bar.update(done / total - bar.n)
+            if unit is not None:
+                bar.total = total
+            bar.update((done / total if unit is None else done) - bar.n)
 
         yield report
 

@@ -19,6 +19,7 @@ from pkex.explain.links import Transform
 from pkex.explain.loss_values import loss_values
 from pkex.explain.problem import Problem
 from pkex.explain.selected_interactions import FeatureSelection
+from pkex.explain.value_files import write_values_of_files
 from pkex.functions.conditional import Conditional
 from pkex.functions.linked import Link
 from pkex.functions.losses import Loss
@@ -303,6 +304,61 @@ class Explainer(SkopsGuard, AttributeHints):
         if sparse:
             return sparse_values(self._problem, X, progress)
         return bare_values(self._problem, X, progress)
+
+    @with_known_keywords
+    def write_parquet(
+        self,
+        X: str | PathLike[str],
+        path: str | PathLike[str],
+        *,
+        uncertainty: bool = False,
+        progress: Progress = False,
+    ) -> None:
+        """Explain the rows of Parquet files, and write their values to a Parquet file.
+
+        Rows are read, explained and written in chunks, so that memory does not depend on their
+        number. The result has a line for each row, or for each row and output if there are several
+        outputs. Its columns are ``row`` (from 1), ``output`` if there are several, ``base_value``,
+        and the value of each feature. Requires pyarrow (``pip install 'pkex[parquet]'``).
+
+        Parameters
+        ----------
+        X : path
+            A Parquet file, or a directory of them, which are read in the order of their names.
+            Other columns than those of the model are not read, if the model knows their names.
+        path : path
+            The file to write. It appears, or is replaced, when it is complete: after an error or
+            Ctrl-C, an existing file is unchanged.
+        uncertainty : bool, default False
+            Also write the posterior standard deviations of values, for Gaussian processes.
+        progress : bool or callable, default False
+            True shows a progress bar with the number of rows per second (needs tqdm). A callable
+            receives the numbers of rows done and of all rows.
+
+        Raises
+        ------
+        ValueError, TypeError, OverflowError, UnsupportedModelError
+            As in calling the explainer, or if `path` cannot be written.
+        FileNotFoundError
+            If there is no Parquet file.
+        ImportError
+            If pyarrow is not installed.
+
+        Examples
+        --------
+        >>> import numpy as np, pandas as pd, pkex
+        >>> from tempfile import TemporaryDirectory
+        >>> from sklearn.svm import SVR
+        >>> rows = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 2)), columns=["a", "b"])
+        >>> explainer = pkex.Explainer(SVR().fit(rows, rows["a"]))
+        >>> with TemporaryDirectory() as folder:
+        ...     rows.to_parquet(f"{folder}/rows.parquet")
+        ...     explainer.write_parquet(f"{folder}/rows.parquet", f"{folder}/values.parquet")
+        ...     values = pd.read_parquet(f"{folder}/values.parquet")
+        >>> list(values)
+        ['row', 'base_value', 'a', 'b']
+        """
+        write_values_of_files(self._problem, X, path, uncertainty=uncertainty, progress=progress)
 
     @with_known_keywords
     def estimate(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["write_whole"]
+__all__ = ["replacing", "write_whole"]
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
@@ -26,11 +28,22 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     if place.exists() and not place.is_file():
         place.write_bytes(content)
         return
-    place = Path(os.path.realpath(place))
+    with replacing(place) as beside:
+        beside.write_bytes(content)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield the path of a temporary file, which is moved to the path at the end.
+
+    Links and the permissions of an existing file are kept. After an exception, the temporary file
+    is removed and an existing file is unchanged.
+    """
+    place = Path(os.path.realpath(path))
     # Shortened, because the name may already have the largest length that is allowed.
     beside = place.with_name(f".{place.name[:40]}.{os.getpid()}.part")
     try:
-        beside.write_bytes(content)
+        yield beside
         if place.exists():
             beside.chmod(stat.S_IMODE(place.stat().st_mode))
         beside.replace(place)

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.errors import Argument, InputError, InputTypeError, Option
-from pkex.inputs.optional import missing_library
 from pkex.inputs.wording import shown
 from pkex.tables.encode import Encoding, Missing
-from pkex.tables.labels import Labels, check_column_names, index_columns, numbered, unnamed
+from pkex.tables.labels import Labels, numbered
+from pkex.tables.parquet_files import ParquetFiles
 from pkex.tables.read import as_matrix
 from pkex.tables.samples import as_rows, read_samples
 from pkex.typing import Float
@@ -167,7 +167,7 @@ def _is_array(data: Any) -> bool:
 def _numbers(data: Any, name: str) -> RowStream:
     """Return a table of numbers as a stream."""
     if is_file(data):
-        return _Parquet(Path(data), name)
+        return _Parquet(data, name)
     if is_lazy(data):
         return _Partitions(data, name)
     if _is_array(data):
@@ -221,44 +221,22 @@ class _Array(RowStream):
 
 
 class _Parquet(RowStream):
-    """A Parquet file, or all Parquet files of a directory in the order of their names."""
+    """Parquet files of numbers."""
 
-    def __init__(self, path: Path, name: str) -> None:
-        try:
-            import pyarrow.parquet as pq
-        except ImportError as error:
-            raise missing_library(f"{name} in Parquet files", "pyarrow", "parquet") from error
-        self._open, self._name = pq.ParquetFile, name
-        self._files = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
-        if not self._files or not self._files[0].is_file():
-            raise FileNotFoundError(f"{name}: there is no Parquet file at {str(path)!r}")
-        n_rows = 0
-        names: tuple[str, ...] = ()
-        for file in self._files:
-            with self._opened(file) as opened:
-                own = _columns_of(opened.schema_arrow)
-                self._check_types(opened.schema_arrow, own, file)
-                n_rows += opened.metadata.num_rows
-            names = names or own
-            check_column_names(own, names, f"{name} in {file.name!r}", repr(self._files[0].name))
-        super().__init__(n_rows, len(names), Labels(names))
-        with self._opened(self._files[0]) as opened:
-            for name in names:
-                of_column = str(opened.schema_arrow.field(name).type)
-                if re.match("u?int|bool", of_column):
-                    self.whole[name] = bool if of_column == "bool" else int
+    def __init__(self, path: str | PathLike[str], name: str) -> None:
+        self._files, self._name = ParquetFiles(path, name), name
+        for file, schema in zip(self._files.files, self._files.schemas, strict=True):
+            self._check_types(schema, file)
+        names = self._files.names
+        super().__init__(self._files.n_rows, len(names), Labels(names))
+        for column in names:
+            of_column = str(self._files.schemas[0].field(column).type)
+            if re.match("u?int|bool", of_column):
+                self.whole[column] = bool if of_column == "bool" else int
 
-    def _opened(self, file: Path) -> Any:
-        try:
-            # Reading ahead would keep whole files in memory.
-            return self._open(file, pre_buffer=False)
-        except ValueError as error:  # of pyarrow, too
-            what = f"{str(file)!r} is not a Parquet file: {error}"
-            raise InputError(None, (Argument(self._name), f": {what}")) from None
-
-    def _check_types(self, schema: Any, names: tuple[str, ...], file: Path) -> None:
+    def _check_types(self, schema: Any, file: Path) -> None:
         is_number = re.compile("u?int|half|float|double|bool")
-        fields = [field for field in schema if field.name in names]
+        fields = [field for field in schema if field.name in self._files.names]
         wrong = [field.name for field in fields if not is_number.match(str(field.type))]
         if wrong:
             raise InputTypeError(
@@ -269,23 +247,14 @@ class _Parquet(RowStream):
 
     def chunks(self) -> Iterator[Float]:
         start = 0
-        for file in self._files:
-            with self._opened(file) as opened:
-                own = list(_columns_of(opened.schema_arrow))
-                for batch in opened.iter_batches(_CHUNK, columns=own):
-                    # Missing integers become NaN, which is an error.
-                    columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
-                    table = np.column_stack([np.asarray(c, dtype=np.float64) for c in columns])
-                    with counted_from(start):
-                        rows = as_matrix(table, self._name, names=self.labels.texts)
-                    yield rows
-                    start += len(table)
-
-
-def _columns_of(schema: Any) -> tuple[str, ...]:
-    """Return the columns of a file without the index of a pandas table."""
-    index = {*index_columns(schema), *unnamed(schema.names)}
-    return tuple(name for name in schema.names if name not in index)
+        for batch in self._files.batches(_CHUNK, self._files.names):
+            # Missing integers become NaN, which is an error.
+            columns = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+            table = np.column_stack([np.asarray(c, dtype=np.float64) for c in columns])
+            with counted_from(start):
+                rows = as_matrix(table, self._name, names=self.labels.texts)
+            yield rows
+            start += len(table)
 
 
 class _Partitions(RowStream):

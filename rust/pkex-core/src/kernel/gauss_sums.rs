@@ -11,6 +11,9 @@
 
 use crate::error::Error;
 use crate::memory::{INPUT, Memory, saturating_product};
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::{LANES, zip_lanes};
+use crate::simd::level::{Body, Level};
 use crate::simd::sum::{Sum, Summation};
 
 /// Moments of a box: P(N ≥ 40) < 10⁻³⁶ for Poisson's N of mean 2.
@@ -89,27 +92,37 @@ impl GaussMean {
     pub fn at_all(&self, numbers: &[f64]) -> Result<Vec<f64>, Error> {
         let mut means = Vec::new();
         Memory::default().reserve(&mut means, numbers.len(), INPUT)?;
-        means.extend(numbers.iter().map(|&x| self.at(x)));
+        for block in numbers.chunks(LANES) {
+            let mut lanes = [block[0]; LANES];
+            lanes[..block.len()].copy_from_slice(block);
+            means.extend_from_slice(&self.at_lanes(&lanes)[..block.len()]);
+        }
         Ok(means)
     }
 
-    /// The mean at x.
-    #[must_use]
-    pub fn at(&self, x: f64) -> f64 {
-        let offset = |center: f64| (x - center) * self.rate;
-        let start = self.centers.partition_point(|&center| offset(center) > REACH);
-        let mut total = Sum::default();
+    /// The mean at each of sixteen numbers, whose polynomials do not wait for each other.
+    fn at_lanes(&self, numbers: &[f64; LANES]) -> [f64; LANES] {
+        let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let offset = |x: f64, center: f64| (x - center) * self.rate;
+        let start = self.centers.partition_point(|&center| offset(least, center) > REACH);
+        let mut totals = [Sum::default(); LANES];
         for (&center, moments) in
             self.centers[start..].iter().zip(self.moments[start * TERMS..].chunks(TERMS))
         {
-            if offset(center) < -REACH {
+            if offset(most, center) < -REACH {
                 break;
             }
-            let t = offset(center);
-            let polynomial = moments.iter().rev().fold(0.0, |sum, moment| sum * t + moment);
-            total.add(Sum::from(libm::exp(-(t * t)) * polynomial), Summation::Compensated);
+            let offsets = numbers.map(|x| offset(x, center));
+            let polynomials = Level::best().run(Polynomials { moments, offsets: &offsets });
+            for ((total, t), polynomial) in totals.iter_mut().zip(offsets).zip(polynomials) {
+                if t.abs() <= REACH {
+                    let value = libm::exp(-(t * t)) * polynomial;
+                    total.add(Sum::from(value), Summation::Compensated);
+                }
+            }
         }
-        total.value()
+        totals.map(Sum::value)
     }
 
     fn add_box(&mut self, entries: &[f64], count: usize) -> Result<(), Error> {
@@ -131,6 +144,25 @@ impl GaussMean {
         self.centers.push(center);
         self.moments.extend(sums.map(|sum| sum.value() / count as f64));
         Ok(())
+    }
+}
+
+/// Σ_k M_k t^k at each offset t, rounded after each product on all levels.
+struct Polynomials<'a> {
+    moments: &'a [f64],
+    offsets: &'a [f64; LANES],
+}
+
+impl Body for Polynomials<'_> {
+    type Output = [f64; LANES];
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) -> [f64; LANES] {
+        let mut sums = [0.0; LANES];
+        for &moment in self.moments.iter().rev() {
+            sums = zip_lanes(&sums, self.offsets, |sum, t| sum * t + moment);
+        }
+        sums
     }
 }
 
@@ -171,10 +203,11 @@ mod tests {
         for (entries, length_scale) in samples().into_iter().zip([0.7, 2.0, 1.5, 1.0]) {
             let mean = GaussMean::new(&entries, length_scale).unwrap();
             let anywhere = [-1e6, -3.0, 0.1, 7.7, 31.0, 2e4, 1e300];
-            for x in entries.iter().copied().chain(anywhere) {
+            let numbers: Vec<_> = entries.iter().copied().chain(anywhere).collect();
+            for (x, found) in numbers.iter().zip(mean.at_all(&numbers).unwrap()) {
                 let kernel = |u: &f64| (-0.5 * ((x - u) / length_scale).powi(2)).exp();
                 let expected = entries.iter().map(kernel).sum::<f64>() / entries.len() as f64;
-                let error = (mean.at(x) - expected).abs();
+                let error = (found - expected).abs();
                 assert!(error < 1e-15, "{x} among {} entries: {error:e}", entries.len());
             }
         }

@@ -348,12 +348,12 @@ fn centered(settings: &Settings) -> Results {
     let explained =
         |game| expansion.explain(some, game, Method::Quadrature, settings, &mut go_on).unwrap();
     let mean = GaussMean::new(&sample, 0.3).unwrap();
-    let means = (0..50).map(|place| mean.at(f64::from(place) / 8.0 - 1.0));
+    let numbers: Vec<_> = (0..50).map(|place| f64::from(place) / 8.0 - 1.0).collect();
     [
         ("pairs", [of_rows, groups, univariate, squares].concat()),
         ("neutral", explained(ValueFunction::Neutral)),
         ("marginal", explained(ValueFunction::MarginalOfPoints)),
-        ("means", means.collect()),
+        ("means", mean.at_all(&numbers).unwrap()),
     ]
     .map(|(name, values)| (format!("centered {name}"), values))
     .into()

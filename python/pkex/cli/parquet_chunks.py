@@ -1,0 +1,90 @@
+"""Parquet files that are read in chunks of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pkex.cli.errors import CommandError, missing_libraries
+from pkex.cli.file_bytes import FileBytes
+from pkex.cli.tables import PARQUET, TableOptions, arrow_errors, arrow_frame, chosen_columns
+from pkex.tables.labels import index_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ParquetChunks", "is_parquet"]
+
+
+def is_parquet(path: str) -> bool:
+    """Whether a path is a Parquet file that can be read in chunks: not standard input or a pipe.
+
+    Raises
+    ------
+    CommandError
+        If there is no such file, or it cannot be read.
+    """
+    source = FileBytes.of(path)
+    with source.opened() as stream:
+        return source.content is None and stream.read(len(PARQUET)) == PARQUET
+
+
+@dataclass(frozen=True)
+class ParquetChunks:
+    """The rows of a Parquet file in chunks.
+
+    Parameters
+    ----------
+    path : str
+    options : TableOptions
+    columns : tuple of str
+        The columns to read.
+    n_rows : int
+    """
+
+    path: str
+    options: TableOptions
+    columns: tuple[str, ...]
+    n_rows: int
+
+    @classmethod
+    def of(cls, path: str, options: TableOptions) -> ParquetChunks:
+        """Return the chunks of a file.
+
+        Raises
+        ------
+        CommandError
+            If it cannot be read, or lacks a column.
+        """
+        with missing_libraries("reading Parquet and Arrow files", "pandas and pyarrow"):
+            import_module("pandas")
+            from pyarrow import parquet
+        with arrow_errors(path), parquet.ParquetFile(path) as file:
+            schema, n_rows = file.schema_arrow, file.metadata.num_rows
+        if not n_rows:
+            raise CommandError(f"{path} has no rows")
+        columns = chosen_columns(schema.names, path, options, index_columns(schema))
+        return cls(path, options, tuple(columns), n_rows)
+
+    def place(self, row: int, column: int | str | None) -> str:
+        """Return the number of a row from 1, and the name of a column, for messages."""
+        name = self.columns[column] if isinstance(column, int) else column
+        return f"row {row + 1}" if name is None else f"row {row + 1}, column {name!r}"
+
+    def frames(self, most: int) -> Iterator[pd.DataFrame]:
+        """Yield DataFrames of at most `most` rows."""
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        # Reading ahead would keep whole files in memory.
+        with parquet.ParquetFile(self.path, pre_buffer=False) as file:
+            batches: Iterator[Any] = file.iter_batches(most, columns=list(self.columns))
+            while True:
+                with arrow_errors(self.path):
+                    batch = next(batches, None)
+                    if batch is None:
+                        return
+                    frame = arrow_frame(pa.Table.from_batches([batch]), self.options)
+                yield frame[list(self.columns)]

@@ -1,0 +1,89 @@
+"""Parquet files, which are read in batches of rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pkex.errors import Argument, InputError
+from pkex.inputs.optional import missing_library
+from pkex.tables.labels import check_column_names, index_columns, unnamed
+
+__all__ = ["ParquetFiles"]
+
+
+class ParquetFiles:
+    """A Parquet file, or all Parquet files of a directory in the order of their names.
+
+    Parameters
+    ----------
+    path : path
+    name : str
+        The name of the argument in messages.
+
+    Attributes
+    ----------
+    files : list of Path
+    schemas : list of pyarrow.Schema
+        The schema of each file.
+    names : tuple of str
+        The columns, without the index of a pandas table.
+    n_rows : int
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If one is not a Parquet file, or the files have different columns.
+    ImportError
+        If pyarrow is not installed.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], name: str) -> None:
+        try:
+            import pyarrow.parquet as pq
+        except ImportError as error:
+            raise missing_library(f"{name} in Parquet files", "pyarrow", "parquet") from error
+        place = Path(path)
+        self._open, self._name = pq.ParquetFile, name
+        self.files = sorted(place.rglob("*.parquet")) if place.is_dir() else [place]
+        if not self.files or not self.files[0].is_file():
+            raise FileNotFoundError(f"{name}: there is no Parquet file at {os.fspath(path)!r}")
+        self.schemas: list[Any] = []
+        self.names: tuple[str, ...] = ()
+        self.n_rows = 0
+        for file in self.files:
+            with self._opened(file) as opened:
+                schema, n_rows = opened.schema_arrow, opened.metadata.num_rows
+            own = _columns_of(schema)
+            self.names = self.names or own
+            check_column_names(
+                own, self.names, f"{name} in {file.name!r}", repr(self.files[0].name)
+            )
+            self.schemas.append(schema)
+            self.n_rows += n_rows
+
+    def batches(self, most: int, columns: Sequence[str]) -> Iterator[Any]:
+        """Yield batches of at most `most` rows, a pyarrow.RecordBatch with these columns each."""
+        for file in self.files:
+            with self._opened(file) as opened:
+                for batch in opened.iter_batches(most, columns=list(columns)):
+                    # pyarrow reads columns in the order of the file.
+                    yield batch.select(list(columns))
+
+    def _opened(self, file: Path) -> Any:
+        try:
+            # Reading ahead would keep whole files in memory.
+            return self._open(file, pre_buffer=False)
+        except ValueError as error:  # of pyarrow, too
+            what = f"{str(file)!r} is not a Parquet file: {error}"
+            raise InputError(None, (Argument(self._name), f": {what}")) from None
+
+
+def _columns_of(schema: Any) -> tuple[str, ...]:
+    """Return the columns of a file without the index of a pandas table."""
+    index = {*index_columns(schema), *unnamed(schema.names)}
+    return tuple(name for name in schema.names if name not in index)
