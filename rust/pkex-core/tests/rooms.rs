@@ -12,13 +12,13 @@ const ROOMS: &str = "
     quadrature/  rule bound measure free_end table
     game/        block spread scaling coalitions two_players sweep interactions coalitions_of_two
     game/        recursion series quantity supersets
-    kernel/      product joint exponential matern overlap periodic gauss_sums median centering family players series
-    kernel/      term linked_terms packed
+    kernel/      product joint exponential matern overlap periodic gauss_sums gauss_transform median centering family players series
+    kernel/      term linked_terms narrowing packed
     walk/        source tiling cell waves items weights chunks pairs triangle computation
     product_games
     variance/    games twice
     evaluations/ packed kind points quadratic_form single_factors products
-    absent/      background factors contrast against point_means background_means product_means
+    absent/      background factors contrast against point_means gaussian_means background_means product_means
     absent/      games neutral interventional marginal squares
     expansion
     sparse/      rows profiles tiles means own_factors marginal cell

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::absent::background::Background;
 use crate::absent::factors::AbsentFactors;
+use crate::absent::gaussian_means::SortedColumns;
 use crate::absent::point_means::means_of_points;
 use crate::error::Error;
 use crate::evaluations::packed::PackedExpansion;
@@ -88,12 +89,15 @@ impl MeansOfPoints {
         let background = Background { rows: points, weights: &weights };
         let terms = &expansion.kernel.terms;
         let blocks = expansion.evaluation_blocks() / terms.len().max(1);
+        let mut sorted = SortedColumns::of(points);
         let mut factors = Vec::new();
         for (number, term) in terms.iter().enumerate() {
             let monitor = &mut |done, total| monitor(number * total + done, terms.len() * total);
             factors.extend(if term.diagonal_varies() {
                 let blocks = number * blocks..(number + 1) * blocks;
                 means_of_blocks(expansion, blocks, background, settings, monitor)?
+            } else if let Some(means) = sorted.means(term, settings, monitor)? {
+                means
             } else {
                 means_of_points(points, term, settings, monitor)?
             });

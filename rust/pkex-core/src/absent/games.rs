@@ -8,6 +8,7 @@ use crate::evaluations::kind::{BlockAlternative, Evaluations};
 use crate::evaluations::packed::RowPlace;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
+use crate::kernel::narrowing::Narrower;
 use crate::matrix::Matrix;
 use crate::memory::{Memory, saturating_product};
 use crate::settings::Context;
@@ -146,6 +147,13 @@ impl<E: Evaluations, B: Absent<E>> Source for Games<'_, E, B> {
     fn coefficient(&self, index: usize) -> f64 {
         let BlockAlternative { block, alternative } = self.locate(index);
         self.evaluations.coefficient(block, self.absent.share(alternative))
+    }
+
+    fn narrower(&self, index: usize) -> Narrower {
+        match self.absent.alternatives() {
+            1 => self.evaluations.narrower(self.locate(index).block),
+            _ => Narrower::default(),
+        }
     }
 
     fn weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {

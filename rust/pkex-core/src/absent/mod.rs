@@ -1,8 +1,8 @@
 //! The factors of absent players in the games of rows.
 //!
 //! `background`: value functions; `factors`: absent factors of a block; `contrast`: a − b without
-//! cancellation; `against`: blocks of present and absent factors; `point_means`, `background_means`
-//! and `product_means`: mean factors; `games`: the games of rows; `neutral`, `interventional` and
+//! cancellation; `against`: blocks of present and absent factors; `point_means`, `gaussian_means`,
+//! `background_means` and `product_means`: mean factors; `games`: the games of rows; `neutral`, `interventional` and
 //! `marginal`: their absent factors; `squares`: those of squares.
 
 pub(crate) mod against;
@@ -11,6 +11,7 @@ pub(crate) mod background_means;
 pub(crate) mod contrast;
 pub(crate) mod factors;
 pub(crate) mod games;
+pub(crate) mod gaussian_means;
 pub(crate) mod interventional;
 pub(crate) mod marginal;
 pub(crate) mod neutral;

@@ -20,7 +20,7 @@ use crate::walk::chunks::{ChunkBlock, Chunks, PackedRows};
 use crate::walk::pairs::{PairWalk, Tile, TileWork};
 
 /// The sums of each player: of its factors, and of its factors minus 1.
-const KINDS: usize = 2;
+pub(crate) const KINDS: usize = 2;
 
 /// The mean factors of a term over all points, block by block of points.
 pub(crate) fn means_of_points(
@@ -51,35 +51,40 @@ pub(crate) fn means_of_points(
         &memory,
         monitor,
     )?;
-    let mut means = in_lanes(&totals, points.rows(), term.players.len(), &memory)?;
-    for means in &mut means {
-        means.set_divisor(settings.level);
-    }
-    Ok(means)
+    // The sums are over all other points: the factor of a point with itself is 1.
+    in_lanes([points.rows(), term.players.len()], settings, |row, player| {
+        [(0, 1.0), (1, 0.0)].map(|(kind, own)| {
+            let mut total = Sum::from(own);
+            total.add(totals[row * width + KINDS * player + kind], Summation::Compensated);
+            total.value()
+        })
+    })
 }
 
-/// The means, from the sums over all other points: the factor of a point with itself is 1.
-fn in_lanes(
-    totals: &[Sum],
-    count: usize,
-    players: usize,
-    memory: &Memory,
+/// The mean factors, from a number of points and of players, and the sums of a player's factors at a
+/// point over all points, and of the factors minus 1.
+pub(crate) fn in_lanes(
+    [count, players]: [usize; 2],
+    settings: &Settings,
+    sums: impl Fn(usize, usize) -> [f64; KINDS],
 ) -> Result<Vec<AbsentFactors>, Error> {
-    // The last point fills unused lanes, as among the points.
-    let mean = |row: usize, place: usize, own: f64| {
-        let mut total = Sum::from(own);
-        total.add(totals[row.min(count - 1) * KINDS * players + place], Summation::Compensated);
-        total.value() / count as f64
-    };
     let mut means = Vec::new();
     let of_block = FactorCount::numbers(players);
-    AbsentFactors::reserve_all(&mut means, count.div_ceil(LANES), of_block, memory)?;
+    let blocks = count.div_ceil(LANES);
+    AbsentFactors::reserve_all(&mut means, blocks, of_block, &Memory::default())?;
     for (block, means) in means.iter_mut().enumerate() {
-        let lanes = |place: usize, own: f64| {
-            Lanes(std::array::from_fn(|lane| mean(block * LANES + lane, place, own)))
-        };
-        means.factor.extend((0..players).map(|player| lanes(KINDS * player, 1.0)));
-        means.less_one.extend((0..players).map(|player| lanes(KINDS * player + 1, 0.0)));
+        for player in 0..players {
+            let (mut factor, mut less_one) = (Lanes::ZERO, Lanes::ZERO);
+            for lane in 0..LANES {
+                // The last point fills unused lanes, as among the points.
+                let row = (block * LANES + lane).min(count - 1);
+                [factor.0[lane], less_one.0[lane]] =
+                    sums(row, player).map(|sum| sum / count as f64);
+            }
+            means.factor.push(factor);
+            means.less_one.push(less_one);
+        }
+        means.set_divisor(settings.level);
     }
     Ok(means)
 }

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::evaluations::packed::{PackedExpansion, RowPlace};
 use crate::game::block::Block;
 use crate::game::spread::Spread;
+use crate::kernel::narrowing::Narrower;
 use crate::memory::Memory;
 use crate::settings::Context;
 use crate::simd::lanes::Lanes;
@@ -62,6 +63,10 @@ pub(crate) trait Evaluations: Sync {
     /// The factor of the weights of a block, for an alternative with a share.
     fn coefficient(&self, _block: usize, _share: f64) -> f64 {
         1.0
+    }
+    /// The narrower terms after that of a block, if terms are neighbors.
+    fn narrower(&self, _block: usize) -> Narrower {
+        Narrower::default()
     }
     /// The outputs with a weight in a block, and the weights before multiplication.
     fn weights(&self, block: usize, share: f64) -> impl Iterator<Item = (usize, Lanes)>;

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::game::block::FactorCount;
 use crate::kernel::linked_terms::{FactorNumbers, KeptFactors, LinkedFactors};
+use crate::kernel::narrowing::Narrower;
 use crate::kernel::packed::PackedKernel;
 use crate::kernel::players::Players;
 use crate::kernel::term::{PackedTerm, Term};
@@ -154,6 +155,11 @@ impl PackedExpansion {
     /// The factor of the weights of an evaluation block.
     pub fn coefficient(&self, index: usize) -> f64 {
         self.kernel.terms[index / self.weights.blocks()].coefficient
+    }
+
+    /// The narrower terms after that of an evaluation block.
+    pub fn narrower(&self, index: usize) -> Narrower {
+        self.kernel.narrower[index / self.weights.blocks()]
     }
 
     /// The outputs with a weight in an evaluation block, and the weights before multiplication.

@@ -6,6 +6,7 @@ use crate::evaluations::packed::{PackedExpansion, RowPlace};
 use crate::game::block::Block;
 use crate::game::spread::Spread;
 use crate::kernel::linked_terms::{FillLinked, KeptFactors};
+use crate::kernel::narrowing::Narrower;
 use crate::kernel::term::FillTerm;
 use crate::memory::{Memory, saturating_product};
 use crate::settings::Context;
@@ -81,6 +82,10 @@ impl Evaluations for Points<'_> {
 
     fn coefficient(&self, block: usize, share: f64) -> f64 {
         self.0.coefficient(block) * share
+    }
+
+    fn narrower(&self, block: usize) -> Narrower {
+        self.0.narrower(block)
     }
 
     fn weights(&self, block: usize, _share: f64) -> impl Iterator<Item = (usize, Lanes)> {

@@ -144,6 +144,16 @@ impl Quantity<'_> {
         }
     }
 
+    /// An upper bound of the sizes of a block's values after evaluation, for factors in [0, 1]: of
+    /// the products of the larger of each player's factors; or of the values, if they are such
+    /// products themselves.
+    pub fn bound(self, spread: &Spread, block: &Block) -> f64 {
+        match self {
+            Self::GrandCoalition | Self::EmptyCoalition => block.omega[0].largest(),
+            _ => spread.most,
+        }
+    }
+
     /// Computes the places, among the numbers of the result, of the numbers of a block that has
     /// only some (ascending) of the players.
     pub fn places(self, players: &[usize], scratch: &mut Scratch, places: &mut Vec<usize>) {

@@ -14,11 +14,13 @@ pub struct Spread {
     pub mixed_signs: bool,
     /// Whether products of factors, of any of the players, stay within 2^±900.
     pub(crate) in_range: bool,
+    /// An upper bound of ∏M over the block's games, for factors in [0, 1]; 1 if it is not computed.
+    pub(crate) most: f64,
 }
 
 impl Spread {
     /// The spread of games without players.
-    pub const NONE: Self = Self { lambda: 0.0, mixed_signs: false, in_range: true };
+    pub const NONE: Self = Self { lambda: 0.0, mixed_signs: false, in_range: true, most: 1.0 };
 
     /// The spread of games whose present factors are in [0, 1] and absent ones 1 (M = 1, c ≤ 0),
     /// from Σₗ |cₗ|.
@@ -94,7 +96,7 @@ impl RunningSpread {
         if lambda.0.iter().any(|lambda| lambda.is_nan()) {
             return None;
         }
-        let mut spread = Spread::NONE;
+        let mut spread = Spread { most: size.largest() * INVERSE_MARGIN, ..Spread::NONE };
         for i in 0..LANES {
             spread.lambda = larger(spread.lambda, lambda.0[i] * INVERSE_MARGIN);
             spread.mixed_signs |= lowest.0[i] < 0.0 && highest.0[i] > 0.0;
@@ -116,7 +118,7 @@ impl Block {
                 spread.include::<A, W>(part, c.part(part), &size);
             }
         }
-        let unknown = Spread { lambda: f64::INFINITY, mixed_signs: true, in_range: true };
+        let unknown = Spread { lambda: f64::INFINITY, mixed_signs: true, ..Spread::NONE };
         spread.total().unwrap_or(unknown)
     }
 
@@ -207,7 +209,8 @@ impl Block {
         let most = self.present.len() as f64;
         let in_range = most * f64::from(binary_exponent(sizes.0)) > -SAFE_POWER
             && most * f64::from(binary_exponent(sizes.1) + 1) < SAFE_POWER;
-        Spread { lambda, mixed_signs, in_range: in_range || sizes == (1.0, 1.0) }
+        let in_range = in_range || sizes == (1.0, 1.0);
+        Spread { lambda, mixed_signs, in_range, ..Spread::NONE }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::kernel::linked_terms::Links;
+use crate::kernel::narrowing::Narrower;
 use crate::kernel::players::Players;
 use crate::kernel::term::{PackedTerm, Term};
 
@@ -12,6 +13,8 @@ pub(crate) struct PackedKernel {
     pub terms: Vec<PackedTerm>,
     /// The terms whose factors are computed from those of other terms.
     pub links: Links,
+    /// The narrower terms after each term.
+    pub narrower: Vec<Narrower>,
 }
 
 impl PackedKernel {
@@ -19,7 +22,8 @@ impl PackedKernel {
     pub fn new(terms: &[Term], players: Players) -> Result<Self, Error> {
         let terms = terms.iter().map(|term| PackedTerm::new(term, &players));
         let terms: Vec<_> = terms.collect::<Result<_, _>>()?;
-        Ok(Self { links: Links::among(&terms), terms, players })
+        let narrower = Narrower::after_each(&terms);
+        Ok(Self { links: Links::among(&terms), narrower, terms, players })
     }
 
     /// The largest number of players that a term compares.

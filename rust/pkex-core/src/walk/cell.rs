@@ -10,6 +10,7 @@ use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{Lanes, map_lanes, zip_lanes};
 use crate::simd::level::Body;
+use crate::simd::numbers::larger;
 use crate::simd::sum::{Accumulator, Sum, Summation, add_to_outputs};
 use crate::walk::source::Source;
 use crate::walk::tiling::Tiling;
@@ -73,6 +74,12 @@ impl<C: Default> CellWorkspace<C> {
     }
 }
 
+/// The narrower terms of a run are left out where all their products of factors are smaller than
+/// this share of the largest: they would not change the last bit. That their weights are small is
+/// not enough, because differences grow with the rate: those of nearly equal entries are largest in
+/// the narrowest terms.
+const NEGLIGIBLE: f64 = 1.0 / (1_u128 << 80) as f64;
+
 /// Computes the sums of one cell: the evaluations in `blocks` of an item.
 pub(crate) fn add_up_cell<S: Source>(
     source: &S,
@@ -89,8 +96,12 @@ pub(crate) fn add_up_cell<S: Source>(
     let (outputs, summation) = (source.size().outputs, context.settings.summation);
     let runs = source.runs();
     source.start(cache);
-    let end = blocks.end;
-    for index in blocks {
+    let (mut next, end) = (blocks.start, blocks.end);
+    // The largest bound of a term's values among those of the run so far, and their weights.
+    let (mut largest, mut weight) = (0.0, 0.0);
+    while next < end {
+        let index = next;
+        next += 1;
         if context.is_stopped() {
             return;
         }
@@ -102,10 +113,17 @@ pub(crate) fn add_up_cell<S: Source>(
         let mut scale = Lanes(map_lanes(&block.divisor.0, |divisor| coefficient * divisor));
         if !values.is_empty() {
             context.run(AddValues { scale, block, places, values });
-            if !runs.ends_with(index) && index + 1 < end {
+            let bound = quantity.bound(&spread, block);
+            largest = larger(largest, coefficient.abs() * bound);
+            weight += coefficient.abs();
+            let narrower = source.narrower(index);
+            if (weight + narrower.weight) * bound <= NEGLIGIBLE * largest {
+                next += narrower.count;
+            }
+            if !runs.ends_with(next - 1) && next < end {
                 continue;
             }
-            scale = Lanes::ONE;
+            (scale, largest, weight) = (Lanes::ONE, 0.0, 0.0);
         }
         weights.clear();
         let scaled = |weights: Lanes| Lanes(zip_lanes(&weights.0, &scale.0, |w, scale| w * scale));

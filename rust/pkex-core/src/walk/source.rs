@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::game::block::{Block, FactorCount};
 use crate::game::spread::Spread;
+use crate::kernel::narrowing::Narrower;
 use crate::memory::Memory;
 use crate::settings::Context;
 use crate::simd::lanes::Lanes;
@@ -123,6 +124,11 @@ pub(crate) trait Source: Sync {
     /// The number by which the weights of a block are multiplied.
     fn coefficient(&self, _index: usize) -> f64 {
         1.0
+    }
+    /// The narrower terms of a run that directly follow a block. No factor of theirs is larger than
+    /// that of the block.
+    fn narrower(&self, _index: usize) -> Narrower {
+        Narrower::default()
     }
     /// The outputs with a weight in a block, and their weights before multiplication; unused lanes
     /// have weight 0.

@@ -12,6 +12,7 @@ mod exactness;
 mod games;
 mod golden;
 mod interactions;
+mod mixtures;
 mod permuted;
 mod preparation;
 mod quadratic;

@@ -1,0 +1,79 @@
+//! Terms that are followed by narrower ones, whose factors are all at most as large.
+//!
+//! A mixture of Gaussians is a sum of products with ascending rates. Where even the product of the
+//! larger of all players' present and absent factors is negligible, so are those of all narrower
+//! terms.
+
+use crate::kernel::term::PackedTerm;
+
+/// The terms directly after a term that are narrower than it and one another, in their order.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Narrower {
+    /// Their number.
+    pub count: usize,
+    /// The sum of the sizes of their coefficients.
+    pub weight: f64,
+}
+
+impl Narrower {
+    /// The narrower terms that follow each of some terms.
+    pub fn after_each(terms: &[PackedTerm]) -> Vec<Self> {
+        let mut found = vec![Self::default(); terms.len()];
+        for number in (1..terms.len()).rev() {
+            let (before, after) = (&terms[number - 1], &terms[number]);
+            if is_narrower(after, before) {
+                let Self { count, weight } = found[number];
+                found[number - 1] =
+                    Self { count: count + 1, weight: weight + after.coefficient.abs() };
+            }
+        }
+        found
+    }
+}
+
+/// Whether all factors of a term are Gaussians, with rates that are at least those of another term.
+fn is_narrower(term: &PackedTerm, before: &PackedTerm) -> bool {
+    let is_gaussian = |term: &PackedTerm| !term.gaussians.is_empty() && term.series.is_none();
+    let mut both = term.gaussians.iter().zip(&before.gaussians);
+    is_gaussian(term)
+        && is_gaussian(before)
+        && term.players == before.players
+        && both.all(|((column, rate), (same, least))| column == same && rate >= least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::family::{Factor, Family};
+    use crate::kernel::players::Players;
+    use crate::kernel::term::Term;
+
+    /// A product of these families in columns 0, 1, …, of length-scales or other parameters.
+    fn term(coefficient: f64, factors: &[(Family, f64)]) -> PackedTerm {
+        let factor = |(column, &(family, parameter)): (usize, &(Family, f64))| Factor {
+            family,
+            column,
+            parameter,
+        };
+        let factors = factors.iter().enumerate().map(factor).collect();
+        let term = Term { coefficient, factors, series: None };
+        PackedTerm::new(&term, &Players::columns(2)).unwrap()
+    }
+
+    #[test]
+    fn narrower_terms_follow_directly_and_have_the_same_players() {
+        let gaussian = |scales: [f64; 2]| scales.map(|scale| (Family::Rbf, scale));
+        let terms = [
+            term(1.0, &gaussian([4.0, 3.0])),
+            term(0.5, &gaussian([3.0, 3.0])),
+            term(-0.25, &gaussian([1.0, 2.0])),
+            term(2.0, &gaussian([0.5, 2.5])),
+            term(4.0, &gaussian([0.5, 2.0])),
+            term(8.0, &[(Family::Rbf, 0.1)]),
+            term(16.0, &[(Family::Laplacian, 0.1)]),
+        ];
+        let expected = [(2, 0.75), (1, 0.25), (0, 0.0), (1, 4.0), (0, 0.0), (0, 0.0), (0, 0.0)];
+        let expected = expected.map(|(count, weight)| Narrower { count, weight });
+        assert_eq!(Narrower::after_each(&terms), expected);
+    }
+}
