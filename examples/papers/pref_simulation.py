@@ -43,7 +43,7 @@ a, b = random_pairs(n_items, n_duels + 500, rng)
 left, right = items[a], items[b]
 y = np.sign(preference(left, right))
 known, test = slice(n_duels), slice(n_duels, None)
-model = PreferenceRidge(alpha=0.1).fit(left[known], right[known], y[known])
+model = PreferenceRidge(alpha=0.1, n_centers=None).fit(left[known], right[known], y[known])
 u = utility(left[known], right[known], y[known])
 left, right, y = left[test], right[test], y[test]
 outputs = {"gpm": model.predict(left, right), "upm": u.predict(left) - u.predict(right)}
