@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import solve_triangular
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,8 +21,8 @@ from pkex.kernels.base import amplitude_and_kernel
 from pkex.models.arguments import as_columns, check_kernels, checked_number, length_of
 from pkex.models.interventions.effect import Causes
 from pkex.models.interventions.likelihood import EmbeddingLikelihood, TargetLikelihood
-from pkex.models.interventions.moments import MediatorData, Moments, embedding_features
-from pkex.models.interventions.nuclear_kernel import NuclearKernel
+from pkex.models.interventions.moments import MediatorData, Moments
+from pkex.models.interventions.nuclear_kernel import NuclearKernel, coordinates
 from pkex.tables.read import as_vector
 from pkex.typing import Float
 
@@ -34,6 +33,7 @@ __all__ = ["InterventionalRegressor"]
 
 _Adjustment: TypeAlias = Literal["back-door", "front-door"]
 _Method: TypeAlias = Literal["BayesIMP", "BayesIME", "IMP"]
+_Landmarks: TypeAlias = Literal["both", "first"]
 
 
 class InterventionalRegressor(BaseEstimator):
@@ -66,6 +66,9 @@ class InterventionalRegressor(BaseEstimator):
         The kernel of mediators; RBF, except for "IMP". By default it has a length-scale for each
         column, of maximum marginal likelihood of the targets. The amplitude of f is always chosen
         like this, so that of this kernel has no influence.
+    landmarks : {"both", "first"}, default "both"
+        The values of the mediating variable at which the embedding is observed: those of both data
+        sets, or of the first one only, as in the thesis. "IMP" does not use them.
     regularization : float, optional
         λ of the embedding, added to the diagonal of the kernel matrix of the first data set. By
         default of maximum marginal likelihood.
@@ -81,7 +84,8 @@ class InterventionalRegressor(BaseEstimator):
     regularization_, noise_ : float
         As passed or chosen.
     amplitude_, embedding_amplitude_ : float
-        Of the prior covariances of f and of the embedding, of maximum marginal likelihood.
+        Of the prior covariances of f and of the embedding, of maximum marginal likelihood. "IMP"
+        does not have the second one.
     first_kernel_, first_regularization_ : pkex.kernels.Kernel, float
         Of the embedding of Z given X; None except with front-door adjustment.
     kernel_expansion_ : KernelExpansion
@@ -139,6 +143,7 @@ class InterventionalRegressor(BaseEstimator):
         kernel: Kernel | None = None,
         adjustment_kernel: Kernel | None = None,
         mediator_kernel: Kernel | None = None,
+        landmarks: _Landmarks = "both",
         regularization: float | None = None,
         noise: float | None = None,
         n_jobs: int | None = -1,
@@ -148,6 +153,7 @@ class InterventionalRegressor(BaseEstimator):
         self.kernel = kernel
         self.adjustment_kernel = adjustment_kernel
         self.mediator_kernel = mediator_kernel
+        self.landmarks = landmarks
         self.regularization = regularization
         self.noise = noise
         self.n_jobs = n_jobs
@@ -194,10 +200,9 @@ class InterventionalRegressor(BaseEstimator):
         data, nuclear = self._mediator_data(own, others, targets - mean)
         self.mediator_kernel_, self.amplitude_ = data.kernel, data.amplitude
         self.noise_ = data.amplitude * data.ratio
-        features = embedding_features(own, data.kernel, nuclear)
-        causes = self._causes(rows, adjusting, features)
-        whitened = solve_triangular(causes.factor, features, lower=True)
-        self.embedding_amplitude_ = float(np.mean(np.square(whitened)))
+        causes = self._causes(rows, adjusting, coordinates(data.kernel(own)))
+        if nuclear is not None:
+            self.embedding_amplitude_ = data.embedding_amplitude(nuclear, causes.factor)
         effect = causes.effect(self._moments(data, nuclear))
         names = getattr(self, "feature_names_in_", None)
         self.kernel_expansion_ = KernelExpansion(
@@ -242,6 +247,7 @@ class InterventionalRegressor(BaseEstimator):
     def _check(self, own: Float, targets: Float, others: Float, adjusting: Float | None) -> None:
         check_choice("adjustment", self.adjustment, get_args(_Adjustment), {})
         check_choice("method", self.method, get_args(_Method), {})
+        check_choice("landmarks", self.landmarks, get_args(_Landmarks), {})
         check_kernels(self, "kernel", "adjustment_kernel", "mediator_kernel")
         for name in ("regularization", "noise"):
             if getattr(self, name) is not None:
@@ -267,7 +273,7 @@ class InterventionalRegressor(BaseEstimator):
     def _mediator_data(
         self, own: Float, others: Float, targets: Float
     ) -> tuple[MediatorData, NuclearKernel | None]:
-        """Return the process of targets, and the nuclear dominant kernel of a Gaussian one."""
+        """Return the process of targets, and the nuclear dominant kernel of embeddings."""
         passed = self.mediator_kernel
         if passed is not None:
             passed = amplitude_and_kernel(passed)[1]
@@ -286,8 +292,14 @@ class InterventionalRegressor(BaseEstimator):
 
         likelihood = TargetLikelihood(others, targets, passed, covariance, self.noise)
         kernel, amplitude, noise = likelihood.maximized()
-        nuclear = NuclearKernel.over(kernel, everything) if isinstance(kernel, RBF) else None
-        return MediatorData(own, others, targets, kernel, amplitude, noise / amplitude), nuclear
+        nuclear = None
+        if self.method != "IMP":
+            assert isinstance(kernel, RBF)
+            nuclear = NuclearKernel.over(kernel, everything)
+        landmarks = everything if self.landmarks == "both" else own
+        ratio = noise / amplitude
+        data = MediatorData(own, others, targets, kernel, amplitude, ratio, landmarks)
+        return data, nuclear
 
     def _causes(self, rows: Float, adjusting: Float | None, features: Float) -> Causes:
         """Return the causes with the parameters that were passed, and the best others."""
@@ -304,8 +316,8 @@ class InterventionalRegressor(BaseEstimator):
         gram = self.adjustment_kernel_(adjusting)
         if self.adjustment == "back-door":
             return Causes.back_door(rows, self.kernel_, gram, regularization)
-        of_adjusting = embedding_features(adjusting, self.adjustment_kernel_, None)
-        (first,), of_first = EmbeddingLikelihood(of_adjusting, causes[:1], given).maximized()
+        likelihood = EmbeddingLikelihood(coordinates(gram), causes[:1], given)
+        (first,), of_first = likelihood.maximized()
         self.first_kernel_, self.first_regularization_ = first, of_first
         return Causes.front_door(rows, self.kernel_, gram, regularization, (first, of_first))
 

@@ -34,12 +34,13 @@ def spread_scales(columns: Float) -> Float:
 
 
 class EmbeddingLikelihood:
-    """The likelihood of features of n rows, given causes (Chau 2023, equation 4.13).
+    """The likelihood of features φ(y_i) of n rows, given causes.
 
-    The features Y, of shape (n, rank), are K W with the gram matrix K of mediators and the
-    pseudo-inverse W Wᵀ of their nuclear dominant kernel R. Each column is a Gaussian process with
-    covariance s (A + λ 1), where A is the product of the kernels of causes; s is profiled out. The
-    paper has |R| and R⁻¹; here, only eigenvectors of R above rounding errors are observed.
+    Each coordinate of the features is a Gaussian process with covariance s (A + λ 1), where A is
+    the product of the kernels of causes; s is profiled out. In Chau 2023, equation 4.13, the
+    coordinates are divided by their prior standard deviations (R⁻¹). Directions that cannot be
+    predicted then have the same weight as others, and the likelihood is often largest for causes
+    without any influence.
 
     Parameters
     ----------

@@ -13,13 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from pkex.kernels import Kernel
 from pkex.models.interventions.nuclear_kernel import NuclearKernel, inverse_root
 from pkex.typing import Float
 
-__all__ = ["MediatorData", "Moments", "embedding_features"]
+__all__ = ["MediatorData", "Moments"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,17 +42,6 @@ class Moments:
     reduction: float = 0.0
 
 
-def embedding_features(mediators: Float, kernel: Kernel, nuclear: NuclearKernel | None) -> Float:
-    """Return the features K W of mediators, where R⁻¹ = W Wᵀ (see `EmbeddingLikelihood`).
-
-    Without a nuclear dominant kernel, R is that of the empirical measure, K² / N.
-    """
-    gram = kernel(mediators)
-    dominant = gram @ gram / len(gram) if nuclear is None else nuclear(mediators)
-    features: Float = gram @ inverse_root(dominant)
-    return features
-
-
 @dataclass(frozen=True, eq=False)
 class MediatorData:
     """The mediators of both data sets, and the process f of targets.
@@ -69,6 +58,8 @@ class MediatorData:
         k.
     amplitude, ratio : float
         The prior variance of f relative to its kernel; the variance of the noise divided by it.
+    landmarks : ndarray of shape (n, p)
+        Mediators at which the features k(y, ·) of the first data set are observed.
     """
 
     own: Float
@@ -77,6 +68,7 @@ class MediatorData:
     kernel: Kernel
     amplitude: float
     ratio: float
+    landmarks: Float
 
     def with_fixed_embedding(self) -> Moments:
         """Return the moments for a process f with covariance k (IMP, proposition 4.3.1)."""
@@ -97,10 +89,10 @@ class MediatorData:
             The prior covariance of the embedding is scale · k_Ω · r.
         """
         dual = cho_solve(self._factor(self.kernel(self.others)), self.targets)
-        root = inverse_root(nuclear(self.own))
-        known = root.T @ (nuclear(self.own, self.others) @ dual)
+        features, root = self._features(nuclear)
+        known = root.T @ (nuclear(self.landmarks, self.others) @ dual)
         return Moments(
-            self.kernel(self.own) @ (root @ known),
+            features @ known,
             np.zeros((len(self.own), len(self.own))),
             scale * float(dual @ nuclear(self.others) @ dual),
             scale * float(known @ known),
@@ -121,9 +113,9 @@ class MediatorData:
         f = cross @ cho_solve(factor, self.targets)
         f_covariance = self.amplitude * (prior - cross @ cho_solve(factor, cross.T))
 
-        root = inverse_root(nuclear(self.own))
-        known = basis.T @ (nuclear(everything, self.own) @ root)
-        means = self.kernel(self.own) @ root @ known.T
+        features, root = self._features(nuclear)
+        known = basis.T @ (nuclear(everything, self.landmarks) @ root)
+        means = features @ known.T
         second_moment = np.outer(f, f) + f_covariance
         within = means @ f_covariance @ means.T
         return Moments(
@@ -132,6 +124,20 @@ class MediatorData:
             scale * float((second_moment * prior).sum()),
             scale * float((second_moment * (known @ known.T)).sum()),
         )
+
+    def embedding_amplitude(self, nuclear: NuclearKernel, factor: Float) -> float:
+        """Return the amplitude of the embedding that maximizes its likelihood (equation 4.13).
+
+        Columns of the features have the covariance amplitude · (K_Ω + λ 1), whose Cholesky factor
+        is `factor`.
+        """
+        whitened = solve_triangular(factor, self._features(nuclear)[0], lower=True)
+        return float(np.mean(np.square(whitened)))
+
+    def _features(self, nuclear: NuclearKernel) -> tuple[Float, Float]:
+        """Return the features K W of landmarks l, and W with R_ll⁻¹ = W Wᵀ."""
+        root = inverse_root(nuclear(self.landmarks))
+        return self.kernel(self.own, self.landmarks) @ root, root
 
     def _factor(self, gram: Float) -> tuple[Float, bool]:
         factor: tuple[Float, bool] = cho_factor(gram + self.ratio * np.eye(len(gram)), lower=True)

@@ -9,7 +9,7 @@ import numpy as np
 from pkex.kernels import RBF
 from pkex.typing import Float
 
-__all__ = ["NuclearKernel", "inverse_root"]
+__all__ = ["NuclearKernel", "coordinates", "inverse_root"]
 
 # Eigenvalues below this share of the largest one are rounding errors.
 _SMALLEST = 1e-8
@@ -60,7 +60,19 @@ class NuclearKernel:
 
 def inverse_root(matrix: Float) -> Float:
     """Return W of the pseudo-inverse W Wᵀ of a kernel matrix, shape (n, rank)."""
+    values, vectors = _eigenvectors(matrix)
+    root: Float = vectors / np.sqrt(values)
+    return root
+
+
+def coordinates(matrix: Float) -> Float:
+    """Return coordinates of features whose inner products are a matrix, shape (n, rank)."""
+    values, vectors = _eigenvectors(matrix)
+    features: Float = vectors * np.sqrt(values)
+    return features
+
+
+def _eigenvectors(matrix: Float) -> tuple[Float, Float]:
     values, vectors = np.linalg.eigh(matrix)
     is_kept = values > _SMALLEST * values[-1]
-    root: Float = vectors[:, is_kept] / np.sqrt(values[is_kept])
-    return root
+    return values[is_kept], vectors[:, is_kept]
