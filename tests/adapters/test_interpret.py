@@ -127,8 +127,8 @@ def test_predictions_behind_a_log_link_are_explained_and_their_logarithms(intera
     assert_explained(explainer, lambda rows: np.log(model.predict(rows)), X[6:8], X[:6])
 
 
-def test_predictions_behind_a_log_link_of_more_than_16_columns_need_terms_of_one_column():
-    wide = RNG.normal(size=(N, 18))
+def test_predictions_behind_a_log_link_of_more_than_20_columns_need_terms_of_one_column():
+    wide = RNG.normal(size=(N, 22))
     options = {"objective": "poisson_deviance"}
     model = machine("Regressor", wide, np.exp(Y), interactions=0, **options)
     explanation = pkex.Explainer(model, wide[:6])(wide[:3])

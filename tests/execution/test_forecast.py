@@ -116,7 +116,7 @@ def test_an_explainer_that_takes_long_to_prepare_says_so(monkeypatch):
     monkeypatch.setattr(progress_module, "_LONG", 0.15)
     monkeypatch.setattr(progress_module, "_MEASURED", 0.05)
     points = np.random.default_rng(0).normal(size=(3000, 100))
-    function = pkex.KernelExpansion(points, np.ones(3000), pkex.kernels.RBF(8.0))
+    function = pkex.KernelExpansion(points, np.ones(3000), pkex.kernels.Laplacian(8.0))
     with pytest.warns(UserWarning, match="is going to take about .* seconds") as found:
         pkex.Explainer(function, n_jobs=1)
     assert found[0].filename == __file__
