@@ -69,12 +69,12 @@ class PreferenceRidge(Preference):
 
     Attributes
     ----------
-    dual_coef_ : ndarray of shape (n_centers_,)
+    dual_coef_ : ndarray of shape (number of centers,)
         The coefficient of each center: f(a, b) = Σ_i dual_coef_i [k(l_i, a) k(r_i, b) − k(l_i, b)
         k(r_i, a)].
-    left_, right_ : ndarray of shape (n_centers_, d)
+    left_, right_ : ndarray of shape (number of centers, d)
         The centers: all training pairs of positive weight, or some of them.
-    context_ : ndarray of shape (n_centers_, c) or None
+    context_ : ndarray of shape (number of centers, c) or None
         The contexts of the centers.
     n_centers_ : int
         The number of centers. Equal or swapped pairs are drawn once, and centers that are linearly
