@@ -299,12 +299,26 @@ def test_groups_of_features_are_present_together(kernel):
 
 # --- contexts ---
 
+OF_CONTEXTS = RBF([1.0, 0.5, 2.0])
+
+
+def values_of_context(game, output, context, groups=None):
+    """The values by brute force, and that of the empty coalition, None if it is not computed."""
+    if game != "observational":
+        by_brute_force = interventional if game == "interventional" else marginal
+        return by_brute_force(output, context, CONTEXT[:3], groups=groups)
+
+    def kernel(a, b, members):
+        return RBF(np.array(OF_CONTEXTS.length_scale)[members])(a, b)
+
+    values = observational(output, context, CONTEXT[:3], kernel, 1e-2, groups=groups)
+    return Reference(values, 1.0), None
+
 
 @pytest.mark.parametrize("game", ["interventional", "marginal", "observational"])
 def test_groups_of_circumstances_are_present_together(game):
     model = fitted(CONTEXT, PreferenceLogistic)
-    comparing = RBF([1.0, 0.5, 2.0])
-    told = pkex.Observational(comparing, 1e-2) if game == "observational" else game
+    told = pkex.Observational(OF_CONTEXTS, 1e-2) if game == "observational" else game
     context = CONTEXT[5] + 0.05
     explanation = model.explain_context(
         context[None],
@@ -319,19 +333,7 @@ def test_groups_of_circumstances_are_present_together(game):
     def output(rows):
         return np.array([mean_output(model, A[:1], B[:1], row) for row in rows])
 
-    if game == "observational":
-        values = observational(
-            output,
-            context,
-            CONTEXT[:3],
-            lambda a, b, members: RBF(np.array(comparing.length_scale)[members])(a, b),
-            1e-2,
-            groups=[[0, 2], [1]],
-        )
-        expected = Reference(values, 1.0)
-    else:
-        by_brute_force = interventional if game == "interventional" else marginal
-        expected, _ = by_brute_force(output, context, CONTEXT[:3], groups=[[0, 2], [1]])
+    expected, _ = values_of_context(game, output, context, groups=[[0, 2], [1]])
     expected.assert_close(explanation.values[0])
 
 
@@ -341,8 +343,7 @@ def test_values_of_contexts_are_those_by_brute_force(game, of_pairs):
     model = fitted(CONTEXT, PreferenceLogistic)
     several = CONTEXT[[5, 0, 5]] + 0.05
     items = [A, B] if of_pairs else []
-    comparing = RBF([1.0, 0.5, 2.0])
-    told = pkex.Observational(comparing, 1e-2) if game == "observational" else game
+    told = pkex.Observational(OF_CONTEXTS, 1e-2) if game == "observational" else game
     found = model.explain_context(several, *items, background=CONTEXT[:3], value_function=told)
     for row, context in enumerate(several):
         left, right = (A[[row]], B[[row]]) if of_pairs else (LEFT, RIGHT)
@@ -350,19 +351,9 @@ def test_values_of_contexts_are_those_by_brute_force(game, of_pairs):
         def output(rows, left=left, right=right):
             return np.array([mean_output(model, left, right, row) for row in rows])
 
-        if game == "observational":
-            values = observational(
-                output,
-                context,
-                CONTEXT[:3],
-                lambda a, b, members: RBF(np.array(comparing.length_scale)[members])(a, b),
-                1e-2,
-            )
-            Reference(values, 1.0).assert_close(found.values[row])
-        else:
-            by_brute_force = interventional if game == "interventional" else marginal
-            expected, empty = by_brute_force(output, context, CONTEXT[:3])
-            expected.assert_close(found.values[row])
+        expected, empty = values_of_context(game, output, context)
+        expected.assert_close(found.values[row])
+        if empty is not None:
             assert abs(found.base_values[row] - empty) <= 1e-12
         total = found.values[row].sum() + found.base_values[row]
         assert abs(total - output(context[None])[0]) <= 1e-12

@@ -70,8 +70,9 @@ class InterventionalRegressor(BaseEstimator):
         The values of the mediating variable at which the embedding is observed: those of both data
         sets, or of the first one only, as in the thesis. "IMP" does not use them.
     regularization : float, optional
-        λ of the embedding, added to the diagonal of the kernel matrix of the first data set. By
-        default of maximum marginal likelihood.
+        λ of the embedding, added to the diagonal of the kernel matrix of the first data set; with
+        front-door adjustment, also that of the embedding of Z given X. By default, each is of
+        maximum marginal likelihood.
     noise : float, optional
         The variance of T given Y, above 0. By default of maximum marginal likelihood.
     n_jobs : int or None, default -1

@@ -3,7 +3,7 @@
 //! The first s players of an order are present, and the others absent: the value is the product of
 //! the present factors of the former times that of the absent factors of the latter. The last p − s
 //! players are the coalition of the reversed order. Both products are those of one player fewer,
-//! times a factor, so that a coalition takes four multiplications for each evaluation, for any
+//! times a factor, so that a coalition takes three multiplications for each evaluation, for any
 //! number of players.
 
 use crate::coalitions::factors::{Factors, Rows};
