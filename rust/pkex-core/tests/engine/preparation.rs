@@ -96,7 +96,7 @@ fn the_preparation_of_a_background_can_be_stopped() {
 
 #[test]
 fn the_preparation_of_many_points_can_be_stopped_and_shows_how_far_it_is() {
-    let expansion = Long::new([4000, 1, 300]).expansion();
+    let expansion = Long::new([20_000, 1, 300]).expansion();
     let settings = Settings { threads: 2, ..Settings::default() };
     let mut shares = Vec::new();
     let start = Instant::now();
