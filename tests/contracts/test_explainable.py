@@ -1,7 +1,11 @@
 """What every kernel, function and model keeps that is explained: the list is in `explainable`."""
 
+import functools
 import inspect
 import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import numpy as np
 import pandas as pd
@@ -217,6 +221,37 @@ def test_threads_pieces_and_pickles_give_equal_bits(case, value_function):
         np.testing.assert_array_equal(other.expected_value, explainer.expected_value)
     pieces = [explainer.shap_values(row[None]) for row in case.rows]
     np.testing.assert_array_equal(np.concatenate(pieces), values)
+
+
+@pytest.fixture
+def frequent_switches():
+    """The interpreter changes threads some hundred times as often as usual."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(interval)
+
+
+@pytest.mark.parametrize("value_function", ["marginal", "interventional"])
+def test_threads_with_backgrounds_of_their_own_share_a_model(
+    case, value_function, frequent_switches
+):
+    """One explainer for each background; every explainer has its first calls in several threads."""
+    backgrounds = [case.background[:2], case.background[1:3]]
+    make = functools.partial(pkex.Explainer, case.model, value_function=value_function, n_jobs=2)
+    barrier = Barrier(4, timeout=60.0)
+
+    def explained(explainer):
+        barrier.wait()
+        values = explainer.shap_values(case.rows[:1])
+        return np.concatenate([values.ravel(), np.ravel(explainer.expected_value)])
+
+    explainers = [make(background) for background in backgrounds]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(explained, explainers * 2))
+    barrier = Barrier(1)
+    expected = [explained(make(background)) for background in backgrounds]
+    np.testing.assert_array_equal(found, expected * 2)
 
 
 # --- nothing is left out ---

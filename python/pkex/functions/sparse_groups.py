@@ -163,7 +163,8 @@ class GroupFactors:
 
     def _changes_of_means(self, game: Game, background: tuple[SparseRows, Float]) -> Float:
         """Return b_ip − 1 of the mean factors over a background, shape (n, groups)."""
-        if self._means is None or self._means[0] is not game:
+        kept = self._means  # other threads may replace it
+        if kept is None or kept[0] is not game:
             rows, weights = background
             changes, shares = np.zeros_like(self._at_zero), np.zeros(self._n_groups)
             counts = np.zeros(self._n_groups, dtype=np.intp)
@@ -174,8 +175,8 @@ class GroupFactors:
                 counts[groups] += 1
             of_zeros = np.where(counts == len(weights), 0.0, 1.0 - shares)
             changes += of_zeros * np.expm1(self._at_zero)
-            self._means = game, np.maximum(changes, -1.0)
-        return self._means[1]
+            kept = self._means = game, np.maximum(changes, -1.0)
+        return kept[1]
 
     def base(self, game: Game, background: tuple[SparseRows, Float], how: Computation) -> Float:
         """Return the value of the empty coalition of a marginal game, shape (outputs,)."""
@@ -260,13 +261,15 @@ class GroupFactors:
 
     def _of_background(self, game: Game, rows: SparseRows) -> Iterable[_RowLogarithms]:
         """Return the logarithms of background rows, which are kept if they are small."""
-        if self._joint is not None and self._joint[0] is game:
-            return self._joint[1]
+        kept = self._joint  # other threads may replace it
+        if kept is not None and kept[0] is game:
+            return kept[1]
         each = (self._logarithms_of(rows[place : place + 1]) for place in range(rows.shape[0]))
         if rows.shape[0] * self._at_zero.size > _MOST_KEPT:
             return each
-        self._joint = game, list(each)
-        return self._joint[1]
+        logarithms = list(each)
+        self._joint = game, logarithms
+        return logarithms
 
 
 def _of_products(

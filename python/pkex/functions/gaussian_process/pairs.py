@@ -89,12 +89,13 @@ class VarianceReduction:
         return self._variance.prior - self._empty_sum(game, how)
 
     def _empty_sum(self, game: Game, how: Computation) -> float:
-        if self._empty is None or self._empty[0] is not game:
+        kept = self._empty  # other threads may replace it
+        if kept is None or kept[0] is not game:
             packed = self._packing.at(self._packing.of_game(game))
             with advising(self._faster(game)):
                 base = packed.base(game=game.packed, n_threads=how.n_threads, progress=how.progress)
-            self._empty = game, float(base[0])
-        return self._empty[1]
+            kept = self._empty = game, float(base[0])
+        return kept[1]
 
     def _faster(self, game: Game) -> str:
         """Return the alternatives that take less time than a game."""
