@@ -203,6 +203,13 @@ wheel: .venv/installed ## build a manylinux wheel and try it without Rust
 	    pip install --only-binary :all: "$$(echo dist/pkex-*.whl)[demo]" && \
 	    pkex demo --output .venv-wheel/pictures
 
+# As root, on Debian. The first call makes a Debian system of 5 GB in that folder.
+PLATFORMS_FOLDER ?= /var/tmp/pkex-platforms
+
+.PHONY: platforms
+platforms: ## build wheels for other platforms, and test what emulators can run
+	tools/check_platforms.sh $(PLATFORMS_FOLDER) $(PLATFORMS)
+
 .PHONY: clean
 clean: ## remove everything that was built
 	cargo clean

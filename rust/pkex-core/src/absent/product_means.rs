@@ -232,20 +232,14 @@ fn products<A: Arithmetic, const W: usize>(
     for part in 0..LANES / W {
         // Two sums, each over every other row, so that one sum does not wait for the other.
         let mut sums = [[[0.0; W]; 2]; 2];
-        let add = |sums: &mut [[f64; W]; 2], one: &RowFactors, others: &RowFactors| {
-            for (sum, weighted) in sums.iter_mut().zip(&one.weighted) {
-                let factor = others.factor.part(part);
-                *sum = multiply_add_lanes::<A, W>(sum, &[weighted.0[lane]; W], factor);
-            }
-        };
         let (twos, last) = one.as_chunks::<2>();
         let (other_twos, other_last) = others.as_chunks::<2>();
         for ([first, second], [other_first, other_second]) in twos.iter().zip(other_twos) {
-            add(&mut sums[0], first, other_first);
-            add(&mut sums[1], second, other_second);
+            add_product::<A, W>(&mut sums[0], (first, lane), (other_first, part));
+            add_product::<A, W>(&mut sums[1], (second, lane), (other_second, part));
         }
         if let ([last], [other_last]) = (last, other_last) {
-            add(&mut sums[0], last, other_last);
+            add_product::<A, W>(&mut sums[0], (last, lane), (other_last, part));
         }
         for (kind, result) in result.iter_mut().enumerate() {
             let sum: &mut [f64; W] = result.part_mut(part);
@@ -255,6 +249,18 @@ fn products<A: Arithmetic, const W: usize>(
         }
     }
     result
+}
+
+/// Adds the products of a row's weighted factors in a lane and another's factor.
+#[inline(always)]
+fn add_product<A: Arithmetic, const W: usize>(
+    sums: &mut [[f64; W]; 2],
+    (one, lane): (&RowFactors, usize),
+    (other, part): (&RowFactors, usize),
+) {
+    for (sum, weighted) in sums.iter_mut().zip(&one.weighted) {
+        *sum = multiply_add_lanes::<A, W>(sum, &[weighted.0[lane]; W], other.factor.part(part));
+    }
 }
 
 /// Adds the products of the factors of kept rows.

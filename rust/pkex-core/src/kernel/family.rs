@@ -358,13 +358,17 @@ fn join_cauchy<A: Arithmetic, const W: usize>(
 ) {
     let inverse = Double::of(inverse.0, inverse.1);
     let distances = Distances::new(at);
-    let denominator = |r: &Double<W>| {
-        let scaled = r.times::<A>(&inverse);
-        scaled.times::<A>(&scaled).plus(&Double::of(1.0, 0.0))
-    };
-    let (at_x, at_z) = (denominator(&distances.from_x), denominator(&distances.from_z));
+    let at_x = one_plus_square::<A, W>(&distances.from_x, &inverse);
+    let at_z = one_plus_square::<A, W>(&distances.from_z, &inverse);
     let change = distances.change_of_squares::<A>(&inverse).negated();
     joint.include_denominators::<A>((&at_x, &at_z), &change);
+}
+
+/// 1 + (r/ℓ)².
+#[inline(always)]
+fn one_plus_square<A: Arithmetic, const W: usize>(r: &Double<W>, inverse: &Double<W>) -> Double<W> {
+    let scaled = r.times::<A>(inverse);
+    scaled.times::<A>(&scaled).plus(&Double::of(1.0, 0.0))
 }
 
 /// 1/ℓ, and its rounding error.

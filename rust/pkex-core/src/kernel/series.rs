@@ -88,13 +88,15 @@ impl Argument {
     /// g(x, y).
     #[inline(always)]
     fn at<A: Arithmetic, const W: usize>(&self, x: &[f64; W], y: &[f64; W]) -> [f64; W] {
-        let kernel = |profile: &Profile| profile.factor::<A, W>(x, y).0;
+        // A closure for the kernel, called twice, would be compiled as a function of its own, without
+        // the instructions of this one.
         match (self.rate, &self.profile) {
             (Some(rate), None) => zip_lanes(x, y, |x, y| (rate * x) * y),
-            (Some(rate), Some(profile)) => {
-                multiply_lanes(&zip_lanes(x, y, |x, y| (rate * x) * y), &kernel(profile))
-            }
-            (None, Some(profile)) => kernel(profile),
+            (Some(rate), Some(profile)) => multiply_lanes(
+                &zip_lanes(x, y, |x, y| (rate * x) * y),
+                &profile.factor::<A, W>(x, y).0,
+            ),
+            (None, Some(profile)) => profile.factor::<A, W>(x, y).0,
             (None, None) => [1.0; W],
         }
     }
@@ -103,22 +105,30 @@ impl Argument {
     #[inline(always)]
     fn change<A: Arithmetic, const W: usize>(&self, at: &Entries<W>) -> [f64; W] {
         let Entries { x, z, y } = at;
-        let of_kernel = |profile: &Profile| {
-            let mut joint = Joint::ONE;
-            profile.join::<A, W>(&mut joint, at);
-            joint.difference::<A>().values()
+        let Some(profile) = &self.profile else {
+            return match self.rate {
+                Some(rate) => each_lane(|i| (rate * (x[i] - z[i])) * y[i]),
+                None => [0.0; W],
+            };
         };
-        match (self.rate, &self.profile) {
-            (Some(rate), None) => each_lane(|i| (rate * (x[i] - z[i])) * y[i]),
-            (Some(rate), Some(profile)) => {
+        let mut joint = Joint::ONE;
+        profile.join::<A, W>(&mut joint, at);
+        let change = joint.difference::<A>().values();
+        match self.rate {
+            Some(rate) => {
                 // x k − z k′ = (x − z) k + z (k − k′).
                 let (kernel, _) = profile.factor::<A, W>(x, y);
-                let change = of_kernel(profile);
                 each_lane(|i| (rate * y[i]) * ((x[i] - z[i]) * kernel[i] + z[i] * change[i]))
             }
-            (None, Some(profile)) => of_kernel(profile),
-            (None, None) => [0.0; W],
+            None => change,
         }
+    }
+
+    /// g(x, y), g(z, y) and their difference.
+    #[inline(always)]
+    fn contrast<A: Arithmetic, const W: usize>(&self, at: &Entries<W>) -> [[f64; W]; 3] {
+        let at_x = self.at::<A, W>(&at.x, &at.y);
+        [at_x, self.at::<A, W>(&at.z, &at.y), self.change::<A, W>(at)]
     }
 }
 
@@ -179,15 +189,12 @@ impl PackedSeries {
         higher: &mut [Lanes],
     ) {
         let arguments = self.arguments_of(player);
-        let at = |argument: &Argument| {
-            let (x, y) = entries(argument.column);
-            argument.at::<A, W>(&x, &y)
-        };
         match self.form {
             Form::Exponential => {
                 let mut sum = [0.0; W];
                 for argument in arguments {
-                    sum = zip_lanes(&sum, &at(argument), |sum, g| sum + g);
+                    let (x, y) = entries(argument.column);
+                    sum = zip_lanes(&sum, &argument.at::<A, W>(&x, &y), |sum, g| sum + g);
                 }
                 let mut value = *number;
                 for (q, coefficient) in (1_u32..).zip(higher) {
@@ -201,7 +208,8 @@ impl PackedSeries {
                     *coefficient.part_mut(part) = [0.0; W];
                 }
                 for argument in arguments {
-                    include::<A, W>(&at(argument), number, part, higher);
+                    let (x, y) = entries(argument.column);
+                    include::<A, W>(&argument.at::<A, W>(&x, &y), number, part, higher);
                 }
             }
         }
@@ -223,15 +231,12 @@ impl PackedSeries {
                 *coefficient.part_mut(part) = [0.0; W];
             }
         }
-        let arguments = self.arguments_of(player).iter().map(|argument| {
-            let at = entries(argument.column);
-            let of_x = argument.at::<A, W>(&at.x, &at.y);
-            (of_x, argument.at::<A, W>(&at.z, &at.y), argument.change::<A, W>(&at))
-        });
+        let arguments = self.arguments_of(player);
         match self.form {
             Form::Exponential => {
                 let mut sums = ([0.0; W], [0.0; W], [0.0; W]);
-                for (x, z, change) in arguments {
+                for argument in arguments {
+                    let [x, z, change] = argument.contrast::<A, W>(&entries(argument.column));
                     sums.0 = zip_lanes(&sums.0, &x, |sum, g| sum + g);
                     sums.1 = zip_lanes(&sums.1, &z, |sum, g| sum + g);
                     sums.2 = zip_lanes(&sums.2, &change, |sum, g| sum + g);
@@ -239,7 +244,8 @@ impl PackedSeries {
                 contrast_of_powers(&sums, part, higher, at_z);
             }
             Form::Linear => {
-                for (x, z, change) in arguments {
+                for argument in arguments {
+                    let [x, z, change] = argument.contrast::<A, W>(&entries(argument.column));
                     // (1 + s g) P − (1 + s g′) P′ = (1 + s g)(P − P′) + s (g − g′) P′.
                     for q in (0..higher.len()).rev() {
                         let before: [f64; W] =

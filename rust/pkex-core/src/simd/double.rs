@@ -87,6 +87,7 @@ impl<const W: usize> Double<W> {
 /// 1/x, and its rounding error.
 pub(crate) fn inverse(x: f64) -> (f64, f64) {
     let inverse = x.recip();
-    let low = (-inverse).mul_add(x, 1.0) * inverse;
+    // `f64::mul_add` would call the system's function here, which is inexact on some systems.
+    let low = libm::fma(-inverse, x, 1.0) * inverse;
     (inverse, if low.is_finite() { low } else { 0.0 })
 }

@@ -184,13 +184,13 @@ mod tests {
     }
 
     fn multiply(a: DoubleDouble, b: DoubleDouble) -> DoubleDouble {
-        let (high, low) = Fused::two_product(a.0, b.0);
+        let (high, low) = Separate::two_product(a.0, b.0);
         two_sum(high, low + (a.0 * b.1 + a.1 * b.0))
     }
 
     fn divide(a: DoubleDouble, n: f64) -> DoubleDouble {
         let high = a.0 / n;
-        two_sum(high, ((-high).mul_add(n, a.0) + a.1) / n)
+        two_sum(high, (libm::fma(-high, n, a.0) + a.1) / n)
     }
 
     fn power_of_two(k: i32) -> f64 {
@@ -206,7 +206,7 @@ mod tests {
     fn reduce(x: f64) -> (i32, DoubleDouble) {
         #[expect(clippy::cast_possible_truncation, reason = "a small integer")]
         let k = (x / std::f64::consts::LN_2).round() as i32;
-        let low = Fused::two_product(-f64::from(k), LN2_LOW);
+        let low = Separate::two_product(-f64::from(k), LN2_LOW);
         let r = add((x - f64::from(k) * LN2_HIGH, 0.0), low);
         // p = r (1 + r/2 (1 + r/3 (1 + …)))
         let sum = (2..=24)

@@ -211,18 +211,17 @@ impl<const W: usize> Work<W> {
     #[inline(always)]
     fn add_node<A: Arithmetic>(&mut self, node: &Node, from_present: bool, start: usize) {
         let ends = if from_present { &self.present } else { &self.absent };
-        let (step, count) = (Double::of(node.step, 0.0), ends.len());
-        let factor = |player: usize| ends[player].plus(&self.difference[player].times::<A>(&step));
+        let step = Double::of(node.step, 0.0);
         let mut run = Double::of(1.0, 0.0);
-        for player in 0..count {
+        for (player, (end, difference)) in ends.iter().zip(&self.difference).enumerate() {
             self.before[player] = run;
-            run = run.times::<A>(&factor(player));
+            run = run.times::<A>(&end.plus(&difference.times::<A>(&step)));
         }
         let mut after = Double::of(node.weight, 0.0);
-        for player in (0..count).rev() {
+        for (player, (end, difference)) in ends.iter().zip(&self.difference).enumerate().rev() {
             let value = &mut self.values[start + player];
             *value = value.plus(&self.before[player].times::<A>(&after));
-            after = after.times::<A>(&factor(player));
+            after = after.times::<A>(&end.plus(&difference.times::<A>(&step)));
         }
     }
 
