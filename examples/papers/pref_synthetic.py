@@ -8,12 +8,12 @@ and in those of two clusters. A model of both items side by side has two values 
 Needs pkex[demo].
 
     python examples/papers/pref_synthetic.py          200 items, 1,500 duels, 3 runs, 8 s
-    python examples/papers/pref_synthetic.py --full   1,000 items, 40,000 duels, 5 runs, 45 s
+    python examples/papers/pref_synthetic.py --full   1,000 items, 40,000 duels, 5 runs, 55 s
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
-from duels import draw_bars, draw_values, random_pairs, utility, utility_values
+from duels import draw_bars, draw_values, random_pairs
 from experiment import Experiment
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics import roc_auc_score
@@ -39,11 +39,13 @@ def one_run(rng):
     """Return the items, both models, test duels and the AUC of both models."""
     items = np.hstack([rng.normal(size=(n_items, 4)), np.eye(3)[rng.integers(3, size=n_items)]])
     known, test = duels(items, n_duels, rng), duels(items, 500, rng)
-    model = PreferenceRidge(alpha=0.1, random_state=run.seed).fit(*known)
-    u = utility(*known)
+    model, utility = (
+        PreferenceRidge(alpha=0.1, pair_kernel=name, random_state=run.seed).fit(*known)
+        for name in ("preferential", "utility")
+    )
     left, right, y = test
-    outputs = model.predict(left, right), u.predict(left) - u.predict(right)
-    return items, (model, u), known, test, [roc_auc_score(y, output) for output in outputs]
+    outputs = model.predict(left, right), utility.predict(left, right)
+    return items, (model, utility), known, test, [roc_auc_score(y, output) for output in outputs]
 
 
 def side_by_side_values(known, left, right):
@@ -71,7 +73,7 @@ numbers = {"n_items": n_items, "n_duels": n_duels, "n_runs": n_runs}
 for name, own in zip(("gpm", "upm"), scores.T, strict=True):
     numbers |= {f"auc_{name}": own.mean(), f"auc_{name}_deviation": own.std(ddof=1)}
 
-items, (model, u), known, (left, right, y), _ = runs[0]
+items, (model, utility), known, (left, right, y), _ = runs[0]
 # The winner is left; winners and losers are explained with 15 items as background.
 winners, losers = np.where(y[:, None] > 0, left, right), np.where(y[:, None] > 0, right, left)
 winners, losers, background = winners[:150], losers[:150], items[:15]
@@ -79,7 +81,7 @@ explanation = model.explain_items(winners, losers, background=background)
 assert np.allclose(explanation.values.sum(axis=1), model.predict(winners, losers))
 values = {
     "preferential (GPM)": explanation.values,
-    "utility (UPM)": utility_values(u, winners, losers, background),
+    "utility (UPM)": utility.explain_items(winners, losers, background=background).values,
 }
 differences = winners - losers
 kinds = {"all": np.ones(len(winners), dtype=bool)} | {
