@@ -1,26 +1,6 @@
-"""What the scripts about preferences share: the utility model and the pictures of values."""
+"""What the scripts about preferences share: random pairs, and the pictures of values."""
 
 import numpy as np
-from scipy.sparse import csr_array
-
-import pkex
-
-
-def utility(left, right, y, alpha=0.1):
-    """Return a ridge regression of u(left) − u(right), the utility model (UPM, or PGP)."""
-    kernel = pkex.kernels.median_heuristic(left, right)
-    # With weights w of the distinct items, u = K w and the equations (Dᵀ D K + alpha I) w = Dᵀ y.
-    items, places = np.unique(np.concatenate([left, right]), axis=0, return_inverse=True)
-    duels = np.tile(np.arange(len(y)), 2)
-    differences = csr_array((np.repeat([1.0, -1.0], len(y)), (duels, places.ravel())))
-    matrix = (differences.T @ differences) @ kernel(items) + alpha * np.eye(len(items))
-    return pkex.KernelExpansion(items, np.linalg.solve(matrix, differences.T @ y), kernel)
-
-
-def utility_values(u, left, right, background):
-    """Return the differences of the values of both items."""
-    explainer = pkex.Explainer(u, background)
-    return explainer(left).values - explainer(right).values
 
 
 def random_pairs(n_items, n, rng):

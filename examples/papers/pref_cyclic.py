@@ -13,7 +13,6 @@ of Laplace's approximation, and the length-scale is the median distance. Needs p
 
 import matplotlib.pyplot as plt
 import numpy as np
-from duels import utility
 from experiment import Experiment
 from sklearn.linear_model import LogisticRegression
 
@@ -40,12 +39,15 @@ def cyclic_duels(n_states, share, rng):
 def accuracies(left, right, y, is_test):
     """Return the share of test duels that each method predicts."""
     known = left[~is_test], right[~is_test], y[~is_test]
-    model, u = PreferenceRidge(alpha=0.1).fit(*known), utility(*known)
+    model, utility = (
+        PreferenceRidge(alpha=0.1, pair_kernel=name).fit(*known)
+        for name in ("preferential", "utility")
+    )
     pairs = np.vstack([np.hstack(known[:2]), np.hstack(known[1::-1])])
     targets, both = np.append(known[2], -known[2]), np.hstack([left, right])
     outputs = (
         model.predict(left, right),
-        u.predict(left) - u.predict(right),
+        utility.predict(left, right),
         ShapleyRegularizedRidge(alpha=0.1).fit(pairs, targets).predict(both),
         LogisticRegression().fit(pairs, targets).decision_function(both),
     )

@@ -10,7 +10,7 @@ those of a generalized preferential model (GPM) of the first two features. A GPM
 
 import matplotlib.pyplot as plt
 import numpy as np
-from duels import draw_bars, draw_values, random_pairs, utility, utility_values
+from duels import draw_bars, draw_values, random_pairs
 from experiment import Experiment
 from sklearn.metrics import roc_auc_score
 
@@ -43,10 +43,14 @@ a, b = random_pairs(n_items, n_duels + 500, rng)
 left, right = items[a], items[b]
 y = np.sign(preference(left, right))
 known, test = slice(n_duels), slice(n_duels, None)
-model = PreferenceRidge(alpha=0.1, n_centers=None).fit(left[known], right[known], y[known])
-u = utility(left[known], right[known], y[known])
+model, utility = (
+    PreferenceRidge(alpha=0.1, pair_kernel=name, n_centers=None).fit(
+        left[known], right[known], y[known]
+    )
+    for name in ("preferential", "utility")
+)
 left, right, y = left[test], right[test], y[test]
-outputs = {"gpm": model.predict(left, right), "upm": u.predict(left) - u.predict(right)}
+outputs = {"gpm": model.predict(left, right), "upm": utility.predict(left, right)}
 numbers = {f"auc_{name}": roc_auc_score(y, output) for name, output in outputs.items()}
 
 winners, losers = np.where(y[:, None] > 0, left, right), np.where(y[:, None] > 0, right, left)
@@ -55,7 +59,7 @@ explanation = model.explain_items(winners, losers, background=background)
 assert np.allclose(explanation.values.sum(axis=1), model.predict(winners, losers))
 values = {
     "preferential (GPM)": explanation.values,
-    "utility (UPM)": utility_values(u, winners, losers, background),
+    "utility (UPM)": utility.explain_items(winners, losers, background=background).values,
 }
 sizes = {label: np.abs(own).mean(axis=0) for label, own in values.items()}
 for name, own in zip(("gpm", "upm"), sizes.values(), strict=True):

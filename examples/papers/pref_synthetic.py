@@ -5,15 +5,16 @@ Figures 7.2, 7.3, E.1, E.5 and E.6. A different feature decides between each pai
 within a cluster, xAB between A and B, and so on. The generalized preferential model (GPM) predicts
 this and a utility (UPM) does not. The values of the GPM show the deciding features, in all duels
 and in those of two clusters. A model of both items side by side has two values for each feature.
-Needs pkex[demo].
+SpecR of the duels is small with or without a ranking, because few pairs are compared. Needs
+pkex[demo].
 
     python examples/papers/pref_synthetic.py          200 items, 1,500 duels, 3 runs, 8 s
-    python examples/papers/pref_synthetic.py --full   1,000 items, 40,000 duels, 5 runs, 45 s
+    python examples/papers/pref_synthetic.py --full   1,000 items, 40,000 duels, 5 runs, 55 s
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
-from duels import draw_bars, draw_values, random_pairs, utility, utility_values
+from duels import draw_bars, draw_values, random_pairs
 from experiment import Experiment
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics import roc_auc_score
@@ -39,11 +40,35 @@ def one_run(rng):
     """Return the items, both models, test duels and the AUC of both models."""
     items = np.hstack([rng.normal(size=(n_items, 4)), np.eye(3)[rng.integers(3, size=n_items)]])
     known, test = duels(items, n_duels, rng), duels(items, 500, rng)
-    model = PreferenceRidge(alpha=0.1, random_state=run.seed).fit(*known)
-    u = utility(*known)
+    model, utility = (
+        PreferenceRidge(alpha=0.1, pair_kernel=name, random_state=run.seed).fit(*known)
+        for name in ("preferential", "utility")
+    )
     left, right, y = test
-    outputs = model.predict(left, right), u.predict(left) - u.predict(right)
-    return items, (model, u), known, test, [roc_auc_score(y, output) for output in outputs]
+    outputs = model.predict(left, right), utility.predict(left, right)
+    return items, (model, utility), known, test, [roc_auc_score(y, output) for output in outputs]
+
+
+def spectral_rankability(left, right, y):
+    """Return SpecR of the graph of duels, 1 for the complete graph of a ranking.
+
+    The Laplacian of a complete ranking of n items has the eigenvalues 0, ..., n − 1, and so do the
+    numbers of items that each item beats (Cameron, Langville and Smith 2020).
+    """
+    _, numbers = np.unique(np.vstack([left, right]), axis=0, return_inverse=True)
+    a, b = np.split(numbers.ravel(), 2)
+    n = 1 + max(a.max(), b.max())
+    beats = np.zeros((n, n))
+    beats[np.where(y > 0, a, b), np.where(y > 0, b, a)] = 1.0
+    degrees = beats.sum(axis=1)
+    eigenvalues = np.linalg.eigvals(np.diag(degrees) - beats)
+    of_ranking = np.arange(n)
+    distances = [
+        np.abs(own[:, None] - of_ranking).min(axis=axis).max()
+        for own in (eigenvalues, degrees)
+        for axis in (0, 1)
+    ]
+    return 1.0 - (max(distances[:2]) + max(distances[2:])) / (2.0 * (n - 1))
 
 
 def side_by_side_values(known, left, right):
@@ -70,8 +95,16 @@ scores = np.array([own[-1] for own in runs])
 numbers = {"n_items": n_items, "n_duels": n_duels, "n_runs": n_runs}
 for name, own in zip(("gpm", "upm"), scores.T, strict=True):
     numbers |= {f"auc_{name}": own.mean(), f"auc_{name}_deviation": own.std(ddof=1)}
+# Results of the same duels with a ranking by x0 for comparison.
+rankability = {
+    "specr": [spectral_rankability(*known) for _, _, known, _, _ in runs],
+    "specr_ranked": [
+        spectral_rankability(a, b, np.sign(a[:, 0] - b[:, 0])) for _, _, (a, b, _), _, _ in runs
+    ],
+}
+numbers |= {name: np.mean(own) for name, own in rankability.items()}
 
-items, (model, u), known, (left, right, y), _ = runs[0]
+items, (model, utility), known, (left, right, y), _ = runs[0]
 # The winner is left; winners and losers are explained with 15 items as background.
 winners, losers = np.where(y[:, None] > 0, left, right), np.where(y[:, None] > 0, right, left)
 winners, losers, background = winners[:150], losers[:150], items[:15]
@@ -79,7 +112,7 @@ explanation = model.explain_items(winners, losers, background=background)
 assert np.allclose(explanation.values.sum(axis=1), model.predict(winners, losers))
 values = {
     "preferential (GPM)": explanation.values,
-    "utility (UPM)": utility_values(u, winners, losers, background),
+    "utility (UPM)": utility.explain_items(winners, losers, background=background).values,
 }
 differences = winners - losers
 kinds = {"all": np.ones(len(winners), dtype=bool)} | {
@@ -93,6 +126,7 @@ for name, some in kinds.items():
 sides = [mean_size(own) for own in side_by_side_values(known, winners, losers)]
 numbers |= {f"{side}_xAC": own[2] for side, own in zip(("left", "right"), sides, strict=True)}
 print("AUC of the GPM and the UPM: " + ", ".join(f"{own:.2f}" for own in scores.mean(axis=0)))
+print(f"SpecR: {numbers['specr']:.2f}, with a ranking {numbers['specr_ranked']:.2f}")
 for name in kinds:
     print(f"{name} duels: largest for GPM {numbers[f'gpm_{name}']}, UPM {numbers[f'upm_{name}']}")
 

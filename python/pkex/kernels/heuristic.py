@@ -96,7 +96,7 @@ def median_heuristic(*samples: ArrayLike, standardize: bool = True) -> Kernel:
 class Heuristic:
     """A kernel by the median heuristic, a note on its length-scale, and the scales of columns."""
 
-    kernel: Kernel
+    kernel: RBF
     note: str
     scales: list[ColumnScale]
 

@@ -43,7 +43,7 @@ from pkex.kernels.factors import has_mixtures, has_series
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float, Report
 
-__all__ = ["value_covariances", "whitened_values"]
+__all__ = ["pair_games", "value_covariances", "whitened_values"]
 
 # Numbers held in memory at a time: of Ψ, of factors between background rows, and of tables of
 # coalitions.
@@ -213,7 +213,7 @@ class _Background:
         for some, factors in self._blocks(term, report):
             weights = self.weights[some, None] * self.weights
             for part, (left, right, both) in zip(parts, of_pairs, strict=True):
-                games = _pair_games(both, left[:, None, :], right[:, some, None], factors, weights)
+                games = pair_games(both, left[:, None, :], right[:, some, None], factors, weights)
                 part += term.coefficient * games
 
     def _add_independent(
@@ -229,7 +229,7 @@ class _Background:
             between -= lacks[:, None, None]
         for part, (left, right, both) in zip(parts, of_pairs, strict=True):
             q, r = ((1.0 - (1.0 - side) @ self.weights)[:, None, None] for side in (left, right))
-            part += term.coefficient * _pair_games(both, q, r, between, np.ones((1, 1)))
+            part += term.coefficient * pair_games(both, q, r, between, np.ones((1, 1)))
 
     def _blocks(self, term: Term, report: Report | None) -> Iterator[tuple[slice, Float]]:
         """Yield slices of background rows, with their factors to all background rows."""
@@ -250,7 +250,7 @@ class _Background:
         return factors
 
 
-def _pair_games(p: Float | None, q: Float, r: Float, s: Float, weights: Float) -> Float:
+def pair_games(p: Float | None, q: Float, r: Float, s: Float, weights: Float) -> Float:
     """Return Σ_lm weights_lm ∬ ∂_i ∂'_j ∏_h E_h dt dt' for all pairs of players i, j.
 
     E_h = t t' p_h + t (1−t') q_h + (1−t) t' r_h + (1−t)(1−t') s_h is the mean factor between a row

@@ -13,7 +13,7 @@ from pkex.games.conditioning import ConditionalBackground
 from pkex.games.observational import Observational
 from pkex.games.players import Groups, Players, as_players
 from pkex.games.value_functions import Game, ValueFunction, chosen_value_function
-from pkex.models.preferences.preferential import joined
+from pkex.models.preferences.preferential import Preferential, joined
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float
 
@@ -93,6 +93,10 @@ class Absent:
             )
         pairs = joined(np.repeat(self.rows, m, axis=0), np.tile(self.rows, (m, 1)))
         return Game(self.value_function, (pairs, np.outer(self.shares, self.shares).ravel()))
+
+    def game_of(self, f: Preferential) -> Game:
+        """Return the game of the rows of `f.one_way`."""
+        return self.of_pairs if f.is_of_both else self.game
 
     def conditioning(self) -> ConditionalBackground:
         """Return the rows with their weights given the present features.

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
 from sklearn.metrics import accuracy_score, r2_score
 
 from pkex.adapters.sklearn.estimators import pair_names
 from pkex.adapters.sklearn.probability_links import logistic
 from pkex.models.arguments import checked_weights
 from pkex.models.losses import least_logistic, warn_of_steps
+from pkex.models.preferences.marginal_likelihood import LogisticLoss, SquaredLoss
+from pkex.models.preferences.posterior import mean_probabilities
 from pkex.models.preferences.preference import Preference, Training
 from pkex.models.preferences.sides import labels_of, margins, two_classes, warn_of_labels
 from pkex.models.span import Span, check_finite, hidden_penalty, not_semidefinite
@@ -35,7 +38,8 @@ class PreferenceRidge(Preference):
 
     with the generalized preferential kernel k(a, a') k(b, b') − k(a, b') k(b, a') between pairs
     (a, b) and (a', b'), times a kernel of contexts if there are contexts. Preferences may be
-    cyclic: a may be preferred to b, b to c, and c to a, as in rock, paper, scissors.
+    cyclic: a may be preferred to b, b to c, and c to a, as in rock, paper, scissors. With
+    ``pair_kernel="utility"`` they follow a ranking, f(a, b) = u(a) − u(b).
 
     An estimator in the API of scikit-learn, which it requires (``pip install
     'pkex[scikit-learn]'``), with two tables of features instead of one. Pipelines and searches,
@@ -43,14 +47,18 @@ class PreferenceRidge(Preference):
 
     Parameters
     ----------
-    alpha : float, default 1.0
-        The positive weight of the squared norm, as in `sklearn.kernel_ridge.KernelRidge`.
+    alpha : float or None, default 1.0
+        The positive weight of the squared norm, as in `sklearn.kernel_ridge.KernelRidge`. None
+        chooses alpha, and the length-scales of default kernels, by the marginal likelihood.
     kernel : pkex.kernels.Kernel, optional
         The kernel k of items. By default a Gaussian kernel with length-scales by the median
         heuristic: the standard deviation of each column times the median distance of distinct
         standardized items. It ignores constant columns, with a warning.
     context_kernel : pkex.kernels.Kernel, optional
         The kernel of contexts, with the same default.
+    pair_kernel : {"preferential", "utility"}, default "preferential"
+        The kernel between pairs. "utility" is k(a, a') + k(b, b') − k(a, b') − k(b, a'), the
+        covariance of differences of a utility u with covariance k (PGP, or UPM).
     n_centers : int, "auto" or None, default "auto"
         The number m of centers: f is a kernel expansion over a random sample of the pairs, as in
         the Nyström method, and minimizes the loss of all pairs. "auto" is 2,000, or 10 √n if that
@@ -71,7 +79,7 @@ class PreferenceRidge(Preference):
     ----------
     dual_coef_ : ndarray of shape (number of centers,)
         The coefficient of each center: f(a, b) = Σ_i dual_coef_i [k(l_i, a) k(r_i, b) − k(l_i, b)
-        k(r_i, a)].
+        k(r_i, a)], or with the other kernel between pairs.
     left_, right_ : ndarray of shape (number of centers, d)
         The centers: all training pairs of positive weight, or some of them.
     context_ : ndarray of shape (number of centers, c) or None
@@ -83,6 +91,13 @@ class PreferenceRidge(Preference):
         The number of iterations; None if all pairs are centers.
     kernel_, context_kernel_ : pkex.kernels.Kernel
         The kernels; None for the kernel of contexts without contexts.
+    alpha_ : float
+        The weight of the squared norm, as passed or chosen.
+    prior_scale_ : float or None
+        The prior covariance of f is this number times the kernel between pairs. The ridge takes
+        the number with the largest marginal likelihood, so that posterior standard deviations have
+        the units of y; the variance of the noise is alpha times this number. None if some training
+        pairs are not centers.
     n_features_in_ : int
         The number of columns of an item.
     feature_names_in_ : ndarray of str
@@ -107,12 +122,15 @@ class PreferenceRidge(Preference):
     iteration, O(m³) once, and memory for a few m² numbers and for tables of the kernel between
     centers and distinct items or contexts, of at most 256 MB each. If a table would be larger, its
     values are computed again in each iteration. Explanations average over all training pairs,
-    contexts or items, not only over the centers.
+    contexts or items, not only over the centers. Each call that computes posterior standard
+    deviations takes O(n³), for models whose centers are all pairs. ``alpha=None`` takes some dozens
+    of fits to at most 1,000 pairs, a fixed random sample.
 
     References
     ----------
     S. L. Chau, J. González, D. Sejdinovic (2022), Learning inconsistent preferences with Gaussian
-    processes, AISTATS. R. Hu, S. L. Chau, J. Ferrando Huertas, D. Sejdinovic (2022), Explaining
+    processes, AISTATS. W. Chu, Z. Ghahramani (2005), Preference learning with Gaussian processes,
+    ICML. R. Hu, S. L. Chau, J. Ferrando Huertas, D. Sejdinovic (2022), Explaining
     preferences with Shapley values, NeurIPS. A. Rudi, L. Carratino, L. Rosasco (2017), FALKON: an
     optimal large scale kernel method, NeurIPS.
 
@@ -159,23 +177,31 @@ class PreferenceRidge(Preference):
         PreferenceRidge
             The fitted estimator.
         """
-        alpha, tol, max_iter = self._checked()
+        tol, max_iter = self._checked()
         training = self._begin(left, right, context, sample_weight)
         target = margins(y, len(training.kept))[training.kept]
         warn_of_labels(target)
+        training, alpha = self._chosen(training, SquaredLoss(target, training.weights))
         inducing = self._draw_centers(training, alpha)
-        self.n_iter_ = None
+        self.alpha_, self.n_iter_, posterior = alpha, None, None
         if inducing is None:
             coefficients = _solved(training, target, alpha)
             f = replace(training.pairs, coefficients=coefficients)
+            posterior = training.weights / alpha, float(target @ coefficients) / len(target)
         else:
             found = inducing.least_squares(target, tol, max_iter)
             warn_of_steps([found], max_iter, alpha, "the method of conjugate gradients")
             self.n_iter_, f = found.n_steps, inducing.function(found.coordinates)
-        self._keep(training, f)
+        self._keep(training, f, posterior)
         return self
 
-    def predict(self, left: ArrayLike, right: ArrayLike, context: ArrayLike | None = None) -> Float:
+    def predict(
+        self,
+        left: ArrayLike,
+        right: ArrayLike,
+        context: ArrayLike | None = None,
+        return_std: bool = False,
+    ) -> Float | tuple[Float, Float]:
         """Predict the degree of preference for left.
 
         Parameters
@@ -183,13 +209,16 @@ class PreferenceRidge(Preference):
         left, right : array-like or DataFrame of shape (n, d)
         context : array-like or DataFrame of shape (n, c)
             Required if and only if the model was fitted with contexts.
+        return_std : bool, default False
+            Also return the posterior standard deviation of f.
 
         Returns
         -------
-        ndarray of shape (n,)
+        ndarray of shape (n,), or this and a second array
             Swapped items have the opposite sign; an item compared with itself has 0.
         """
-        return self._output(left, right, context)
+        mean = self._output(left, right, context)
+        return (mean, self._deviations(left, right, context)) if return_std else mean
 
     def score(
         self,
@@ -229,7 +258,7 @@ class PreferenceLogistic(Preference):
 
     Parameters
     ----------
-    alpha, kernel, context_kernel, n_centers, random_state, n_jobs
+    alpha, kernel, context_kernel, pair_kernel, n_centers, random_state, n_jobs
         As in `PreferenceRidge`. `alpha` is 1 / (2 C) with C of
         `sklearn.linear_model.LogisticRegression`.
     tol : float, default 1e-12
@@ -245,6 +274,10 @@ class PreferenceLogistic(Preference):
         The labels of "right is preferred" and "left is preferred".
     n_iter_ : int
         The number of steps.
+    alpha_, prior_scale_ : float
+        As in `PreferenceRidge`, but the scale is 1 / (2 alpha): f is the mode of the posterior of a
+        Gaussian process with this prior, and standard deviations are those of Laplace's
+        approximation at the mode.
     dual_coef_, left_, right_, context_, kernel_, context_kernel_, n_centers_, n_features_in_,
     feature_names_in_
         As in `PreferenceRidge`.
@@ -310,10 +343,13 @@ class PreferenceLogistic(Preference):
         PreferenceLogistic
             The fitted estimator.
         """
-        alpha, tol, max_iter = self._checked()
+        tol, max_iter = self._checked()
         training = self._begin(left, right, context, sample_weight)
         self.classes_, is_left = two_classes(y, len(training.kept))
         is_left = is_left[training.kept]
+        loss = LogisticLoss(np.where(is_left, 1.0, -1.0), training.weights)
+        training, alpha = self._chosen(training, loss)
+        self.alpha_, posterior = alpha, None
         inducing = self._draw_centers(training, alpha)
         if inducing is None:
             span = Span.of_matrix(training.pairs.gram(), training.pairs.kernels, "left and right")
@@ -327,12 +363,15 @@ class PreferenceLogistic(Preference):
                 has_intercept=False,
             )
             f = replace(training.pairs, coefficients=span.coefficients @ found.coordinates)
+            shares = expit(span.at_points @ found.coordinates)
+            precisions = training.weights * shares * (1.0 - shares) / (2.0 * alpha)
+            posterior = precisions, 0.5 / alpha
         else:
             found = inducing.least_logistic(is_left, tol, max_iter)
             f = inducing.function(found.coordinates)
         warn_of_steps([found], max_iter, alpha)
         self.n_iter_ = found.n_steps
-        self._keep(training, f)
+        self._keep(training, f, posterior)
         return self
 
     @property
@@ -340,8 +379,12 @@ class PreferenceLogistic(Preference):
         return pair_names(self.classes_)[0]
 
     def decision_function(
-        self, left: ArrayLike, right: ArrayLike, context: ArrayLike | None = None
-    ) -> Float:
+        self,
+        left: ArrayLike,
+        right: ArrayLike,
+        context: ArrayLike | None = None,
+        return_std: bool = False,
+    ) -> Float | tuple[Float, Float]:
         """Return the log-odds that left is preferred.
 
         Parameters
@@ -349,13 +392,16 @@ class PreferenceLogistic(Preference):
         left, right : array-like or DataFrame of shape (n, d)
         context : array-like or DataFrame of shape (n, c)
             Required if and only if the model was fitted with contexts.
+        return_std : bool, default False
+            Also return the standard deviation of f by Laplace's approximation of the posterior.
 
         Returns
         -------
-        ndarray of shape (n,)
+        ndarray of shape (n,), or this and a second array
             Swapped items have the opposite sign; an item compared with itself has 0.
         """
-        return self._output(left, right, context)
+        mean = self._output(left, right, context)
+        return (mean, self._deviations(left, right, context)) if return_std else mean
 
     def predict(
         self, left: ArrayLike, right: ArrayLike, context: ArrayLike | None = None
@@ -376,7 +422,11 @@ class PreferenceLogistic(Preference):
         return classes
 
     def predict_proba(
-        self, left: ArrayLike, right: ArrayLike, context: ArrayLike | None = None
+        self,
+        left: ArrayLike,
+        right: ArrayLike,
+        context: ArrayLike | None = None,
+        averaged: bool = False,
     ) -> Float:
         """Return the probabilities that right and that left is preferred.
 
@@ -384,13 +434,20 @@ class PreferenceLogistic(Preference):
         ----------
         left, right, context
             As in `decision_function`.
+        averaged : bool, default False
+            Average the probabilities over the posterior of f, as
+            `sklearn.gaussian_process.GaussianProcessClassifier` does: they are nearer to 1/2 where
+            f is uncertain. By default, they are those of the log-odds of `decision_function`.
 
         Returns
         -------
         ndarray of shape (n, 2)
             In the order of `classes_`.
         """
-        return logistic(self._output(left, right, context)[:, None])
+        odds = self._output(left, right, context)
+        if not averaged:
+            return logistic(odds[:, None])
+        return mean_probabilities(odds, self._deviations(left, right, context))
 
     def score(
         self,

@@ -5,7 +5,8 @@ Shapley values, NeurIPS)
 
     v(S) = E f((a_S, X_{S^c}), (b_S, X'_{S^c})) = E h(a_S X, b_S X') − E h(b_S X', a_S X)
 
-with independent items X, X'. So v(∅) is 0, and values change sign if a and b are swapped.
+with independent items X, X'. So v(∅) is 0, and values change sign if a and b are swapped. For a
+utility, f(a, b) = u(a) − u(b), values are the differences of those of u.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.execution.computation import Computation
+from pkex.functions.base import Function
+from pkex.functions.conditional import Conditional
 from pkex.games.coalitions import all_coalitions
 from pkex.games.conditioning import ConditionalBackground
 from pkex.games.indices import SHAPLEY, quantity_from_values
@@ -25,7 +28,7 @@ from pkex.models.conditional_kernel import ConditionalKernel, ConditionalRows
 from pkex.models.preferences.absent import Absent
 from pkex.models.preferences.duels import Duels
 from pkex.models.preferences.marginal_values import marginal_values
-from pkex.models.preferences.preferential import Preferential, joined
+from pkex.models.preferences.preferential import Preferential
 from pkex.typing import Float
 
 __all__ = ["item_values", "item_values_against_all"]
@@ -38,25 +41,29 @@ _MOST_DUELS = 1 << 16
 
 def item_values(f: Preferential, duels: Duels, absent: Absent, computation: Computation) -> Float:
     """Return the values of players, features of items, shape (n, p)."""
-    if absent.is_conditional:
+    if absent.is_conditional and f.is_of_both:
         players = absent.players.of_column
         return _by_coalitions(f, duels, absent.conditioning(), players, computation)
     terms = f.kernel.terms(f.n_features)
-    if absent.value_function == "marginal" and are_products(terms):
+    if f.is_of_both and absent.value_function == "marginal" and are_products(terms):
         return marginal_values(f, terms, duels, absent, computation)
     return _by_engine(f, duels, absent, computation)
 
 
 def _by_engine(f: Preferential, duels: Duels, absent: Absent, computation: Computation) -> Float:
-    game = absent.of_pairs
+    """Return differences of the values of the function `one_way`."""
+    game, players = absent.game_of(f), absent.players.of_column
+    conditioning = absent.conditioning() if absent.is_conditional else None
     values = np.empty((len(duels.left), len(absent.players)))
     found = np.unique(duels.numbers)
     for place, number in enumerate(found):
         some = duels.numbers == number
         left, right = duels.left[some], duels.right[some]
-        one_way = f.one_way(duels.coefficients[:, number], absent.players.of_column)
-        both = np.concatenate([joined(left, right), joined(right, left)])
-        own = one_way.explain(both, game=game, how=computation.part(place, len(found)))[..., 0]
+        one_way: Function = f.one_way(duels.coefficients[:, number], players)
+        if conditioning is not None:
+            one_way = Conditional(one_way, conditioning)
+        rows, part = np.concatenate(f.rows_of(left, right)), computation.part(place, len(found))
+        own = one_way.explain(rows, game=game, how=part)[..., 0]
         values[some] = own[: len(left)] - own[len(left) :]
     return values
 

@@ -16,6 +16,7 @@ from itertools import product
 import numpy as np
 
 from pkex.execution.computation import Computation
+from pkex.functions.gaussian_process.covariances import pair_games
 from pkex.games.players import Players
 from pkex.games.product_game import product_game
 from pkex.kernels import Term
@@ -25,16 +26,18 @@ from pkex.models.preferences.duels import Duels
 from pkex.models.preferences.preferential import Preferential
 from pkex.typing import Float
 
-__all__ = ["marginal_values"]
+__all__ = ["MarginalGames", "marginal_values"]
 
 # The number of factors in memory at a time.
 _MOST_NUMBERS = 1 << 23
+# Training pairs whose values are computed together.
+_PAIRS = 256
 
 
 def marginal_values(
     f: Preferential, terms: Sequence[Term], duels: Duels, absent: Absent, computation: Computation
 ) -> Float:
-    """Return the values of players, features of items, shape (n, p).
+    """Return the values of the features of items, shape (n, d).
 
     Parameters
     ----------
@@ -45,39 +48,112 @@ def marginal_values(
     absent : Absent
     computation : Computation
     """
-    (n, d), sides = duels.left.shape, (f.left, f.right)
-    # All pairs of terms, for the left and the right items.
-    pairs = list(product(range(len(terms)), repeat=2))
-    means = [[_means(term, own, absent) for own in sides] for term in terms]
-    absent_factors = np.concatenate([means[one][0] * means[other][1] for one, other in pairs])
-    weights = np.array([terms[one].coefficient * terms[other].coefficient for one, other in pairs])
-
-    def one_way(factors: list[list[Float]], alpha: Float, a: int, b: int) -> Float:
-        """Return the values of h(a, b) with coefficients α, shape (d,)."""
-        values: Float = product_game(
-            np.concatenate([factors[one][0][a] * factors[other][1][b] for one, other in pairs]),
-            absent_factors,
-            np.outer(weights, alpha).ravel(),
-            method=computation.method,
-            summation=computation.summation,
-            n_jobs=computation.n_threads,
-        )
-        return values
-
+    n, d = duels.left.shape
+    games = MarginalGames(f, terms, absent, computation)
     values = np.empty((n, len(absent.players)))
     step = max(1, _MOST_NUMBERS // (4 * len(terms) * len(f.left) * d))
     for start in range(0, n, step):
         block = duels[start : start + step]
         items, a, b = block.distinct_items()
-        factors = [[_factors(term, own, items, absent.players) for own in sides] for term in terms]
+        factors = games.factors(items)
         for row, (left, right) in enumerate(zip(a.tolist(), b.tolist(), strict=True), start):
             alpha = duels.coefficients[:, duels.numbers[row]]
-            values[row] = one_way(factors, alpha, left, right) - one_way(
-                factors, alpha, right, left
+            there, back = (
+                games.one_way(factors, alpha, *items) for items in ((left, right), (right, left))
             )
+            values[row] = there - back
             if computation.progress is not None:
                 computation.progress(row + 1, n)
     return values
+
+
+class MarginalGames:
+    """The games of the training pairs, and of functions drawn from the prior.
+
+    Parameters
+    ----------
+    f : Preferential
+    terms : sequence of Term
+        The products whose sum is the kernel.
+    absent : Absent
+    computation : Computation
+    """
+
+    def __init__(
+        self, f: Preferential, terms: Sequence[Term], absent: Absent, computation: Computation
+    ) -> None:
+        self._sides, self._terms, self._absent = (f.left, f.right), terms, absent
+        self._computation = computation
+        # All pairs of terms, for the left and the right items.
+        self._pairs = list(product(range(len(terms)), repeat=2))
+        means = [[_means(term, own, absent) for own in self._sides] for term in terms]
+        self._absent_factors = np.stack([means[i][0] * means[k][1] for i, k in self._pairs])
+        self._weights = np.array(
+            [terms[i].coefficient * terms[k].coefficient for i, k in self._pairs]
+        )
+
+    def factors(self, items: Float) -> list[list[Float]]:
+        """Return the factors of each term for left and right sides, each (items, points, p)."""
+        players = self._absent.players
+        return [
+            [_factors(term, own, items, players) for own in self._sides] for term in self._terms
+        ]
+
+    def one_way(self, factors: list[list[Float]], alpha: Float, a: int, b: int) -> Float:
+        """Return the values of h(a, b), shape (p,), or (p, outputs) for α of shape (n, outputs)."""
+        return self._values(factors, alpha, a, b, slice(None))
+
+    def of_points(self, factors: list[list[Float]], a: int, b: int) -> Float:
+        """Return the values of each training pair's part of f(a, b), with α = 1, shape (n, p)."""
+        blocks = []
+        for start in range(0, len(self._sides[0]), _PAIRS):
+            some = slice(start, start + _PAIRS)
+            alpha = np.eye(len(self._sides[0][some]))
+            there, back = (self._values(factors, alpha, *o, some) for o in ((a, b), (b, a)))
+            blocks.append((there - back).T)
+        return np.concatenate(blocks)
+
+    def _values(
+        self, factors: list[list[Float]], alpha: Float, a: int, b: int, some: slice
+    ) -> Float:
+        present = [factors[i][0][a, some] * factors[k][1][b, some] for i, k in self._pairs]
+        weights = np.concatenate([weight * alpha for weight in self._weights])
+        values: Float = product_game(
+            np.concatenate(present),
+            np.concatenate(self._absent_factors[:, some]),
+            weights,
+            method=self._computation.method,
+            summation=self._computation.summation,
+            n_jobs=self._computation.n_threads,
+        )
+        return values
+
+    def prior_covariance(self, left: Float, right: Float) -> Float:
+        """Return the covariance of the values of a pair of items (d,) under the prior, (p, p).
+
+        The prior covariance is the kernel between pairs.
+        """
+        covariance = np.zeros((len(self._absent.players), len(self._absent.players)))
+        items, rows = np.stack([left, right]), self._absent.rows
+        among = [_factors(term, items, items, self._absent.players) for term in self._terms]
+        # Each item with an absent one, and two absent ones: mean factors.
+        to_rows = [_means(term, items, self._absent) for term in self._terms]
+        shares = self._absent.shares
+        means = [shares @ _means(term, rows, self._absent) for term in self._terms]
+        for (i, k), weight in zip(self._pairs, self._weights, strict=True):
+            own = to_rows[i][0] * to_rows[k][1]
+            absent = means[i] * means[k]
+            for sign, (a, b) in ((1.0, (0, 1)), (-1.0, (1, 0))):
+                games = pair_games(
+                    (among[i][0, a] * among[k][1, b])[:, None, None],
+                    own[:, None, None],
+                    (to_rows[i][a] * to_rows[k][b])[:, None, None],
+                    absent[:, None, None],
+                    np.ones((1, 1)),
+                )
+                covariance += sign * weight * games
+        symmetric: Float = (covariance + covariance.T) / 2.0
+        return symmetric
 
 
 def _factors(term: Term, points: Float, items: Float, players: Players) -> Float:

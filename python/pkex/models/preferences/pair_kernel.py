@@ -169,10 +169,8 @@ class PairKernel:
         return of_pairs, of_contexts
 
     def _of_items(self, pairs: NDArray[np.intp]) -> Float:
-        """Return k(l, l_c) k(r, r_c) − k(l, r_c) k(r, l_c) for pairs, shape (pairs, m)."""
+        """Return the kernel of pairs of items without contexts, shape (pairs, m)."""
         left, right = self.training.left[pairs], self.training.right[pairs]
-        there, back = self.to_left[left], self.to_left[right]
-        there *= self.to_right[right]
-        back *= self.to_right[left]
-        there -= back
-        return there
+        same = self.to_left[left], self.to_right[right]
+        other = self.to_right[left], self.to_left[right]
+        return self.training.pairs.combined(*same, *other)

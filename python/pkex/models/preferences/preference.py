@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,11 +21,12 @@ from pkex.execution.settings import Settings
 from pkex.execution.threads import check_n_jobs, thread_count
 from pkex.games.observational import Observational
 from pkex.games.value_functions import ValueFunction
+from pkex.inputs.choices import check_choice
 from pkex.inputs.integers import as_integer
 from pkex.inputs.keywords import with_known_keywords
 from pkex.inputs.randomness import as_generator
 from pkex.inputs.scikit_learn import keep_names
-from pkex.inputs.wording import shown
+from pkex.inputs.wording import counted, shown
 from pkex.kernels import Kernel
 from pkex.kernels.factors import has_series
 from pkex.kernels.scales import Constants
@@ -35,15 +36,24 @@ from pkex.models.preferences.context_values import context_values
 from pkex.models.preferences.duels import Duels
 from pkex.models.preferences.inducing_pairs import InducingPairs
 from pkex.models.preferences.item_values import item_values, item_values_against_all
+from pkex.models.preferences.marginal_likelihood import Loss, most_likely
 from pkex.models.preferences.pair_kernel import NumberedPairs, PairKernel
+from pkex.models.preferences.posterior import PairPosterior
 from pkex.models.preferences.preferential import Contexts, Preferential, joined
 from pkex.models.preferences.sides import Sides, check_distinct
+from pkex.models.preferences.utility import UtilityDifference
 from pkex.results.explanation import Explanation
+from pkex.results.uncertainty import Uncertainty
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float
 
-__all__ = ["Preference", "Training"]
+__all__ = ["PairKernelName", "Preference", "Training"]
 
+PairKernelName: TypeAlias = Literal["preferential", "utility"]
+_FUNCTIONS: dict[str, type[Preferential]] = {
+    "preferential": Preferential,
+    "utility": UtilityDifference,
+}
 
 # The least number of centers; with fewer pairs, all pairs are centers.
 _LEAST_CENTERS = 2000
@@ -73,9 +83,10 @@ class Preference(BaseEstimator):
     def __init__(
         self,
         *,
-        alpha: float = 1.0,
+        alpha: float | None = 1.0,
         kernel: Kernel | None = None,
         context_kernel: Kernel | None = None,
+        pair_kernel: PairKernelName = "preferential",
         n_centers: int | Literal["auto"] | None = "auto",
         tol: float = 1e-12,
         max_iter: int = 100,
@@ -85,21 +96,22 @@ class Preference(BaseEstimator):
         self.alpha = alpha
         self.kernel = kernel
         self.context_kernel = context_kernel
+        self.pair_kernel = pair_kernel
         self.n_centers = n_centers
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _checked(self) -> tuple[float, float, int]:
-        """Return alpha, tol and max_iter."""
-        alpha = checked_number("alpha", self.alpha, may_be_0=False)
+    def _checked(self) -> tuple[float, int]:
+        """Return tol and max_iter."""
         tol = checked_number("tol", self.tol, may_be_0=False)
-        return alpha, tol, as_integer("max_iter", self.max_iter, "a positive integer", least=1)
+        return tol, as_integer("max_iter", self.max_iter, "a positive integer", least=1)
 
     def _begin(self, left: Any, right: Any, context: Any, weights: ArrayLike | None) -> Training:
         """Read the training tables; `weights` are those of the pairs."""
         check_n_jobs(self.n_jobs)
+        pair_kernel = check_choice("pair_kernel", self.pair_kernel, get_args(PairKernelName))
         sides = Sides.of_fit(left, context)
         items, others = sides.read_items(left, right)
         check_distinct(items.rows, others)
@@ -108,11 +120,11 @@ class Preference(BaseEstimator):
         a, b = items.rows[kept], others[kept]
         pooled = np.concatenate([a, b])
         kernel = _kernel_of(self.kernel, pooled, items.names, "left and right", "kernel")
-        if has_series(kernel.terms(pooled.shape[1])):
+        if pair_kernel == "preferential" and has_series(kernel.terms(pooled.shape[1])):
             raise ValueError(
                 f"kernel={kernel!r} is or contains a power series of sums over columns. Preference "
                 "models require products over columns, and their sums and mixtures, such as RBF, "
-                "Laplacian, Categorical or Matern"
+                "Laplacian, Categorical or Matern, unless pair_kernel='utility'"
             )
         contexts, table = None, sides.read_contexts(context, items.rows)
         if table is not None:
@@ -122,8 +134,21 @@ class Preference(BaseEstimator):
         keep_names(self, left, reset=True)
         self.n_features_in_ = items.rows.shape[1]
         self._context_names = None if table is None else table.known_names
-        pairs = Preferential(a, b, np.zeros(len(a)), kernel, contexts)
+        self._pair_kernel = pair_kernel
+        pairs = _FUNCTIONS[pair_kernel](a, b, np.zeros(len(a)), kernel, contexts)
         return Training(pairs, of_pairs[kept], kept)
+
+    def _chosen(self, training: Training, loss: Loss) -> tuple[Training, float]:
+        """Return the pairs with their kernels, and alpha, which are chosen if `alpha` is None."""
+        if self.alpha is not None:
+            return training, checked_number("alpha", self.alpha, may_be_0=False)
+        pairs, alpha = most_likely(
+            training.pairs,
+            loss,
+            chooses_kernel=self.kernel is None,
+            chooses_context_kernel=self.context_kernel is None,
+        )
+        return replace(training, pairs=pairs), alpha
 
     def _draw_centers(self, training: Training, alpha: float) -> InducingPairs | None:
         """Return the functions of random centers; None if all pairs are centers."""
@@ -143,8 +168,14 @@ class Preference(BaseEstimator):
             return None
         return InducingPairs.drawn(training.pairs, training.weights, alpha, number, random)
 
-    def _keep(self, training: Training, f: Preferential) -> None:
-        """Set the fitted arrays, kernels and means over training pairs, given the function."""
+    def _keep(
+        self, training: Training, f: Preferential, posterior: tuple[Float, float] | None
+    ) -> None:
+        """Set the fitted arrays, kernels and means over training pairs, given the function.
+
+        If all pairs are centers, `posterior` has the precisions and the scale of the prior of
+        `PairPosterior.of`.
+        """
         contexts, numbered = f.contexts, NumberedPairs.of(training.pairs)
         self.dual_coef_, self.kernel_ = f.coefficients, f.kernel
         self.left_, self.right_ = f.left, f.right
@@ -152,8 +183,10 @@ class Preference(BaseEstimator):
         self.context_ = None if contexts is None else contexts.rows
         self.context_kernel_ = None if contexts is None else contexts.kernel
         self._items = numbered.items
+        shares = training.weights / training.weights.sum()
+        self._posterior = None if posterior is None else (*posterior, shares)
+        self.prior_scale_ = None if posterior is None else posterior[1]
         if contexts is not None:
-            shares = training.weights / training.weights.sum()
             self._contexts = numbered.contexts
             self._context_shares = np.bincount(numbered.context, shares).astype(np.float64)
             self._mean_pair, self._mean_context = PairKernel.of(numbered, f).means(shares)
@@ -165,17 +198,76 @@ class Preference(BaseEstimator):
         if self.context_ is not None and self.context_kernel_ is not None:
             contexts = Contexts(self.context_, self.context_kernel_)
             n_contexts = self.context_.shape[1]
-        f = Preferential(self.left_, self.right_, self.dual_coef_, self.kernel_, contexts)
+        function = _FUNCTIONS[self._pair_kernel]
+        f = function(self.left_, self.right_, self.dual_coef_, self.kernel_, contexts)
         names = getattr(self, "feature_names_in_", None)
         return f, Sides.of_names(f.n_features, names, n_contexts, self._context_names)
 
     def _output(self, left: Any, right: Any, context: Any) -> Float:
         """Return f for pairs in contexts, shape (n,)."""
+        f, items, others, contexts = self._read(left, right, context)
+        return f.evaluate(items, others, contexts, n_threads=thread_count(self.n_jobs))
+
+    def _deviations(self, left: Any, right: Any, context: Any) -> Float:
+        """Return the posterior standard deviations of f for pairs in contexts, shape (n,)."""
+        f, items, others, contexts = self._read(left, right, context)
+        deviations: Float = np.sqrt(self._posterior_of(f).variances(items, others, contexts))
+        return deviations
+
+    def _read(
+        self, left: Any, right: Any, context: Any
+    ) -> tuple[Preferential, Float, Float, Float | None]:
+        """Return f, and the items and contexts of pairs."""
         f, sides = self._fitted()
         items, others = sides.read_items(left, right)
         table = sides.read_contexts(context, items.rows)
-        contexts = None if table is None else table.rows
-        return f.evaluate(items.rows, others, contexts, n_threads=thread_count(self.n_jobs))
+        return f, items.rows, others, None if table is None else table.rows
+
+    def _posterior_of(self, f: Preferential) -> PairPosterior:
+        """Return the posterior of f.
+
+        Raises
+        ------
+        ValueError
+            If some of the training pairs are not centers.
+        """
+        if self._posterior is None:
+            raise ValueError(
+                "posterior standard deviations are for models whose centers are all training "
+                f"pairs, but this one has {counted(self.n_centers_, 'center')}. Fit it with "
+                "n_centers=None, or on fewer pairs"
+            )
+        return PairPosterior.of(f, *self._posterior)
+
+    def utilities(self, items: ArrayLike, context: ArrayLike | None = None) -> Float:
+        """Return the utility u of items, if ``pair_kernel="utility"``: f(a, b) = u(a) − u(b).
+
+        Parameters
+        ----------
+        items : array-like or DataFrame of shape (n, d)
+        context : array-like or DataFrame of shape (n, c), optional
+            The context of each item. By default, the mean over the training contexts, if there are
+            any.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Sort by it for a ranking. Only differences of utilities have a meaning.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If the model was fitted with another `pair_kernel`, or as in `explain_items`.
+        """
+        f, sides = self._fitted()
+        if not isinstance(f, UtilityDifference):
+            raise ValueError(
+                f"utilities requires a model fitted with pair_kernel='utility'; got pair_kernel="
+                f"{self._pair_kernel!r}, whose preferences may have no ranking"
+            )
+        rows = sides.items.read(items, "items").rows
+        contexts, numbers = _distinct_contexts(f, sides, context, rows)
+        return f.utilities(rows, self._in_contexts(f, contexts), numbers)
 
     @property
     def _output_name(self) -> str | None:
@@ -192,6 +284,7 @@ class Preference(BaseEstimator):
         background: ArrayLike | None = None,
         value_function: ValueFunction | Observational | None = None,
         groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
+        uncertainty: bool = False,
         progress: Progress = False,
     ) -> Explanation:
         """Explain the preference between two items by their features.
@@ -220,6 +313,10 @@ class Preference(BaseEstimator):
             "neutral" sets absent factors to 1.
         groups : dict of str to columns, optional
             Columns of items that form one feature, as in `pkex.Explainer`.
+        uncertainty : bool, default False
+            Also compute the posterior covariances of the values: standard deviations in
+            ``explanation.standard_deviations``. For "marginal" and "interventional", given right
+            items, and for models whose centers are all training pairs.
         progress : bool or callable, default False
             True shows a progress bar (requires tqdm); a callable is called with (done, total).
 
@@ -234,17 +331,30 @@ class Preference(BaseEstimator):
         ValueError, TypeError
             If a table has values that are not finite numbers, other columns than in the fit, or
             another number of rows.
+        UnsupportedModelError
+            If `uncertainty` is not available for the value function.
         """
         f, sides = self._fitted()
+        if uncertainty and right is None:
+            raise ValueError(
+                "uncertainty=True requires right: it is for pairs of items, not for means over "
+                "opponents. Pass a right item for each row of left"
+            )
         items, others = sides.read_items(left, left if right is None else right)
         rows = None if background is None else sides.items.read(background, "background").rows
         own = self._items, equal_weights(len(self._items))
         absent = Absent.chosen(value_function, rows, own, items.names, groups)
-        weights = self._in_contexts(f, sides, context, items.rows)
+        contexts, numbers = _distinct_contexts(f, sides, context, items.rows)
+        duels = Duels(items.rows, others, self._in_contexts(f, contexts), numbers)
+        roots = None
         with Settings(n_jobs=self.n_jobs).computing(progress) as computation:
+            if uncertainty:
+                posterior, part = self._posterior_of(f), computation.part(0, 2)
+                roots = posterior.item_roots(duels, contexts, absent, part)
+                computation = computation.part(1, 2)
             of_duels = item_values_against_all if right is None else item_values
-            values = of_duels(f, Duels(items.rows, others, *weights), absent, computation)
-        return Explanation(
+            values = of_duels(f, duels, absent, computation)
+        explanation = Explanation(
             values,
             np.zeros(len(values)),
             absent.players.entries(items.rows if right is None else items.rows - others),
@@ -253,36 +363,14 @@ class Preference(BaseEstimator):
             row_index=items.labels.rows,
             value_function=absent.value_function,
         )
+        return _with_roots(explanation, roots)
 
-    def _in_contexts(
-        self, f: Preferential, sides: Sides, context: Any, left: Float
-    ) -> tuple[Float, NDArray[np.intp]]:
-        """Return the coefficients of f in each distinct context, and the column of each row."""
-        if context is None and f.contexts is not None:
-            means = f.coefficients * self._mean_context
-            return means[:, None], np.zeros(len(left), dtype=np.intp)
-        table = sides.read_contexts(context, left)
-        if table is None:
-            return f.coefficients[:, None], np.zeros(len(left), dtype=np.intp)
-        different, numbers = np.unique(table.rows, axis=0, return_inverse=True)
-        return f.in_contexts(different), numbers.ravel()
-
-    def _of_duels(
-        self, f: Preferential, sides: Sides, left: Any, right: Any, contexts: Float
-    ) -> tuple[Float, NDArray[np.intp]]:
-        """Return the coefficients of f as a function of the context, and the column of each row."""
-        if left is None and right is None:
-            means = f.coefficients * self._mean_pair
-            return means[:, None], np.zeros(len(contexts), dtype=np.intp)
-        if left is None or right is None:
-            raise ValueError(
-                "left and right must both be given, or neither, for the mean over the training "
-                "pairs"
-            )
-        items, others = sides.read_items(left, right)
-        sides.read_contexts(contexts, items.rows)
-        pairs, numbers = np.unique(joined(items.rows, others), axis=0, return_inverse=True)
-        return f.of_pairs(*np.split(pairs, 2, axis=1)), numbers.ravel()
+    def _in_contexts(self, f: Preferential, contexts: Float | None) -> Float:
+        """Return the coefficients of f in some contexts, or of its mean over the training pairs."""
+        if contexts is not None:
+            return f.in_contexts(contexts)
+        means = f.coefficients if f.contexts is None else f.coefficients * self._mean_context
+        return means[:, None]
 
     @with_known_keywords
     def explain_context(
@@ -294,6 +382,7 @@ class Preference(BaseEstimator):
         background: ArrayLike | None = None,
         value_function: ValueFunction | Observational | None = None,
         groups: Mapping[str, int | str | Iterable[int | str]] | None = None,
+        uncertainty: bool = False,
         progress: Progress = False,
     ) -> Explanation:
         """Explain the preference between two items by the features of their context.
@@ -312,6 +401,9 @@ class Preference(BaseEstimator):
             As in `explain_items`.
         groups : dict of str to columns, optional
             Columns of contexts that form one feature, as in `pkex.Explainer`.
+        uncertainty : bool, default False
+            Also compute the posterior covariances of the values, except for "neutral", and for
+            models whose centers are all training pairs.
         progress : bool or callable, default False
 
         Returns
@@ -331,15 +423,24 @@ class Preference(BaseEstimator):
                 "to explain preferences by the features of items"
             )
         table = sides.contexts.read(context, "context")
-        coefficients, numbers = self._of_duels(f, sides, left, right, table.rows)
+        pairs, numbers = _distinct_pairs(sides, left, right, table.rows)
+        if pairs is None:
+            coefficients = (f.coefficients * self._mean_pair)[:, None]
+        else:
+            coefficients = f.of_pairs(*pairs)
         rows = None if background is None else sides.contexts.read(background, "background").rows
         own = self._contexts, self._context_shares
         absent = Absent.chosen(value_function, rows, own, table.names, groups)
+        roots = None
         with Settings(n_jobs=self.n_jobs).computing(progress) as computation:
+            if uncertainty:
+                posterior, part = self._posterior_of(f), computation.part(0, 2)
+                roots = posterior.context_roots(pairs, numbers, table.rows, absent, part)
+                computation = computation.part(1, 2)
             values, bases = context_values(
                 f.contexts, coefficients, numbers, table.rows, absent, computation
             )
-        return Explanation(
+        explanation = Explanation(
             values,
             bases,
             absent.players.entries(table.rows),
@@ -348,6 +449,50 @@ class Preference(BaseEstimator):
             row_index=table.labels.rows,
             value_function=absent.value_function,
         )
+        return _with_roots(explanation, roots)
+
+
+def _distinct_contexts(
+    f: Preferential, sides: Sides, context: Any, left: Float
+) -> tuple[Float | None, NDArray[np.intp]]:
+    """Return the distinct contexts, and the number of each row's.
+
+    Without a context they are None, for the mean over the training pairs.
+    """
+    is_mean = context is None and f.contexts is not None
+    table = None if is_mean else sides.read_contexts(context, left)
+    if table is None:
+        return None, np.zeros(len(left), dtype=np.intp)
+    different, numbers = np.unique(table.rows, axis=0, return_inverse=True)
+    return different, numbers.ravel()
+
+
+def _distinct_pairs(
+    sides: Sides, left: Any, right: Any, contexts: Float
+) -> tuple[tuple[Float, Float] | None, NDArray[np.intp]]:
+    """Return the distinct pairs of items, and the number of each context's.
+
+    Without items they are None, for the mean over the training pairs.
+    """
+    if left is None and right is None:
+        return None, np.zeros(len(contexts), dtype=np.intp)
+    if left is None or right is None:
+        raise ValueError(
+            "left and right must both be given, or neither, for the mean over the training pairs"
+        )
+    items, others = sides.read_items(left, right)
+    sides.read_contexts(contexts, items.rows)
+    pairs, numbers = np.unique(joined(items.rows, others), axis=0, return_inverse=True)
+    first, second = np.split(pairs, 2, axis=1)
+    return (first, second), numbers.ravel()
+
+
+def _with_roots(explanation: Explanation, roots: Float | None) -> Explanation:
+    """Return an explanation with the roots of the posterior covariances of its values."""
+    if roots is None:
+        return explanation
+    uncertainty = Uncertainty.of_posterior(roots, explanation.values)
+    return Explanation._of(replace(explanation._rows, uncertainty=uncertainty))
 
 
 def _kernel_of(kernel: Any, rows: Float, names: Sequence[str], what: str, argument: str) -> Kernel:

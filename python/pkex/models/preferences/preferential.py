@@ -11,21 +11,25 @@ With a context u, the terms are multiplied by k_U(u_i, u).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import Kernel
 from pkex.kernels.factors import has_mixtures
 from pkex.kernels.restrictions import are_products
 from pkex.typing import Float
 
-__all__ = ["Contexts", "Preferential", "joined"]
+__all__ = ["Contexts", "Preferential", "joined", "rowwise"]
 
 # The number of kernel values in memory at a time.
 _MOST_NUMBERS = 1 << 22
+# The rows between which kernels are evaluated for values of rows at the same place.
+_OF_DIAGONAL = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +67,9 @@ class Preferential:
     kernel: Kernel
     contexts: Contexts | None = None
 
+    # Whether f is a difference of values of a function of both items, not of one.
+    is_of_both: ClassVar[bool] = True
+
     @property
     def n_features(self) -> int:
         """The number of columns of an item."""
@@ -76,19 +83,47 @@ class Preferential:
 
     def at(self, numbers: NDArray[np.intp]) -> Preferential:
         """Return the sum over some of the pairs."""
-        own = self.contexts
-        contexts = None if own is None else Contexts(own.rows[numbers], own.kernel)
+        contexts = self.contexts
+        if contexts is not None:
+            contexts = replace(contexts, rows=contexts.rows[numbers])
         left, right = self.left[numbers], self.right[numbers]
-        return Preferential(left, right, self.coefficients[numbers], self.kernel, contexts)
+        own = self.coefficients[numbers]
+        return replace(self, left=left, right=right, coefficients=own, contexts=contexts)
 
     def gram(self) -> Float:
         """Return the kernel between the pairs, shape (n, n)."""
         with np.errstate(over="ignore", invalid="ignore"):
             across = self.kernel(self.left, self.right)
-            matrix: Float = self.kernel(self.left) * self.kernel(self.right) - across * across.T
+            own = self.kernel(self.left), self.kernel(self.right)
+            matrix = self.combined(own[0], own[1], across, across.T)
             if self.contexts is not None:
                 matrix *= self.contexts.kernel(self.contexts.rows)
         return matrix
+
+    @staticmethod
+    def combined(left: Float, right: Float, left_right: Float, right_left: Float) -> Float:
+        """Return the kernel between pairs (l, r) and (a, b).
+
+        Parameters
+        ----------
+        left, right, left_right, right_left : ndarray
+            k(l, a), k(r, b), k(l, b) and k(r, a).
+        """
+        return left * right - left_right * right_left
+
+    @staticmethod
+    def derivatives(
+        left: Float, right: Float, left_right: Float, right_left: Float
+    ) -> tuple[Float, Float, Float, Float]:
+        """Return the derivatives of `combined` by the logarithms of its arguments."""
+        same, other = left * right, left_right * right_left
+        return same, same, -other, -other
+
+    def variances(self, left: Float, right: Float) -> Float:
+        """Return the kernel between each of m pairs and itself, without contexts, shape (m,)."""
+        across = rowwise(self.kernel, left, right)
+        own = rowwise(self.kernel, left, left), rowwise(self.kernel, right, right)
+        return self.combined(own[0], own[1], across, across)
 
     def evaluate(
         self, left: Float, right: Float, contexts: Float | None, *, n_threads: int
@@ -99,7 +134,7 @@ class Preferential:
         """
         if not are_products(self.kernel.terms(self.n_features)):
             return self._by_kernels(left, right, contexts)
-        rows, kernel = joined(self.left, self.right), self._of_both
+        rows, kernel = joined(self.left, self.right), self.of_both
         if self.contexts is not None:
             n_columns = rows.shape[1]
             rows = joined(rows, self.contexts.rows)
@@ -125,7 +160,7 @@ class Preferential:
         return values
 
     @property
-    def _of_both(self) -> Kernel:
+    def of_both(self) -> Kernel:
         """The kernel k(l, a) k(r, b) in the columns of both items."""
         d = self.n_features
         return self.kernel.on(range(d)) * self.kernel.on(range(d, 2 * d))
@@ -138,7 +173,7 @@ class Preferential:
         """
         rows = joined(self.left, self.right)
         try:
-            expansion = KernelSum(rows, coefficients, self._of_both)
+            expansion = KernelSum(rows, coefficients, self.of_both)
         except ValueError as error:
             if not has_mixtures(self.kernel.terms(self.n_features)):
                 raise
@@ -148,6 +183,39 @@ class Preferential:
                 "value_function='observational'"
             ) from error
         return expansion.grouped(np.tile(players, 2))
+
+    def rows_of(self, left: Float, right: Float) -> tuple[Float, Float]:
+        """Return the rows of both values of `one_way` whose difference is f."""
+        return joined(left, right), joined(right, left)
+
+    def one_way_variance(
+        self, factor: Float, roots: Float, scale: float, players: NDArray[np.int64]
+    ) -> PosteriorVariance:
+        """Return the variance of a function g whose differences have the posterior variance of f.
+
+        They are differences of values at the two rows of `rows_of`, and covariances of f are those
+        of these differences.
+
+        Parameters
+        ----------
+        factor : ndarray of shape (n, n)
+            L, lower triangular.
+        roots : ndarray of shape (n,)
+            The diagonal of R. The posterior covariance of f is scale (κ − κ R L⁻ᵀ L⁻¹ R κ), where
+            κ is the kernel between pairs.
+        scale : float
+        players : ndarray of int64, shape (d,)
+            The number of each feature's player.
+        """
+        # If h has the covariance k k, [h(a, b) − h(b, a)] / √2 has the covariance κ.
+        variance = PosteriorVariance(
+            joined(self.left, self.right),
+            factor,
+            self.of_both,
+            scales=scale / 2.0,
+            roots=2.0**0.5 * roots,
+        )
+        return variance.grouped(np.tile(players, 2))
 
     def in_contexts(self, contexts: Float) -> Float:
         """Return α_i k_U(u_i, u), the coefficients in each of m contexts u, shape (n, m)."""
@@ -159,11 +227,19 @@ class Preferential:
     def of_pairs(self, left: Float, right: Float) -> Float:
         """Return the coefficients of f as a function of the context, shape (n, m).
 
-        They are α_i [k(l_i, a) k(r_i, b) − k(l_i, b) k(r_i, a)] for each of m pairs (a, b).
+        They are α_i times the kernel between (l_i, r_i) and each of m pairs (a, b).
         """
-        there = self.kernel(self.left, left) * self.kernel(self.right, right)
-        back = self.kernel(self.left, right) * self.kernel(self.right, left)
-        return self.coefficients[:, None] * (there - back)
+        same = self.kernel(self.left, left), self.kernel(self.right, right)
+        other = self.kernel(self.left, right), self.kernel(self.right, left)
+        return self.coefficients[:, None] * self.combined(*same, *other)
+
+
+def rowwise(kernel: Kernel, rows: Float, others: Float) -> Float:
+    """Return the kernel between each row and the other row at the same place, shape (n,)."""
+    starts = range(0, len(rows), _OF_DIAGONAL)
+    blocks = [slice(start, start + _OF_DIAGONAL) for start in starts]
+    values = [np.diag(kernel(rows[block], others[block])) for block in blocks]
+    return np.concatenate([np.empty(0), *values])
 
 
 def joined(*tables: Float) -> Float:
