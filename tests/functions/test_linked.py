@@ -149,6 +149,15 @@ def test_coalitions_in_blocks_equal_brute_force(model, monkeypatch):
     np.testing.assert_allclose(explainer.interactions(ROWS).values, pairs, rtol=0, atol=1e-14)
 
 
+def test_coalitions_in_blocks_have_their_numbers_in_messages(monkeypatch):
+    monkeypatch.setattr(coalitionwise, "_MOST_TOGETHER", 4)
+    # Above 1 if and only if the last feature is present.
+    expansion = pkex.KernelExpansion(np.zeros((1, D)), [1.0], RBF(1.0).on([D - 1]), 0.5)
+    explainer = pkex.Explainer(expansion, np.full((1, D), 10.0), link="logit")
+    with pytest.raises(ValueError, match=r"value of coalition 16 of row 0 of X is 1\.5"):
+        explainer(np.zeros((1, D)))
+
+
 def test_values_of_eighteen_features_are_those_of_all_coalitions():
     d, n = 18, 12
     rng = np.random.default_rng(2)

@@ -179,6 +179,29 @@ def test_parameters_maximize_the_likelihood_of_features():
     assert likelihood(best)[0] <= likelihood(at)[0]
 
 
+@pytest.mark.parametrize("method", ["IMP", "BayesIMP"])
+def test_amplitude_and_noise_maximize_the_likelihood_of_targets(method):
+    rng = np.random.default_rng(6)
+    others = rng.uniform(-3.0, 4.0, size=(20, 1))
+    targets = 5.0 + 2.0 * np.sin(others[:, 0]) + 0.4 * rng.normal(size=20)
+    model = InterventionalRegressor(**FIXED | {"method": method, "noise": None})
+    model.fit(X, Y, targets, others, adjustment_variables=Z)
+    of_f = OF_Y(others)
+    if method == "BayesIMP":
+        of_f = NuclearKernel.over(OF_Y, np.concatenate([Y, others]))(others)
+
+    def likelihood(amplitude, noise):
+        covariance = amplitude * of_f + noise * np.eye(20)
+        return stats.multivariate_normal(np.zeros(20), covariance).logpdf(targets - targets.mean())
+
+    best = likelihood(model.amplitude_, model.noise_)
+    for factors in ([1.02, 1.0], [0.98, 1.0], [1.0, 1.02], [1.0, 0.98]):
+        assert likelihood(factors[0] * model.amplitude_, factors[1] * model.noise_) < best
+    fixed = InterventionalRegressor(**FIXED | {"method": method, "noise": model.noise_})
+    fixed.fit(X, Y, targets, others, adjustment_variables=Z)
+    np.testing.assert_allclose(fixed.amplitude_, model.amplitude_, rtol=1e-3)
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("adjustment", ADJUSTMENTS)
 def test_its_mean_and_variance_are_explained(adjustment, method):
@@ -326,6 +349,7 @@ def test_it_is_cloned_and_pickled(method):
         ({"kernel": "rbf"}, TypeError, "kernel must be a kernel of pkex.kernels"),
         ({"mediator_kernel": Linear()}, ValueError, 'RBF for method=.BayesIMP.; .* method="IMP"'),
         ({"regularization": 0.0}, ValueError, "regularization must be a finite number above 0"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must"),
         ({"noise": -1.0}, ValueError, "noise must be a finite number above 0"),
         ({"mediator_kernel": RBF([1.0, 2.0])}, ValueError, "mediator_kernel: .* has 2 values"),
         ({"adjustment_kernel": Chi2()}, ValueError, "adjustment_variables has the value -"),

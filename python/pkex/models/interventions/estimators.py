@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pkex.compare.kernel.sample_kernel import SampleKernel
 from pkex.errors import warn
-from pkex.execution.threads import thread_count
+from pkex.execution.threads import check_n_jobs, thread_count
 from pkex.functions.descriptions import KernelExpansion
 from pkex.inputs.choices import check_choice
 from pkex.inputs.scikit_learn import validated
@@ -256,6 +256,7 @@ class InterventionalRegressor(BaseEstimator):
         return mean
 
     def _check(self, own: Float, targets: Float, others: Float, adjusting: Float | None) -> None:
+        check_n_jobs(self.n_jobs)
         check_choice("adjustment", self.adjustment, get_args(_Adjustment), {})
         check_choice("method", self.method, get_args(_Method), {})
         check_choice("landmarks", self.landmarks, get_args(_Landmarks), {})
