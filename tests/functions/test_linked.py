@@ -129,7 +129,7 @@ def test_more_features_than_can_be_enumerated_are_refused_with_their_number_and_
 def test_backgrounds_with_too_many_coalitions_name_the_number_of_rows():
     groups = {"two": [0, 1]}
     explainer = pkex.Explainer(WIDE, np.zeros((129, 21)), transform=np.tanh, groups=groups)
-    with pytest.raises(ValueError, match=r"^background has 129 rows.*up to 128 background rows"):
+    with pytest.raises(ValueError, match=r"drawn from 129 rows.*a background of up to 128 rows"):
         explainer(np.ones((1, 21)))
 
 
