@@ -339,7 +339,7 @@ def test_bad_samples_are_refused(written, tmp_path):
     with pytest.raises(FileNotFoundError, match="Y: there is no Parquet file at"):
         pkex.mmd(path, tmp_path / "none", estimator="block")
     (tmp_path / "text").write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match=r"X: '.*text' is not a Parquet file"):
+    with pytest.raises(ValueError, match="X cannot be read as Parquet: "):
         pkex.mmd(tmp_path / "text", path, estimator="block")
 
 

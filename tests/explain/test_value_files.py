@@ -121,11 +121,36 @@ def test_errors_name_the_row_of_all_rows_and_the_file(rows, small_chunks, tmp_pa
         explainer.write_parquet(rows, tmp_path)
     with pytest.raises(ValueError, match="is in a directory that does not exist"):
         explainer.write_parquet(rows, tmp_path / "nowhere" / "values.parquet")
+    with pytest.raises(ValueError, match="is in the directory that is read"):
+        explainer.write_parquet(rows, rows / "values.parquet")
+    with pytest.raises(TypeError, match="path must be the path of a file to write; got None"):
+        explainer.write_parquet(rows, None)
     with pytest.raises(TypeError, match=r"X must be the path .* DataFrame"):
         explainer.write_parquet(FRAME, path)
+    dated = FRAME.assign(**{NAMES[1]: pd.Timestamp(2026, 1, 1)})
+    dated.to_parquet(tmp_path / "dated.parquet")
+    with pytest.raises(TypeError, match="column 'column 1' of X must hold real numbers; got dates"):
+        explainer.write_parquet(tmp_path / "dated.parquet", path)
     FRAME.iloc[:0].to_parquet(tmp_path / "none.parquet")
     with pytest.raises(ValueError, match="X is empty"):
         explainer.write_parquet(tmp_path / "none.parquet", path)
+
+
+def test_files_that_cannot_be_read_are_named(rows, tmp_path):
+    explainer, path = explainer_of(SVR()), tmp_path / "values.parquet"
+    # Other programs write such files for themselves.
+    (rows / "_metadata.parquet").write_bytes(b"PAR1")
+    (rows / ".part.parquet").write_bytes(b"")
+    explainer.write_parquet(rows, path)
+    assert len(pd.read_parquet(path)) == len(FRAME)
+    broken = bytearray((rows / "part 1.parquet").read_bytes())
+    # The header of the first page, which is read with the rows.
+    broken[4:8] = bytes(byte ^ 0xFF for byte in broken[4:8])
+    (rows / "part 1.parquet").write_bytes(broken)
+    with pytest.raises(ValueError, match=r"X in 'part 1.parquet' cannot be read as Parquet: "):
+        explainer.write_parquet(rows, path)
+    with pytest.raises(ValueError, match="X cannot be read as Parquet: "):
+        explainer.write_parquet(rows / "part 1.parquet", path)
 
 
 def test_too_large_values_are_found_among_all_rows(tmp_path, small_chunks):

@@ -129,7 +129,7 @@ def test_more_features_than_can_be_enumerated_are_refused_with_their_number_and_
 def test_backgrounds_with_too_many_coalitions_name_the_number_of_rows():
     groups = {"two": [0, 1]}
     explainer = pkex.Explainer(WIDE, np.zeros((129, 21)), transform=np.tanh, groups=groups)
-    with pytest.raises(ValueError, match=r"^background has 129 rows.*up to 128 background rows"):
+    with pytest.raises(ValueError, match=r"drawn from 129 rows.*a background of up to 128 rows"):
         explainer(np.ones((1, 21)))
 
 
@@ -147,6 +147,15 @@ def test_coalitions_in_blocks_equal_brute_force(model, monkeypatch):
         games = [imputed(model.predict_proba, row, Z, EQUAL, members) for members in coalitions(D)]
         np.testing.assert_allclose(values, shapley_weights(D) @ games, rtol=0, atol=1e-10)
     np.testing.assert_allclose(explainer.interactions(ROWS).values, pairs, rtol=0, atol=1e-14)
+
+
+def test_coalitions_in_blocks_have_their_numbers_in_messages(monkeypatch):
+    monkeypatch.setattr(coalitionwise, "_MOST_TOGETHER", 4)
+    # Above 1 if and only if the last feature is present.
+    expansion = pkex.KernelExpansion(np.zeros((1, D)), [1.0], RBF(1.0).on([D - 1]), 0.5)
+    explainer = pkex.Explainer(expansion, np.full((1, D), 10.0), link="logit")
+    with pytest.raises(ValueError, match=r"value of coalition 16 of row 0 of X is 1\.5"):
+        explainer(np.zeros((1, D)))
 
 
 def test_values_of_eighteen_features_are_those_of_all_coalitions():

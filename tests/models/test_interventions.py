@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 
 import pkex
-from pkex.kernels import RBF, Categorical, Linear, Matern
+from pkex.kernels import RBF, Categorical, Chi2, Linear, Matern
 from pkex.models import InterventionalRegressor
 from pkex.models.interventions.likelihood import EmbeddingLikelihood
 from pkex.models.interventions.nuclear_kernel import NuclearKernel
@@ -179,6 +179,29 @@ def test_parameters_maximize_the_likelihood_of_features():
     assert likelihood(best)[0] <= likelihood(at)[0]
 
 
+@pytest.mark.parametrize("method", ["IMP", "BayesIMP"])
+def test_amplitude_and_noise_maximize_the_likelihood_of_targets(method):
+    rng = np.random.default_rng(6)
+    others = rng.uniform(-3.0, 4.0, size=(20, 1))
+    targets = 5.0 + 2.0 * np.sin(others[:, 0]) + 0.4 * rng.normal(size=20)
+    model = InterventionalRegressor(**FIXED | {"method": method, "noise": None})
+    model.fit(X, Y, targets, others, adjustment_variables=Z)
+    of_f = OF_Y(others)
+    if method == "BayesIMP":
+        of_f = NuclearKernel.over(OF_Y, np.concatenate([Y, others]))(others)
+
+    def likelihood(amplitude, noise):
+        covariance = amplitude * of_f + noise * np.eye(20)
+        return stats.multivariate_normal(np.zeros(20), covariance).logpdf(targets - targets.mean())
+
+    best = likelihood(model.amplitude_, model.noise_)
+    for factors in ([1.02, 1.0], [0.98, 1.0], [1.0, 1.02], [1.0, 0.98]):
+        assert likelihood(factors[0] * model.amplitude_, factors[1] * model.noise_) < best
+    fixed = InterventionalRegressor(**FIXED | {"method": method, "noise": model.noise_})
+    fixed.fit(X, Y, targets, others, adjustment_variables=Z)
+    np.testing.assert_allclose(fixed.amplitude_, model.amplitude_, rtol=1e-3)
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("adjustment", ADJUSTMENTS)
 def test_its_mean_and_variance_are_explained(adjustment, method):
@@ -291,6 +314,21 @@ def test_units_change_nothing_else():
     np.testing.assert_allclose(others[1], 1e2 * deviation, rtol=0.05)
 
 
+@pytest.mark.parametrize("adjustment", ADJUSTMENTS)
+def test_constant_treatments_have_no_influence(adjustment):
+    model = InterventionalRegressor(adjustment=adjustment)
+    data = Y, T, TARGET_MEDIATOR
+    expected = model.fit(X, *data, adjustment_variables=Z).predict(NEW)
+    constant = pd.DataFrame(X, columns=["a", "b"]).assign(c=3.0)[["c", "a", "b"]]
+    with pytest.warns(UserWarning, match=r"the default kernel ignores columns \['c'\]"):
+        model.fit(constant, *data, adjustment_variables=Z)
+    changed = pd.DataFrame(NEW, columns=["a", "b"]).assign(c=7.0)[["c", "a", "b"]]
+    np.testing.assert_array_equal(model.predict(changed), expected)
+    np.testing.assert_array_equal(pkex.Explainer(model, changed)(changed).values[:, 0], 0.0)
+    with pytest.raises(ValueError, match="all columns of X are constant"):
+        model.fit(np.ones((N, 2)), *data, adjustment_variables=Z)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_it_is_cloned_and_pickled(method):
     model = fitted(method=method)
@@ -311,7 +349,10 @@ def test_it_is_cloned_and_pickled(method):
         ({"kernel": "rbf"}, TypeError, "kernel must be a kernel of pkex.kernels"),
         ({"mediator_kernel": Linear()}, ValueError, 'RBF for method=.BayesIMP.; .* method="IMP"'),
         ({"regularization": 0.0}, ValueError, "regularization must be a finite number above 0"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must"),
         ({"noise": -1.0}, ValueError, "noise must be a finite number above 0"),
+        ({"mediator_kernel": RBF([1.0, 2.0])}, ValueError, "mediator_kernel: .* has 2 values"),
+        ({"adjustment_kernel": Chi2()}, ValueError, "adjustment_variables has the value -"),
     ],
 )
 def test_wrong_parameters_are_named(options, error, message):
@@ -326,6 +367,7 @@ def test_wrong_parameters_are_named(options, error, message):
         ({"target_mediator": np.ones((M, 2))}, "must have the same columns; got 1 and 2"),
         ({"y": np.ones(M)}, "y must have two or more targets that differ"),
         ({"y": T[:3]}, "target_mediator must have shape"),
+        ({"y": T[:0], "target_mediator": np.empty(0)}, "y must have two or more targets"),
         ({"adjustment_variables": Z[:2]}, "adjustment_variables must have shape"),
         ({"adjustment_variables": None}, "adjustment_kernel was given, but no adjustment_var"),
     ],
@@ -334,6 +376,18 @@ def test_wrong_data_are_named(change, message):
     data = {"mediator": Y, "y": T, "target_mediator": TARGET_MEDIATOR, "adjustment_variables": Z}
     with pytest.raises(ValueError, match=message):
         InterventionalRegressor(**FIXED).fit(X, **data | change)
+
+
+def test_columns_of_both_mediators_are_compared():
+    frame = pd.DataFrame({"pressure": Y[:, 0], "pulse": Y[:, 0] ** 2})
+    other = pd.DataFrame({"pulse": TARGET_MEDIATOR[:, 0] ** 2, "pressure": TARGET_MEDIATOR[:, 0]})
+    with pytest.raises(ValueError, match="target_mediator has its columns in another order"):
+        InterventionalRegressor().fit(X, frame, T, other)
+    constant = other[["pressure", "pulse"]].assign(pulse=60.0)
+    with pytest.raises(ValueError, match="column 1 of target_mediator is constant, but"):
+        InterventionalRegressor().fit(X, frame, T, constant)
+    passed = InterventionalRegressor(mediator_kernel=RBF([1.0, 40.0]))
+    assert np.isfinite(passed.fit(X, frame, T, constant).predict(NEW)).all()
 
 
 def test_a_front_door_without_variables_is_an_error():

@@ -144,6 +144,9 @@ CASES: dict[str, Callable[[], object]] = {
     "Coefficients and points": lambda: pkex.KernelExpansion(
         np.ones((3, 2)), np.ones(4), pkex.kernels.RBF()
     ),
+    "Constant column of the target mediator": lambda: InterventionalRegressor().fit(
+        X, X[["a", "b"]], target, X[["a", "b"]].assign(b=1.0)
+    ),
     "Front-door adjustment without variables": lambda: InterventionalRegressor(
         adjustment="front-door"
     ).fit(X, X["a"], target, X["a"]),

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pkex.cli.errors import CommandError, missing_libraries
 from pkex.cli.file_bytes import FileBytes
 from pkex.cli.tables import PARQUET, TableOptions, arrow_errors, arrow_frame, chosen_columns
 from pkex.tables.labels import index_columns
+from pkex.tables.parquet_files import ParquetFiles
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,17 +38,15 @@ class ParquetChunks:
 
     Parameters
     ----------
-    path : str
+    files : ParquetFiles
     options : TableOptions
     columns : tuple of str
         The columns to read.
-    n_rows : int
     """
 
-    path: str
+    files: ParquetFiles
     options: TableOptions
     columns: tuple[str, ...]
-    n_rows: int
 
     @classmethod
     def of(cls, path: str, options: TableOptions) -> ParquetChunks:
@@ -55,18 +54,23 @@ class ParquetChunks:
 
         Raises
         ------
-        CommandError
+        CommandError, ValueError
             If it cannot be read, or lacks a column.
         """
         with missing_libraries("reading Parquet and Arrow files", "pandas and pyarrow"):
             import_module("pandas")
-            from pyarrow import parquet
-        with arrow_errors(path), parquet.ParquetFile(path) as file:
-            schema, n_rows = file.schema_arrow, file.metadata.num_rows
-        if not n_rows:
+            import_module("pyarrow.parquet")
+        files = ParquetFiles(path, "X")
+        if not files.n_rows:
             raise CommandError(f"{path} has no rows")
+        (schema,) = files.schemas
         columns = chosen_columns(schema.names, path, options, index_columns(schema))
-        return cls(path, options, tuple(columns), n_rows)
+        return cls(files, options, tuple(columns))
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of the file."""
+        return self.files.n_rows
 
     def place(self, row: int, column: int | str | None) -> str:
         """Return the number of a row from 1, and the name of a column, for messages."""
@@ -76,15 +80,8 @@ class ParquetChunks:
     def frames(self, most: int) -> Iterator[pd.DataFrame]:
         """Yield DataFrames of at most `most` rows."""
         import pyarrow as pa
-        from pyarrow import parquet
 
-        # Reading ahead would keep whole files in memory.
-        with parquet.ParquetFile(self.path, pre_buffer=False) as file:
-            batches: Iterator[Any] = file.iter_batches(most, columns=list(self.columns))
-            while True:
-                with arrow_errors(self.path):
-                    batch = next(batches, None)
-                    if batch is None:
-                        return
-                    frame = arrow_frame(pa.Table.from_batches([batch]), self.options)
-                yield frame[list(self.columns)]
+        for batch in self.files.batches(most, self.columns):
+            with arrow_errors(str(self.files.files[0])):
+                frame = arrow_frame(pa.Table.from_batches([batch]), self.options)
+            yield frame

@@ -325,7 +325,8 @@ class Explainer(SkopsGuard, AttributeHints):
         ----------
         X : path
             A Parquet file, or a directory of them, which are read in the order of their names.
-            Other columns than those of the model are not read, if the model knows their names.
+            Names that start with "." or "_" are left out. Other columns than those of the model are
+            not read, if the model knows their names.
         path : path
             The file to write. It appears, or is replaced, when it is complete: after an error or
             Ctrl-C, an existing file is unchanged.

@@ -38,7 +38,7 @@ def write_values_of_files(
     files = ParquetFiles(X, "X")
     if not files.n_rows:
         raise InputError("X", "is empty: it has 0 rows")
-    _check_path(path, files.files)
+    _check_path(path, X, files.files)
     known = problem.schema.columns.compared
     columns = files.names
     if known is not None and set(known) <= set(columns):
@@ -137,8 +137,10 @@ def _rows_written(path: str | os.PathLike[str]) -> Iterator[Callable[[Explanatio
                 file.close()
 
 
-def _check_path(path: str | os.PathLike[str], files: list[Path]) -> None:
-    """Raise InputError if no file can be written, or if it would replace a file that is read."""
+def _check_path(path: Any, rows: str | os.PathLike[str], files: list[Path]) -> None:
+    """Raise an error if no file can be written, or if it would be a file that is read."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must be the path of a file to write; got {type(path).__name__}")
     place = Path(path)
     option = Option("path", os.fspath(path))
     if place.exists() and not place.is_file():
@@ -147,3 +149,9 @@ def _check_path(path: str | os.PathLike[str], files: list[Path]) -> None:
         raise InputError(option, "would replace the file that is read", "pass another path")
     if not place.absolute().parent.is_dir():
         raise InputError(option, "is in a directory that does not exist", "make the directory")
+    if place.suffix == ".parquet" and Path(rows).resolve() in place.resolve().parents:
+        raise InputError(
+            option,
+            "is in the directory that is read, so that the next call would read it",
+            "pass a path outside of it",
+        )

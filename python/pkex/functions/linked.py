@@ -203,11 +203,11 @@ class Linked(Coalitionwise):
             _check_mixed_rows(n_rows, p)
         elif p > _MANY_PLAYERS and n_rows << p > _MOST_OUTPUTS:
             raise InputError(
-                "background",
-                f"has {n_rows} rows, and exact values of {p} features require {n_rows << p:,} "
-                f"outputs of the model per row, for all 2^{p} coalitions; pkex supports up to "
-                f"{_MOST_OUTPUTS:,}",
-                [f"pass up to {_MOST_OUTPUTS >> p} background rows", estimate_by(_DRAWN)],
+                None,
+                f"absent features are drawn from {n_rows} rows, and exact values of {p} features "
+                f"require {n_rows << p:,} outputs of the model per row, for all 2^{p} coalitions; "
+                f"pkex supports up to {_MOST_OUTPUTS:,}",
+                [f"pass a background of up to {_MOST_OUTPUTS >> p} rows", estimate_by(_DRAWN)],
             )
         return of_rows
 

@@ -40,7 +40,7 @@ def length_of(data: Any) -> int:
 def as_columns(data: Any, name: str, n_rows: int, rows_of: str) -> Float:
     """Return one or several numbers for each row as a matrix."""
     array = as_vector_or_matrix(data, name, n_rows=n_rows, rows_of=rows_of, columns="n_columns")
-    return array.reshape(n_rows, -1)
+    return array[:, None] if array.ndim == 1 else array
 
 
 def check_kernels(estimator: object, *names: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ __all__ = ["ParquetFiles"]
 
 class ParquetFiles:
     """A Parquet file, or all Parquet files of a directory in the order of their names.
+
+    Files with names that start with "." or "_" are not read: other programs write them for
+    themselves.
 
     Parameters
     ----------
@@ -37,7 +41,7 @@ class ParquetFiles:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If one is not a Parquet file, or the files have different columns.
+        If a file cannot be read, here or in `batches`, or the files have different columns.
     ImportError
         If pyarrow is not installed.
     """
@@ -49,7 +53,8 @@ class ParquetFiles:
             raise missing_library(f"{name} in Parquet files", "pyarrow", "parquet") from error
         place = Path(path)
         self._open, self._name = pq.ParquetFile, name
-        self.files = sorted(place.rglob("*.parquet")) if place.is_dir() else [place]
+        within = sorted(place.rglob("*.parquet")) if place.is_dir() else [place]
+        self.files = [file for file in within if file == place or file.name[0] not in "._"]
         if not self.files or not self.files[0].is_file():
             raise FileNotFoundError(f"{name}: there is no Parquet file at {os.fspath(path)!r}")
         self.schemas: list[Any] = []
@@ -69,18 +74,25 @@ class ParquetFiles:
     def batches(self, most: int, columns: Sequence[str]) -> Iterator[Any]:
         """Yield batches of at most `most` rows, a pyarrow.RecordBatch with these columns each."""
         for file in self.files:
-            with self._opened(file) as opened:
+            with self._opened(file) as opened, self._errors_in(file):
                 for batch in opened.iter_batches(most, columns=list(columns)):
                     # pyarrow reads columns in the order of the file.
                     yield batch.select(list(columns))
 
     def _opened(self, file: Path) -> Any:
-        try:
+        with self._errors_in(file):
             # Reading ahead would keep whole files in memory.
             return self._open(file, pre_buffer=False)
-        except ValueError as error:  # of pyarrow, too
-            what = f"{str(file)!r} is not a Parquet file: {error}"
-            raise InputError(None, (Argument(self._name), f": {what}")) from None
+
+    @contextmanager
+    def _errors_in(self, file: Path) -> Iterator[None]:
+        """Raise errors of pyarrow, with the file if there are several."""
+        try:
+            yield
+        except (ValueError, OSError) as error:
+            place = "" if len(self.files) == 1 else f" in {file.name!r}"
+            what = f"{place} cannot be read as Parquet: {str(error).splitlines()[0]}"
+            raise InputError(None, (Argument(self._name), what)) from None
 
 
 def _columns_of(schema: Any) -> tuple[str, ...]:

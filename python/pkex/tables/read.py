@@ -227,6 +227,8 @@ def _as_array(data: Any, name: str) -> NDArray[Any]:
         return _array_of_frame(data, name)
     if isinstance(data, np.ma.MaskedArray):
         data = unmasked(data, name)
+    if kind_of(data) is Kind.ARROW:
+        _check_no_dates(data, name)
     return _array_of_sequence(dense(data, name), name)
 
 
@@ -301,6 +303,15 @@ def _array_of_frame(frame: Any, name: str) -> NDArray[Any]:
         # Missing values of nullable columns become NaN.
         return np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
     return np.asarray(frame.to_numpy())
+
+
+def _check_no_dates(table: Any, name: str) -> None:
+    """Raise InputTypeError if a pyarrow table has dates, which NumPy does not join with numbers."""
+    for column, own in zip(table.column_names, table.columns, strict=True):
+        of_column = str(own.type)
+        if of_column.startswith(("date", "time", "duration")):
+            kind = "m" if of_column.startswith("duration") else "M"
+            raise _not_numbers(name, "", own.type, str(column), kind)
 
 
 def _is_temporal(dtype: Any) -> bool:

@@ -12,17 +12,22 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from pkex.execution.threads import thread_count
+from pkex.compare.kernel.sample_kernel import SampleKernel
+from pkex.errors import warn
+from pkex.execution.threads import check_n_jobs, thread_count
 from pkex.functions.descriptions import KernelExpansion
 from pkex.inputs.choices import check_choice
 from pkex.inputs.scikit_learn import validated
+from pkex.inputs.wording import shown
 from pkex.kernels import RBF, Kernel
 from pkex.kernels.base import amplitude_and_kernel
+from pkex.kernels.scales import Constants
 from pkex.models.arguments import as_columns, check_kernels, checked_number, length_of
 from pkex.models.interventions.effect import Causes
 from pkex.models.interventions.likelihood import EmbeddingLikelihood, TargetLikelihood
 from pkex.models.interventions.moments import MediatorData, Moments
 from pkex.models.interventions.nuclear_kernel import NuclearKernel, coordinates
+from pkex.tables.labels import Labels, numbered
 from pkex.tables.read import as_vector
 from pkex.typing import Float
 
@@ -61,7 +66,8 @@ class InterventionalRegressor(BaseEstimator):
         ("BayesIME"), or both.
     kernel, adjustment_kernel : pkex.kernels.Kernel, optional
         The kernels of treatments and of adjustment variables. By default Gaussian kernels with a
-        length-scale for each column, of maximum marginal likelihood of the embedding.
+        length-scale for each column, of maximum marginal likelihood of the embedding. The default
+        kernel of treatments ignores constant columns, with a warning.
     mediator_kernel : pkex.kernels.Kernel, optional
         The kernel of mediators; RBF, except for "IMP". By default it has a length-scale for each
         column, of maximum marginal likelihood of the targets. The amplitude of f is always chosen
@@ -99,7 +105,8 @@ class InterventionalRegressor(BaseEstimator):
     ------
     ValueError, TypeError
         In ``fit``: if numbers of rows do not match, values are not finite, the targets are equal,
-        adjustment variables are missing, or parameters are out of range.
+        mediator and target_mediator are tables with other columns, adjustment variables are
+        missing, or parameters are out of range.
     ImportError
         In ``import pkex.models``: if scikit-learn is not installed.
 
@@ -196,6 +203,9 @@ class InterventionalRegressor(BaseEstimator):
         if adjustment_variables is not None:
             adjusting = as_columns(adjustment_variables, "adjustment_variables", len(rows), "X")
         self._check(own, targets, others, adjusting)
+        of_own, of_others = Labels.of(mediator), Labels.of(target_mediator)
+        of_others.check_same(of_own, "target_mediator", "mediator")
+        self._check_kernels(rows, own, others, adjusting)
 
         mean = float(targets.mean())
         data, nuclear = self._mediator_data(own, others, targets - mean)
@@ -246,10 +256,10 @@ class InterventionalRegressor(BaseEstimator):
         return mean
 
     def _check(self, own: Float, targets: Float, others: Float, adjusting: Float | None) -> None:
+        check_n_jobs(self.n_jobs)
         check_choice("adjustment", self.adjustment, get_args(_Adjustment), {})
         check_choice("method", self.method, get_args(_Method), {})
         check_choice("landmarks", self.landmarks, get_args(_Landmarks), {})
-        check_kernels(self, "kernel", "adjustment_kernel", "mediator_kernel")
         for name in ("regularization", "noise"):
             if getattr(self, name) is not None:
                 checked_number(name, getattr(self, name), may_be_0=False)
@@ -270,6 +280,29 @@ class InterventionalRegressor(BaseEstimator):
                 "adjustment_kernel was given, but no adjustment_variables. Pass them to fit, or "
                 "leave the kernel out"
             )
+
+    def _check_kernels(
+        self, rows: Float, own: Float, others: Float, adjusting: Float | None
+    ) -> None:
+        check_kernels(self, "kernel", "adjustment_kernel", "mediator_kernel")
+        tables = [
+            ("kernel", "X", rows),
+            ("adjustment_kernel", "adjustment_variables", adjusting),
+            ("mediator_kernel", "mediator", own),
+            ("mediator_kernel", "target_mediator", others),
+        ]
+        for argument, name, table in tables:
+            kernel = getattr(self, argument)
+            if kernel is not None and table is not None:
+                SampleKernel.checked(kernel, argument, table.shape[1])
+                kernel.check_rows(table, name)
+        for column in Constants.of(others).columns if self.mediator_kernel is None else ():
+            if (own[:, column] != others[0, column]).any():
+                raise ValueError(
+                    f"column {column} of target_mediator is constant, but not that of mediator, so "
+                    "y does not show the effect of its other values. Leave the column out of both, "
+                    "or pass a mediator_kernel with its length-scale"
+                )
 
     def _mediator_data(
         self, own: Float, others: Float, targets: Float
@@ -304,12 +337,16 @@ class InterventionalRegressor(BaseEstimator):
 
     def _causes(self, rows: Float, adjusting: Float | None, features: Float) -> Causes:
         """Return the causes with the parameters that were passed, and the best others."""
-        given = self.regularization
-        causes: list[tuple[Float, Kernel | None]] = [(rows, self.kernel)]
+        given, varying = self.regularization, self._varying(rows)
+
+        def of_rows(kernel: Kernel) -> Kernel:
+            return kernel if len(varying) == rows.shape[1] else kernel.on(varying)
+
+        causes: list[tuple[Float, Kernel | None]] = [(rows[:, varying], self.kernel)]
         if adjusting is not None:
             causes.append((adjusting, self.adjustment_kernel))
         kernels, regularization = EmbeddingLikelihood(features, causes, given).maximized()
-        self.kernel_, self.regularization_ = kernels[0], regularization
+        self.kernel_, self.regularization_ = of_rows(kernels[0]), regularization
         self.first_kernel_ = self.first_regularization_ = None
         self.adjustment_kernel_ = None if adjusting is None else kernels[1]
         if adjusting is None or self.adjustment_kernel_ is None:
@@ -319,8 +356,28 @@ class InterventionalRegressor(BaseEstimator):
             return Causes.back_door(rows, self.kernel_, gram, regularization)
         likelihood = EmbeddingLikelihood(coordinates(gram), causes[:1], given)
         (first,), of_first = likelihood.maximized()
-        self.first_kernel_, self.first_regularization_ = first, of_first
-        return Causes.front_door(rows, self.kernel_, gram, regularization, (first, of_first))
+        self.first_kernel_, self.first_regularization_ = of_rows(first), of_first
+        of_variables = self.first_kernel_, of_first
+        return Causes.front_door(rows, self.kernel_, gram, regularization, of_variables)
+
+    def _varying(self, rows: Float) -> list[int]:
+        """Return the columns of treatments; without constant ones for the default kernel."""
+        columns = list(range(rows.shape[1]))
+        constant = Constants.of(rows).columns if self.kernel is None else ()
+        if not constant:
+            return columns
+        if len(constant) == len(columns):
+            raise ValueError(
+                "all columns of X are constant, so they do not show an effect. Pass treatments "
+                "that differ from row to row"
+            )
+        names = getattr(self, "feature_names_in_", numbered(len(columns)))
+        warn(
+            f"the default kernel ignores columns {shown([str(names[j]) for j in constant])}, which "
+            "are constant in X, so predictions do not depend on them. To change this, pass kernel "
+            "with length-scales"
+        )
+        return [column for column in columns if column not in constant]
 
     def _moments(self, data: MediatorData, nuclear: NuclearKernel | None) -> Moments:
         if self.method == "IMP":
