@@ -7,7 +7,8 @@
 //!
 //! Covariances are computed as products of *deviations*: vectors g_ej with g_ej · g_e′j = cⱼ, such
 //! as the square roots of a quadrature rule's weights times φ_ej − E φ_ej at its nodes. So c does
-//! not cancel, and a factor takes a few multiply-adds.
+//! not cancel. They are products of matrices: of the deviations of a few evaluations, and those of
+//! sixteen others.
 
 use crate::error::Error;
 use crate::game::block::{AbsentFactor, Block};
@@ -17,16 +18,29 @@ use crate::game::spread::Spread;
 use crate::kernel::players::Players;
 use crate::kernel::product::multiplied_contrast;
 use crate::matrix::Matrix;
-use crate::memory::{INPUT, Memory, RESULT, saturating_product};
+use crate::memory::{FACTORS, INPUT, Memory, RESULT, saturating_product};
 use crate::quadrature::measure::Measure;
 use crate::settings::{Context, Settings};
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, each_lane, multiply_add_lanes};
+use crate::simd::lanes::{LANES, Lanes, each_lane};
 use crate::simd::level::Body;
 use crate::threads::Monitor;
 use crate::walk::computation::{Computation, InParts, MOST_COALITIONS, Values};
 use crate::walk::source::{Size, Source};
 use crate::walk::triangle::{EvaluationPlace, Partners, Triangle};
+
+/// Evaluations whose covariances with the same others are computed together, with two registers
+/// each.
+const TOGETHER: usize = 4;
+
+/// Covariances of a few evaluations with the same sixteen others.
+#[derive(Debug, Default)]
+pub(crate) struct Covariances {
+    /// The number of the first of the evaluations, and the evaluation block of the others.
+    of: Option<(usize, usize)>,
+    /// Evaluation by evaluation, column by column.
+    values: Vec<Lanes>,
+}
 
 /// The games of a sum of products, over products of two of its evaluations.
 #[derive(Debug)]
@@ -147,7 +161,7 @@ fn packed(matrix: Matrix<'_>) -> Result<Vec<Lanes>, Error> {
 }
 
 impl Source for VarianceGames<'_> {
-    type Cache = ();
+    type Cache = Covariances;
 
     fn size(&self) -> Size {
         Size {
@@ -159,15 +173,35 @@ impl Source for VarianceGames<'_> {
         }
     }
 
+    fn reserve(
+        &self,
+        _blocks: usize,
+        cache: &mut Covariances,
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        cache.values = memory.filled(TOGETHER * self.means.columns(), Lanes::ZERO, FACTORS)?;
+        Ok(())
+    }
+
     fn fill(
         &self,
         _item: usize,
         index: usize,
         block: &mut Block,
-        (): &mut (),
+        cache: &mut Covariances,
         context: Context<'_>,
     ) -> Spread {
-        context.run(FillProducts { games: self, partners: self.triangle.locate(index), block })
+        let partners = self.triangle.locate(index);
+        let place = number(partners.one) % TOGETHER;
+        let first = number(partners.one) - place;
+        let Covariances { of, values } = cache;
+        if *of != Some((first, partners.others)) {
+            let others = partners.others;
+            context.run_in_registers(MultiplyDeviations { games: self, first, others, values });
+            *of = Some((first, others));
+        }
+        let covariances = &values[place * self.means.columns()..][..self.means.columns()];
+        context.run(FillProducts { games: self, partners, covariances, block })
     }
 
     fn block_players(&self, _index: usize) -> &[usize] {
@@ -236,6 +270,7 @@ fn number(EvaluationPlace { block, lane }: EvaluationPlace) -> usize {
 struct FillProducts<'a> {
     games: &'a VarianceGames<'a>,
     partners: Partners,
+    covariances: &'a [Lanes],
     block: &'a mut Block,
 }
 
@@ -244,13 +279,14 @@ impl Body for FillProducts<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
-        let Self { games, partners, block } = self;
+        let Self { games, partners, covariances, block } = self;
         block.begin(games.players.len(), AbsentFactor::Each);
         for (player, columns) in games.columns_of_player.iter().enumerate() {
             for part in 0..LANES / W {
                 let mut factors = [[1.0; W], [1.0; W], [0.0; W]];
                 for (place, &column) in columns.iter().enumerate() {
-                    let own = games.factors::<A, W>(partners, column, part);
+                    let c: &[f64; W] = covariances[column].part(part);
+                    let own = games.factors::<W>(partners, column, part, c);
                     factors = match place {
                         0 => own,
                         _ => multiplied_contrast::<A, W>(factors.each_ref(), own.each_ref()),
@@ -266,30 +302,74 @@ impl Body for FillProducts<'_> {
 }
 
 impl VarianceGames<'_> {
-    /// a, b and c of a column, for one evaluation and some of sixteen others.
+    /// a, b and c of a column, for one evaluation and some of sixteen others, given c.
     #[inline(always)]
-    fn factors<A: Arithmetic, const W: usize>(
+    fn factors<const W: usize>(
         &self,
         partners: Partners,
         column: usize,
         part: usize,
+        c: &[f64; W],
     ) -> [[f64; W]; 3] {
-        let ColumnOfProducts { own, others, mean, means } =
-            self.of_column::<W>(partners, column, part);
-        // Two sums, so that one does not wait for the other.
-        let mut sums = [[0.0; W]; 2];
-        let (own_twos, own_last) = own.as_chunks::<2>();
-        let (other_twos, other_last) = others.as_chunks::<2>();
-        for (g, h) in own_twos.iter().zip(other_twos) {
-            for (sum, (g, h)) in sums.iter_mut().zip(g.iter().zip(h)) {
-                *sum = multiply_add_lanes::<A, W>(sum, &[*g; W], h.part(part));
+        let ColumnOfProducts { mean, means, .. } = self.of_column::<W>(partners, column, part);
+        let b = each_lane(|i| mean * means[i]);
+        [each_lane(|i| b[i] + c[i]), b, *c]
+    }
+}
+
+/// Computes the covariances of a few evaluations with sixteen others. After the last evaluation,
+/// that one is repeated.
+struct MultiplyDeviations<'a> {
+    games: &'a VarianceGames<'a>,
+    first: usize,
+    others: usize,
+    values: &'a mut [Lanes],
+}
+
+impl Body for MultiplyDeviations<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { games, first, others, values } = self;
+        let (columns, width) = (games.means.columns(), games.deviations.columns());
+        let last = games.means.rows() - 1;
+        let rows: [&[f64]; TOGETHER] =
+            std::array::from_fn(|place| games.deviations.row((first + place).min(last)));
+        let others = &games.packed_deviations[others * width..][..width];
+        for column in 0..columns {
+            let range = games.starts[column]..games.starts[column + 1];
+            let (rows, others) = (rows.map(|row| &row[range.clone()]), &others[range]);
+            for part in 0..LANES / (2 * W) {
+                let products = products::<A, W>(rows, others, part);
+                for (place, products) in products.iter().enumerate() {
+                    let value = &mut values[place * columns + column];
+                    for (half, products) in products.iter().enumerate() {
+                        *value.part_mut(2 * part + half) = *products;
+                    }
+                }
             }
         }
-        if let ([g], [h]) = (own_last, other_last) {
-            sums[0] = multiply_add_lanes::<A, W>(&sums[0], &[*g; W], h.part(part));
-        }
-        let c = each_lane(|i| sums[0][i] + sums[1][i]);
-        let b = each_lane(|i| mean * means[i]);
-        [each_lane(|i| b[i] + c[i]), b, c]
     }
+}
+
+/// The products of the deviations of a few evaluations and those of others in the `part`-th two
+/// registers; these sums stay in registers.
+#[inline(always)]
+fn products<A: Arithmetic, const W: usize>(
+    rows: [&[f64]; TOGETHER],
+    others: &[Lanes],
+    part: usize,
+) -> [[[f64; W]; 2]; TOGETHER] {
+    let mut sums = [[[0.0; W]; 2]; TOGETHER];
+    let rows = rows.map(|row| &row[..others.len()]);
+    for (place, other) in others.iter().enumerate() {
+        for (row, sums) in rows.iter().zip(&mut sums) {
+            for (half, sum) in sums.iter_mut().enumerate() {
+                let other: &[f64; W] = other.part(2 * part + half);
+                *sum = each_lane(|i| A::mul_add(row[place], other[i], sum[i]));
+            }
+        }
+    }
+    sums
 }
