@@ -90,6 +90,16 @@ def test_the_logistic_loss_of_the_centers_has_its_minimum_at_the_model(context):
     assert 2 <= model.n_iter_ <= 20
 
 
+def test_a_loose_tolerance_does_not_stop_at_a_larger_penalty():
+    def objective(model):
+        (kernel, among), coefficients = matrices(model, None), model.dual_coef_
+        values = np.where(Y > 0.0, 1.0, -1.0) * (kernel @ coefficients)
+        return np.logaddexp(0.0, -values).sum() + 1e-3 * coefficients @ among @ coefficients
+
+    loose, best = (fitted(PreferenceLogistic, alpha=1e-3, tol=tol) for tol in (0.5, 1e-12))
+    assert objective(best) < objective(loose) < 1.5 * objective(best)
+
+
 @pytest.mark.parametrize("model", MODELS)
 @IN_CONTEXTS
 def test_with_all_distinct_pairs_as_centers_it_is_the_exact_fit(model, context):

@@ -183,23 +183,27 @@ def test_parameters_maximize_the_likelihood_of_features():
 def test_amplitude_and_noise_maximize_the_likelihood_of_targets(method):
     rng = np.random.default_rng(6)
     others = rng.uniform(-3.0, 4.0, size=(20, 1))
-    targets = 5.0 + 2.0 * np.sin(others[:, 0]) + 0.4 * rng.normal(size=20)
-    model = InterventionalRegressor(**FIXED | {"method": method, "noise": None})
-    model.fit(X, Y, targets, others, adjustment_variables=Z)
+    smooth = 5.0 + 2.0 * np.sin(others[:, 0])
     of_f = OF_Y(others)
     if method == "BayesIMP":
         of_f = NuclearKernel.over(OF_Y, np.concatenate([Y, others]))(others)
 
-    def likelihood(amplitude, noise):
-        covariance = amplitude * of_f + noise * np.eye(20)
-        return stats.multivariate_normal(np.zeros(20), covariance).logpdf(targets - targets.mean())
+    def likelihood(model, centered, of_amplitude, of_noise):
+        covariance = of_amplitude * model.amplitude_ * of_f + of_noise * model.noise_ * np.eye(20)
+        form = centered @ np.linalg.solve(covariance, centered)
+        return -0.5 * (form + np.linalg.slogdet(covariance)[1])
 
-    best = likelihood(model.amplitude_, model.noise_)
-    for factors in ([1.02, 1.0], [0.98, 1.0], [1.0, 1.02], [1.0, 0.98]):
-        assert likelihood(factors[0] * model.amplitude_, factors[1] * model.noise_) < best
-    fixed = InterventionalRegressor(**FIXED | {"method": method, "noise": model.noise_})
-    fixed.fit(X, Y, targets, others, adjustment_variables=Z)
-    np.testing.assert_allclose(fixed.amplitude_, model.amplitude_, rtol=1e-3)
+    for noise in (None, 1e-6, 1e-2, 1.0):
+        targets = smooth if noise else smooth + 0.4 * rng.normal(size=20)
+        model = InterventionalRegressor(**FIXED | {"method": method, "noise": noise})
+        model.fit(X, Y, targets, others, adjustment_variables=Z)
+        centered = targets - targets.mean()
+        best = likelihood(model, centered, 1.0, 1.0)
+        assert likelihood(model, centered, 1.02, 1.0) < best
+        assert likelihood(model, centered, 0.98, 1.0) < best
+        if noise is None:
+            assert likelihood(model, centered, 1.0, 1.02) < best
+            assert likelihood(model, centered, 1.0, 0.98) < best
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -349,6 +353,7 @@ def test_it_is_cloned_and_pickled(method):
         ({"kernel": "rbf"}, TypeError, "kernel must be a kernel of pkex.kernels"),
         ({"mediator_kernel": Linear()}, ValueError, 'RBF for method=.BayesIMP.; .* method="IMP"'),
         ({"regularization": 0.0}, ValueError, "regularization must be a finite number above 0"),
+        ({"noise": 1e-12}, ValueError, "noise=1e-12 is below 1e-08 of the variance of y, 1.6"),
         ({"n_jobs": 0}, ValueError, "n_jobs must"),
         ({"noise": -1.0}, ValueError, "noise must be a finite number above 0"),
         ({"mediator_kernel": RBF([1.0, 2.0])}, ValueError, "mediator_kernel: .* has 2 values"),
@@ -388,6 +393,12 @@ def test_columns_of_both_mediators_are_compared():
         InterventionalRegressor().fit(X, frame, T, constant)
     passed = InterventionalRegressor(mediator_kernel=RBF([1.0, 40.0]))
     assert np.isfinite(passed.fit(X, frame, T, constant).predict(NEW)).all()
+
+
+def test_a_regularization_below_rounding_errors_has_to_be_larger():
+    model = InterventionalRegressor(regularization=1e-18)
+    with pytest.raises(ValueError, match=r"no Cholesky factor\. Pass a larger regularization"):
+        model.fit(np.repeat(X[:3], 2, axis=0), Y, T, TARGET_MEDIATOR)
 
 
 def test_a_front_door_without_variables_is_an_error():

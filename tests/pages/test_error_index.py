@@ -144,6 +144,9 @@ CASES: dict[str, Callable[[], object]] = {
     "Coefficients and points": lambda: pkex.KernelExpansion(
         np.ones((3, 2)), np.ones(4), pkex.kernels.RBF()
     ),
+    "Noise below rounding errors": lambda: InterventionalRegressor(noise=1e-12).fit(
+        X, X["a"], X["a"] * 0.2**0.5 / X["a"].std(ddof=0), X["a"]
+    ),
     "Constant column of the target mediator": lambda: InterventionalRegressor().fit(
         X, X[["a", "b"]], target, X[["a", "b"]].assign(b=1.0)
     ),

@@ -339,7 +339,7 @@ class Explainer(SkopsGuard, AttributeHints):
         Raises
         ------
         ValueError, TypeError, OverflowError, UnsupportedModelError
-            As in calling the explainer, or if `path` cannot be written.
+            As in calling the explainer, or if `path` cannot be written. Messages count rows from 0.
         FileNotFoundError
             If there is no Parquet file.
         ImportError

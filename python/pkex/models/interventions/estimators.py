@@ -80,7 +80,8 @@ class InterventionalRegressor(BaseEstimator):
         front-door adjustment, also that of the embedding of Z given X. By default, each is of
         maximum marginal likelihood.
     noise : float, optional
-        The variance of T given Y, above 0. By default of maximum marginal likelihood.
+        The variance of T given Y, at least 1e-8 of that of the targets. By default of maximum
+        marginal likelihood.
     n_jobs : int or None, default -1
         Number of threads of predictions.
 
@@ -211,7 +212,13 @@ class InterventionalRegressor(BaseEstimator):
         data, nuclear = self._mediator_data(own, others, targets - mean)
         self.mediator_kernel_, self.amplitude_ = data.kernel, data.amplitude
         self.noise_ = data.amplitude * data.ratio
-        causes = self._causes(rows, adjusting, coordinates(data.kernel(own)))
+        try:
+            causes = self._causes(rows, adjusting, coordinates(data.kernel(own)))
+        except np.linalg.LinAlgError:
+            raise ValueError(
+                "the kernel matrix of X and adjustment_variables, with regularization on its "
+                "diagonal, has no Cholesky factor. Pass a larger regularization, or another kernel"
+            ) from None
         if nuclear is not None:
             self.embedding_amplitude_ = data.embedding_amplitude(nuclear, causes.factor)
         effect = causes.effect(self._moments(data, nuclear))

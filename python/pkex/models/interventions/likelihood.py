@@ -20,6 +20,8 @@ __all__ = ["EmbeddingLikelihood", "TargetLikelihood", "spread_scales"]
 
 # Start and range of the regularization, and of the noise relative to the amplitude.
 _REGULARIZATION, _NOISE = (1e-1, 1e-6, 1e2), (1e-1, 1e-6, 1e3)
+# The same for a noise that was passed, with the variance of the targets as the amplitude.
+_OF_AMPLITUDE, _LEAST_RATIO, _LEAST_NOISE = (1e-4, 1e6), 1e-11, 1e-8
 # Length-scales start at these multiples of the spreads of columns, and stay within this factor.
 _STARTS, _RANGE = (1.0, 0.3, 0.08), 300.0
 # The noise is at least this share of the variance of the targets, if they are equal up to rounding.
@@ -147,7 +149,7 @@ class TargetLikelihood:
     def maximized(self) -> tuple[Kernel, float, float]:
         """Return the kernel of mediators, the amplitude, and the noise."""
         scales = np.log(spread_scales(self.mediators)) if self.kernel is None else np.empty(0)
-        start, least, most = np.log(_NOISE)
+        start, least, most = np.log(self._ratios())
         ranges = np.log(_RANGE)
         bounds = [*((scale - ranges, scale + ranges) for scale in scales), (least, most)]
         starts = [np.append(scales + np.log(times), start) for times in _STARTS]
@@ -155,6 +157,20 @@ class TargetLikelihood:
         kernel, ratio = self._of(found)
         amplitude = self._amplitude(self._form(kernel, ratio)[0], ratio)
         return kernel, amplitude, amplitude * ratio
+
+    def _ratios(self) -> tuple[float, float, float]:
+        """Return the start of ρ, the least and the largest."""
+        if self.noise is None:
+            return _NOISE
+        variance = float(np.mean(self.targets**2))
+        if self.noise < _LEAST_NOISE * variance:
+            raise ValueError(
+                f"noise={self.noise!r} is below {_LEAST_NOISE:.0e} of the variance of y, "
+                f"{variance:.3g}: rounding errors may be larger. Pass a larger noise"
+            )
+        ratio = self.noise / variance
+        least, most = _OF_AMPLITUDE
+        return ratio, max(_LEAST_RATIO, ratio * least), ratio * most
 
     def __call__(self, parameters: Float) -> float:
         """Return the negative logarithm of the likelihood."""
