@@ -25,7 +25,8 @@ const ROOMS: &str = "
     sparse/      compare fill add_up values selected_pairs expansion
     coalitions/  tables factors all listed orders values
     coupling
-    sample/      octets layout absent self_pairs weights problem packed workspace tiles totals sums
+    sample/      octets layout absent self_pairs weights problem packed workspace
+    sample/      accumulate tiles totals sums
     sample/      gaussian_means mean_factors permuted
 ";
 

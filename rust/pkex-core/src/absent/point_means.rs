@@ -201,7 +201,8 @@ impl PointPairs<'_> {
         for index in tile.blocks_of(row) {
             let points = self.packed.block(ChunkBlock { chunk: tile.second, index });
             context.run(FillTerm { term, row: self.points.row(row), points, block });
-            let (mask, columns) = (tile.mask(row, index), &mut run[index * width..][..width]);
+            let mask = tile.mask(row, index).unwrap_or(Lanes::ONE);
+            let columns = &mut run[index * width..][..width];
             context.run(AddPairsOfPoints { block, mask, of_row, columns });
         }
     }

@@ -41,14 +41,14 @@ impl<R: Rest> Body for FromOneEnd<'_, R> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
         let Self { rule, block: Block { difference, omega, .. }, prefixes, mut rest } = self;
-        omega.fill(Lanes::ZERO);
         prefixes.resize(difference.len());
         const { assert!(MOST_FROM_ONE_END == 8, "the cases below") };
         let mut ends = OneEnd { value: rule.value, slope: rule.slope };
         let mut first = [0, rule.nodes.len()];
+        let mut is_first = true;
         for (near, far) in in_groups((&rule.nodes, &[]), MOST_FROM_ONE_END) {
             let rest = &mut rest;
-            let mut sweep = Sweep { ends, difference, omega, prefixes, rest, first };
+            let mut sweep = Sweep { ends, difference, omega, is_first, prefixes, rest, first };
             match near.len() {
                 1 => sweep.run::<A, W, 1, 1>(near, far),
                 2 => sweep.run::<A, W, 2, 2>(near, far),
@@ -60,6 +60,7 @@ impl<R: Rest> Body for FromOneEnd<'_, R> {
                 _ => sweep.run::<A, W, 8, 8>(near, far),
             }
             ends = OneEnd { value: 0.0, slope: 0.0 };
+            is_first = false;
             first[0] += near.len();
         }
     }
@@ -80,14 +81,14 @@ impl<R: Rest> Body for FromBothEnds<'_, R> {
     fn run<A: Arithmetic, const W: usize>(self) {
         let Self { rule, block, prefixes, mut rest } = self;
         let Block { present, absent, difference, omega, .. } = block;
-        omega.fill(Lanes::ZERO);
         prefixes.resize(difference.len());
         const { assert!(MOST_FROM_EACH_END == 5, "the cases below") };
         let ends = BothEnds { near: absent, far: present };
         let mut first = [0, rule.from_absent.len()];
+        let mut is_first = true;
         for (near, far) in in_groups((&rule.from_absent, &rule.from_present), MOST_FROM_EACH_END) {
             let rest = &mut rest;
-            let mut sweep = Sweep { ends, difference, omega, prefixes, rest, first };
+            let mut sweep = Sweep { ends, difference, omega, is_first, prefixes, rest, first };
             match (near.len(), far.len()) {
                 (0, _) => sweep.run::<A, W, 1, 0>(near, far),
                 (1, 0) => sweep.run::<A, W, 1, 1>(near, far),
@@ -101,6 +102,7 @@ impl<R: Rest> Body for FromBothEnds<'_, R> {
                 // Nine nodes are ten, one of which has no weight.
                 _ => sweep.run::<A, W, 10, 5>(near, far),
             }
+            is_first = false;
             first = [first[0] + near.len(), first[1] + far.len()];
         }
     }
@@ -209,6 +211,8 @@ struct Sweep<'a, E, R> {
     ends: E,
     difference: &'a [Lanes],
     omega: &'a mut [Lanes],
+    /// Whether Ω is set by this pass: there is nothing to add to.
+    is_first: bool,
     prefixes: &'a mut PerTwo,
     rest: &'a mut R,
     /// The numbers of the first near node and of the first far one.
@@ -232,7 +236,7 @@ impl<E: Ends, R: Rest> Sweep<'_, E, R> {
             None => (n < near.len()).then_some(first[0] + n),
             Some(n) => (n < far.len()).then_some(first[1] + n),
         };
-        let Self { ends, difference, .. } = *self;
+        let Self { ends, difference, is_first, .. } = *self;
         let (twos, last) = difference.as_chunks::<2>();
         let prefixes = &mut self.prefixes.registers::<W, N>()[..twos.len()];
         let (omega, omega_of_last) = self.omega.as_chunks_mut::<2>();
@@ -247,7 +251,8 @@ impl<E: Ends, R: Rest> Sweep<'_, E, R> {
                 let player = (difference.len() - 1, c.part(part));
                 let total = at.last::<A, W>(player, &prefix, &mut suffix, &sum);
                 let omega: &mut [f64; W] = omega.part_mut(part);
-                *omega = zip_lanes(omega, &total, |omega, total| omega + total);
+                let before = if is_first { [0.0; W] } else { *omega };
+                *omega = zip_lanes(&before, &total, |omega, total| omega + total);
                 sum = zip_lanes(&sum, player.1, |sum, c| sum + c);
             }
             for (n, product) in prefix.iter().enumerate() {
@@ -261,7 +266,8 @@ impl<E: Ends, R: Rest> Sweep<'_, E, R> {
                 };
                 self.rest.finish(node, part, &whole);
             }
-            at.descend::<A, W>(twos, prefixes, &mut suffix, &sum, &mut omega[..twos.len()]);
+            let omega = &mut omega[..twos.len()];
+            at.descend::<A, W>(twos, prefixes, &mut suffix, &sum, (omega, is_first));
         }
     }
 }
@@ -328,7 +334,7 @@ impl<E: Ends, const N: usize, const B: usize> AtNodes<E, N, B> {
         each_lane(|i| A::mul_add(nodes[n].step, c[i], end[i]))
     }
 
-    /// Adds to Ω of all twos, from the last to the first.
+    /// Adds to Ω of all twos, from the last to the first, or sets it in the first pass.
     #[inline(always)]
     fn descend<A: Arithmetic, const W: usize>(
         &self,
@@ -336,7 +342,7 @@ impl<E: Ends, const N: usize, const B: usize> AtNodes<E, N, B> {
         prefixes: &[[[f64; W]; N]],
         suffix: &mut [[f64; W]; N],
         sum: &[f64; W],
-        omega: &mut [[Lanes; 2]],
+        (omega, is_first): (&mut [[Lanes; 2]], bool),
     ) {
         let nodes = self.nodes;
         for (number, ((c, stored), omega)) in twos.iter().zip(prefixes).zip(omega).enumerate().rev()
@@ -356,25 +362,26 @@ impl<E: Ends, const N: usize, const B: usize> AtNodes<E, N, B> {
                 let factor = if n < B { &near } else { &far }.at::<A>(nodes[n].step);
                 suffix[n] = multiply_lanes(&suffix[n], &factor);
             }
-            self.add::<A, W>(number, c, [&of_near, &of_far, &by_step], omega);
+            self.add::<A, W>(number, c, [&of_near, &of_far, &by_step], (omega, is_first));
         }
     }
 
-    /// Adds to Ω of two players, from their moments: M₀ of the near and of the far nodes, and M₁ of
-    /// all nodes.
+    /// Adds to Ω of two players, or sets it in the first pass, from their moments: M₀ of the near and
+    /// of the far nodes, and M₁ of all nodes.
     #[inline(always)]
     fn add<A: Arithmetic, const W: usize>(
         &self,
         number: usize,
         c: &[Lanes; 2],
         [of_near, of_far, by_step]: [&[f64; W]; 3],
-        omega: &mut [Lanes; 2],
+        (omega, is_first): (&mut [Lanes; 2], bool),
     ) {
         let Self { ends, part, .. } = *self;
         for (player, omega) in omega.iter_mut().enumerate() {
             let (other, c) = (2 * number + 1 - player, c[1 - player].part(part));
             let omega: &mut [f64; W] = omega.part_mut(part);
-            let mut total = multiply_add_lanes::<A, W>(omega, by_step, c);
+            let before = if is_first { [0.0; W] } else { *omega };
+            let mut total = multiply_add_lanes::<A, W>(&before, by_step, c);
             if B > 0 {
                 total = multiply_add_lanes::<A, W>(&total, of_near, &ends.near(other, part));
             }

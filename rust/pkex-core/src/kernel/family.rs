@@ -16,7 +16,7 @@ use crate::memory::{INPUT, Memory};
 use crate::simd::arithmetic::{Arithmetic, Separate, two_sum};
 use crate::simd::double::{self, Double};
 use crate::simd::exp::exp_and_expm1;
-use crate::simd::lanes::{map_lanes, zip_lanes};
+use crate::simd::lanes::{LANES, Lanes, map_lanes, zip_lanes};
 use crate::simd::sin::Period;
 
 /// A family of one-dimensional kernels k(x, y) with a parameter; most are functions of r = x − y.
@@ -337,7 +337,27 @@ pub(crate) fn gaussian<A: Arithmetic, const W: usize>(
     x: f64,
     y: &[f64; W],
 ) -> ([f64; W], [f64; W]) {
-    exp_and_expm1::<A, W>(&map_lanes(y, |y| -(((x - y) * rate) * ((x - y) * rate))))
+    exp_and_expm1::<A, W>(&gaussian_exponent(rate, x, y))
+}
+
+/// [`gaussian`] of two columns, from the rate, x and y of each. Exponentials wait for their own
+/// results less, the more are computed side by side.
+#[inline(always)]
+pub(crate) fn two_gaussians<A: Arithmetic>(
+    columns: [(f64, f64, &Lanes); 2],
+) -> [([f64; LANES], [f64; LANES]); 2] {
+    let mut exponents = [0.0; 2 * LANES];
+    for (half, (rate, x, y)) in exponents.as_chunks_mut().0.iter_mut().zip(columns) {
+        *half = gaussian_exponent(rate, x, &y.0);
+    }
+    let (a, c) = exp_and_expm1::<A, { 2 * LANES }>(&exponents);
+    let (a, c) = (a.as_chunks().0, c.as_chunks().0);
+    [(a[0], c[0]), (a[1], c[1])]
+}
+
+#[inline(always)]
+fn gaussian_exponent<const W: usize>(rate: f64, x: f64, y: &[f64; W]) -> [f64; W] {
+    map_lanes(y, |y| -(((x - y) * rate) * ((x - y) * rate)))
 }
 
 /// 1/(1+s), and 1/(1+s) − 1 = −s/(1+s), which is −1 at s = ∞, with s = (r/ℓ)², from 1/ℓ.

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::game::block::{AbsentFactor, Block, FactorCount, PlayerPart};
 use crate::game::spread::Spread;
-use crate::kernel::family::{Factor, Profile, gaussian};
+use crate::kernel::family::{Factor, Profile, gaussian, two_gaussians};
 use crate::kernel::joint::{Compared, Entries, Joint};
 use crate::kernel::players::Players;
 use crate::kernel::product::multiplied;
@@ -370,7 +370,16 @@ impl PackedTerm {
         points: &[Lanes],
         sink: &mut S,
     ) {
-        for (player, &(column, rate)) in self.gaussians.iter().enumerate() {
+        // Two players at a time, where registers hold the numbers of both.
+        let twos = if W == LANES { self.gaussians.as_chunks::<2>().0 } else { &[] };
+        for (number, two) in twos.iter().enumerate() {
+            let of = two.map(|(column, rate)| (rate, x[column], &points[column]));
+            for (place, (a, c)) in two_gaussians::<A>(of).iter().enumerate() {
+                sink.take(PlayerPart { player: 2 * number + place, part: 0 }, a, c);
+            }
+        }
+        let others = self.gaussians.iter().enumerate().skip(2 * twos.len());
+        for (player, &(column, rate)) in others {
             for part in 0..LANES / W {
                 let (a, c) = gaussian::<A, W>(rate, x[column], points[column].part(part));
                 sink.take(PlayerPart { player, part }, &a, &c);

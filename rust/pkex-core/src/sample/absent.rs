@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use crate::error::Error;
 use crate::game::block::{AbsentFactor, Block, LEAST_DIVISOR, LEAST_FACTOR, PlayerPart};
-use crate::game::spread::{Spread, share_of_quotient};
+use crate::game::spread::Spread;
 use crate::kernel::packed::PackedKernel;
 use crate::kernel::players::Players;
 use crate::kernel::series::PackedSeries;
@@ -12,7 +12,7 @@ use crate::kernel::term::{FillTerm, PackedTerm, Sink, Term, most_orders};
 use crate::matrix::Matrix;
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
+use crate::simd::lanes::{LANES, Lanes, each_lane};
 use crate::simd::level::Body;
 
 /// Checks that absent factors fit the terms and are in range.
@@ -186,6 +186,27 @@ impl Body for FirstUnivariate<'_> {
     }
 }
 
+/// Adds the univariate values of a term's players in the pairs of a block, player by player.
+pub(crate) struct AddUnivariate<'a> {
+    pub term: &'a PackedTerm,
+    pub absent: &'a AbsentPlayers<'a>,
+    pub block: &'a Block,
+    pub values: &'a mut [Lanes],
+}
+
+impl Body for AddUnivariate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { term, absent, block, values } = self;
+        for (place, &player) in term.players.iter().enumerate() {
+            let value = absent.univariate_value::<A, W>(term.orders(), place, block);
+            values[player].add_product::<A, W>(&value, &Lanes::ONE);
+        }
+    }
+}
+
 /// Fills a block with the factors of the pairs of a row and a block of rows.
 pub(crate) fn fill_pairs(
     (term, absent): (&PackedTerm, &AbsentPlayers<'_>),
@@ -220,10 +241,11 @@ impl Body for FillQuotients<'_> {
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
         let Self { term, divisors, row, points, block } = self;
         block.begin(term.players.len(), AbsentFactor::One);
-        let (difference, sums) = (&mut block.difference, Lanes::ZERO);
-        let mut sink = Quotients::<A> { divisors, difference, sums, of: PhantomData };
+        let difference = &mut block.difference;
+        let mut sink = Quotients::<A> { divisors, difference, of: PhantomData };
         term.factors_into::<A, _, W>(row, points, &mut sink);
-        Spread::of_quotients(&sink.sums)
+        // A separate pass: above, registers are full.
+        block.spread_of_quotients::<W>()
     }
 }
 
@@ -231,8 +253,6 @@ impl Body for FillQuotients<'_> {
 struct Quotients<'a, A> {
     divisors: &'a [(f64, f64)],
     difference: &'a mut [Lanes],
-    /// Sums of [`share_of_quotient`].
-    sums: Lanes,
     of: PhantomData<A>,
 }
 
@@ -248,10 +268,8 @@ impl<A: Arithmetic> Sink for Quotients<'_, A> {
     ) {
         let (inverse, lack) = self.divisors[player];
         // (a − b)/b = (a − 1)/b + (1 − b)/b.
-        let c: [f64; W] = each_lane(|i| A::mul_add(less_one[i], inverse, lack));
-        let sum = self.sums.part_mut(part);
-        *sum = zip_lanes(sum, &c, |sum, c| sum + share_of_quotient(c));
-        *self.difference[player].part_mut(part) = c;
+        let c: &mut [f64; W] = self.difference[player].part_mut(part);
+        *c = each_lane(|i| A::mul_add(less_one[i], inverse, lack));
     }
 }
 

@@ -4,20 +4,26 @@ use std::ops::Range;
 
 use crate::sample::octets::OCTET;
 
+/// Most rows that are summed together, if they do not exchange targets: more would save little.
+pub(crate) const MOST_ROWS_TOGETHER: usize = 4;
+
 /// The places of the sums of a pair, of a row and of a column in a tile.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub players: usize,
-    /// Rows that are summed together: an octet, if octets exchange targets.
+    /// Most rows whose pairs with a block are summed together, so that sums of columns are read once
+    /// for all of them: an octet, if octets exchange targets.
     pub rows_together: usize,
+    /// Rows that exchange targets with each other: an octet, or 1.
+    pub exchanged: usize,
     /// Values of a pair that are summed over groups: γ, and univariate values.
     pub values: usize,
     pub univariate: Range<usize>,
     /// Sums of a row in a tile: a weighted sum for each player; with a target, plain sums follow.
     pub in_row: usize,
     pub row_plain: Range<usize>,
-    /// Sums of a column in a tile: over groups, for each of the rows that are summed together; then
-    /// the weighted sums of the column's row, unless the sums of γ over groups are these; and the
+    /// Sums of a column in a tile: over groups, for each of the rows that exchange targets; then the
+    /// weighted sums of the column's row, unless the sums of γ over groups are these; and the
     /// plain ones.
     pub in_column: usize,
     pub column_groups: Range<usize>,
@@ -35,16 +41,22 @@ impl Layout {
         univariate_in_groups: bool,
     ) -> Self {
         let after = |end: usize, is_there: bool| end..end + if is_there { players } else { 0 };
-        let rows_together = if exchanges { OCTET } else { 1 };
+        let (rows_together, exchanged) = if exchanges {
+            (OCTET, OCTET)
+        } else {
+            // Their factors stay in the second-level cache.
+            ((256 / players.max(1)).clamp(1, MOST_ROWS_TOGETHER), 1)
+        };
         let univariate = after(players, univariate_in_groups);
         let values = univariate.end;
         let row_plain = after(players, is_target);
-        let column_groups = 0..rows_together * values;
+        let column_groups = 0..exchanged * values;
         let after_groups = after(column_groups.end, exchanges);
         let column_plain = after(after_groups.end, is_target);
         Self {
             players,
             rows_together,
+            exchanged,
             values,
             univariate,
             in_row: row_plain.end,
@@ -53,7 +65,7 @@ impl Layout {
             column_groups,
             column_weighted: if exchanges { after_groups } else { 0..players },
             column_plain,
-            in_group: rows_together.pow(2) * values,
+            in_group: exchanged.pow(2) * values,
         }
     }
 }
@@ -77,7 +89,7 @@ mod tests {
             assert_eq!(layout.column_weighted.len(), layout.row_plain.start);
             assert_eq!(layout.column_plain.len(), layout.row_plain.len());
             assert_eq!(layout.column_plain.end, layout.in_column);
-            assert_eq!(layout.in_group, layout.rows_together * layout.column_groups.len());
+            assert_eq!(layout.in_group, layout.exchanged * layout.column_groups.len());
         }
     }
 }

@@ -177,7 +177,7 @@ impl TileWork for FactorPairs<'_> {
         lanes.resize(self.factors, Lanes::ZERO);
         for row in tile.first.rows.clone() {
             for index in tile.blocks_of(row) {
-                let weights = tile.mask(row, index);
+                let weights = tile.mask(row, index).unwrap_or(Lanes::ONE);
                 let at = ChunkBlock { chunk: tile.second, index };
                 let (x, points) = (self.rows.row(row), self.points.block(at));
                 let mut rest = &mut lanes[..];

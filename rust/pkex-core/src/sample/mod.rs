@@ -3,11 +3,12 @@
 //! `problem`: a sample and the sums over its pairs; `weights`: the weights of pairs; `octets`:
 //! exchanges of targets; `absent`: the factors of pairs; `self_pairs`: pairs of a row with itself;
 //! `packed`: a packed problem; `layout`: the places of its sums; `workspace`: the running sums of a
-//! thread; `tiles`: the sums of a tile; `totals`: the sums of all tiles; `sums`: the whole
-//! computation, at once or in parts; `mean_factors` and `gaussian_means`: means over pairs;
-//! `permuted`: sums after permutations.
+//! thread; `accumulate`: adds pairs to them; `tiles`: the sums of a tile; `totals`: the sums of all
+//! tiles; `sums`: the whole computation, at once or in parts; `mean_factors` and `gaussian_means`:
+//! means over pairs; `permuted`: sums after permutations.
 
 pub(crate) mod absent;
+pub(crate) mod accumulate;
 pub(crate) mod gaussian_means;
 pub(crate) mod layout;
 pub(crate) mod mean_factors;

@@ -90,9 +90,11 @@ impl<'a> PackedPairs<'a> {
         PairWalk::new(chunks, skips_second, pair_cost, settings)
     }
 
-    /// Whether γ is c Ω of one term, which compares the columns of all players.
-    pub fn is_one_term(&self) -> bool {
-        self.kernel.terms.len() == 1 && self.kernel.terms[0].players.len() == self.layout.players
+    /// Whether γ is c Ω of one term that is not a power series and compares the columns of all
+    /// players.
+    pub fn is_one_product(&self) -> bool {
+        let [term] = &*self.kernel.terms else { return false };
+        term.series.is_none() && term.players.len() == self.layout.players
     }
 
     /// The number of sums of all pairs of groups of a tile.

@@ -24,7 +24,7 @@ use crate::quadrature::table::NodeTable;
 use crate::sample::absent::{AbsentPlayers, FirstUnivariate, check_absent, fill_pairs};
 use crate::settings::{Context, Settings};
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes};
+use crate::simd::lanes::{LANES, Lanes, each_lane};
 use crate::walk::chunks::{ChunkBlock, Chunks, PackedRows};
 
 /// γ and univariate values of the players in the pair of each row with itself.
@@ -53,14 +53,17 @@ pub(crate) struct SelfPairsOfBlock<'a> {
 }
 
 impl SelfPairsOfBlock<'_> {
-    /// Subtracts half of both rows' numbers in a column from those of pairs.
+    /// Subtracts half of both rows' numbers in a column from those of pairs, in some lanes.
     #[inline(always)]
-    pub fn take_halves<A: Arithmetic, const W: usize>(self, column: usize, pairs: &mut Lanes) {
+    pub fn take_halves<A: Arithmetic, const W: usize>(
+        self,
+        (column, part): (usize, usize),
+        pairs: &mut [f64; W],
+    ) {
         let Self { own: Some(own), at, row } = self else { return };
-        let minus_half = Lanes([-0.5; LANES]);
-        let of_row = Lanes([own.values[row * own.width + column]; LANES]);
-        pairs.add_product::<A, W>(&minus_half, &of_row);
-        pairs.add_product::<A, W>(&minus_half, &own.lanes.block(at)[column]);
+        let of_row = own.values[row * own.width + column];
+        let others: &[f64; W] = own.lanes.block(at)[column].part(part);
+        *pairs = each_lane(|i| A::mul_add(-0.5, others[i], A::mul_add(-0.5, of_row, pairs[i])));
     }
 }
 

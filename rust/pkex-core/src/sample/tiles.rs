@@ -3,15 +3,14 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::game::quantity::{AddValues, Nodes, Quantity};
+use crate::game::quantity::{AddValues, Nodes, Quantity, Scratch};
 use crate::memory::{Memory, PAIRS, saturating_product};
-use crate::sample::absent::fill_pairs;
+use crate::sample::absent::{AddUnivariate, fill_pairs};
+use crate::sample::accumulate::Accumulate;
 use crate::sample::layout::Layout;
 use crate::sample::octets::Correlate;
 use crate::sample::packed::PackedPairs;
-use crate::sample::workspace::{
-    Accumulate, AddSelfUnivariate, AddUnivariate, PairWorkspace, UnivariateSums, weigh,
-};
+use crate::sample::workspace::{PairWorkspace, RowPairs};
 use crate::settings::Context;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::walk::chunks::{Chunk, ChunkBlock};
@@ -100,17 +99,18 @@ impl TileWork for PackedPairs<'_> {
         workspace.reset(self, tile.second.blocks());
         let groups = &self.problem.groups;
         let in_row = self.layout.in_row;
-        for start in tile.first.rows.clone().step_by(self.layout.rows_together) {
-            let rows = start..(start + self.layout.rows_together).min(tile.first.rows.end);
+        let mut start = tile.first.rows.start;
+        while start < tile.first.rows.end {
+            let rows = self.rows_together(tile.first, start);
             workspace.rows.fill(Lanes::ZERO);
             for block in tile.blocks_of(start) {
                 self.add_block(tile, rows.clone(), block, context, workspace);
             }
             let first = (start - tile.first.rows.start) * in_row;
             into_totals(&workspace.rows, &mut sums.rows[0][first..][..rows.len() * in_row]);
-            let last = rows.end - 1;
-            if rows.end == tile.first.rows.end || groups[last] != groups[rows.end] {
-                let group = groups[last] - groups[tile.first.rows.start];
+            start = rows.end;
+            if start == tile.first.rows.end || groups[start - 1] != groups[start] {
+                let group = groups[start - 1] - groups[tile.first.rows.start];
                 self.flush_columns(group, tile.second, workspace, sums);
             }
         }
@@ -120,6 +120,13 @@ impl TileWork for PackedPairs<'_> {
 }
 
 impl PackedPairs<'_> {
+    /// The rows from `start` of a chunk that are summed together: they belong to one group.
+    fn rows_together(&self, chunk: &Chunk, start: usize) -> Range<usize> {
+        let end = (start + self.layout.rows_together).min(chunk.rows.end);
+        let groups = &self.problem.groups[start..end];
+        start..start + groups.partition_point(|group| *group == groups[0])
+    }
+
     /// Adds the pairs of some rows and a block to running sums.
     fn add_block(
         &self,
@@ -130,53 +137,62 @@ impl PackedPairs<'_> {
         workspace: &mut PairWorkspace,
     ) {
         let at = ChunkBlock { chunk: tile.second, index: block };
-        let in_row = self.layout.in_row;
         if self.weights.exchanges() {
             workspace.octet.reset(self.layout.values);
         }
-        for (place, row) in rows.enumerate() {
-            let mask = tile.mask(row, block);
-            let weight = weigh(self, row, at, &mask, context, workspace);
-            let is_whole = mask == Lanes::ONE;
-            let sums =
-                UnivariateSums { packed: self, row, at, mask: &mask, is_whole, weight: &weight };
-            self.evaluate(context, sums, workspace);
-            let row_sums = place * in_row..(place + 1) * in_row;
-            context.run(Accumulate { sums, row_sums, workspace });
+        let count = rows.len();
+        for (row, pairs) in rows.zip(&mut workspace.pairs) {
+            let weight = self.weights.of_pairs(row, at, &mut workspace.target_block, context);
+            if self.weights.exchanges() {
+                *workspace.octet.weights_of(row) = weight;
+            }
+            pairs.row = row;
+            pairs.mask = tile.mask(row, block);
+            pairs.weight = pairs.mask.map_or(weight, |mask| weight.times::<LANES>(&mask));
         }
+        let PairWorkspace { pairs, scratch, .. } = workspace;
+        self.evaluate(at, &mut pairs[..count], scratch, context);
+        context.run(Accumulate { packed: self, at, count, workspace });
         if self.weights.exchanges() {
             let sums = &mut workspace.columns[block * self.layout.in_column..];
             context.run(Correlate { pairs: &mut workspace.octet, sums });
         }
     }
 
-    /// Computes γ of the pairs of a row and a block, summed over terms, and adds univariate values.
+    /// Computes γ and univariate values of the pairs of rows and a block.
     fn evaluate(
         &self,
+        at: ChunkBlock<'_>,
+        rows: &mut [RowPairs],
+        scratch: &mut Scratch,
         context: Context<'_>,
-        sums: UnivariateSums<'_>,
-        workspace: &mut PairWorkspace,
     ) {
-        let (x, points) = (self.problem.rows.row(sums.row), self.points.block(sums.at));
-        workspace.gamma.fill(Lanes::ZERO);
-        for (term, absent) in self.kernel.terms.iter().zip(&self.absent) {
-            let block = &mut workspace.block;
-            let spread = fill_pairs((term, absent), (x, points), block, context);
-            context.run(AddUnivariate { term, absent, sums, workspace });
-            let PairWorkspace { block, scratch, gamma, .. } = &mut *workspace;
-            Quantity::Values(Nodes::Table(&self.nodes)).evaluate(
-                &spread,
-                (block, &term.players),
-                scratch,
-                context,
-            );
-            if !self.is_one_term() {
-                let scale = Lanes([absent.coefficient; LANES]);
-                context.run(AddValues { scale, block, places: &term.players, values: gamma });
-            }
+        let players = self.layout.players;
+        let quantity = Quantity::Values(Nodes::Table(&self.nodes));
+        for RowPairs { values, .. } in &mut *rows {
+            values.clear();
+            values.resize(if self.is_one_product() { 0 } else { 2 * players }, Lanes::ZERO);
         }
-        if let Some(own) = &self.own {
-            context.run(AddSelfUnivariate { own, sums, workspace });
+        for (term, absent) in self.kernel.terms.iter().zip(&self.absent) {
+            // All rows are filled first: the number of nodes of a row waits for its last factor.
+            for pairs in &mut *rows {
+                let (x, points) = (self.problem.rows.row(pairs.row), self.points.block(at));
+                pairs.spread = fill_pairs((term, absent), (x, points), &mut pairs.block, context);
+                // Scaling replaces c.
+                pairs.is_in_block = self.is_one_product() && pairs.spread.in_range;
+                if !pairs.is_in_block {
+                    pairs.values.resize(2 * players, Lanes::ZERO);
+                    let (block, values) = (&pairs.block, &mut pairs.values[players..]);
+                    context.run(AddUnivariate { term, absent, block, values });
+                }
+            }
+            for RowPairs { block, spread, is_in_block, values, .. } in &mut *rows {
+                quantity.evaluate(spread, (block, &term.players), scratch, context);
+                if !*is_in_block {
+                    let scale = Lanes([absent.coefficient; LANES]);
+                    context.run(AddValues { scale, block, places: &term.players, values });
+                }
+            }
         }
     }
 
@@ -189,8 +205,7 @@ impl PackedPairs<'_> {
         workspace: &mut PairWorkspace,
         sums: &mut TileSums,
     ) {
-        let Layout { rows_together: together, values, in_row, in_column, in_group, .. } =
-            self.layout;
+        let Layout { exchanged: together, values, in_row, in_column, in_group, .. } = self.layout;
         let groups = self.groups_of(second);
         // The place of each row has sums for one transformed place in an octet, so that an
         // incomplete octet has as many places.

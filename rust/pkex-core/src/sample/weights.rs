@@ -189,11 +189,13 @@ impl Body for AddOffsets<'_> {
     fn run<A: Arithmetic, const W: usize>(self) {
         let Self { of: PackedTarget { given, offsets, own, .. }, row, at, weights } = self;
         let (offset, others) = (given.offsets[row], offsets.block(at)[0]);
+        let own = SelfPairsOfBlock { own: own.as_ref(), at, row };
         for part in 0..LANES / W {
             let other: &[f64; W] = others.part(part);
-            *weights.part_mut::<W>(part) = each_lane(|i| given.constant - offset - other[i]);
+            let weights: &mut [f64; W] = weights.part_mut(part);
+            *weights = each_lane(|i| given.constant - offset - other[i]);
+            own.take_halves::<A, W>((0, part), weights);
         }
-        SelfPairsOfBlock { own: own.as_ref(), at, row }.take_halves::<A, W>(0, weights);
     }
 }
 

@@ -29,16 +29,16 @@ impl Tile<'_> {
         start..self.second.blocks()
     }
 
-    /// A mask of the lanes that hold a pair: 1, and 0 for the others. A pair occurs once. The pair
-    /// of a row with itself does not occur.
-    pub fn mask(self, row: usize, block: usize) -> Lanes {
+    /// A mask of the lanes that hold a pair: 1, and 0 for the others; `None` if all lanes do. A pair
+    /// occurs once. The pair of a row with itself does not occur.
+    pub fn mask(self, row: usize, block: usize) -> Option<Lanes> {
         let start = self.second.rows.start + block * LANES;
         let behind = if self.is_diagonal { row + 1 } else { start };
         if behind <= start && start + LANES <= self.second.rows.end {
-            return Lanes::ONE;
+            return None;
         }
         let is_pair = |column| (behind..self.second.rows.end).contains(&column);
-        Lanes(std::array::from_fn(|lane| f64::from(u8::from(is_pair(start + lane)))))
+        Some(Lanes(std::array::from_fn(|lane| f64::from(u8::from(is_pair(start + lane))))))
     }
 }
 
