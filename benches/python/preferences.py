@@ -14,7 +14,7 @@ import sys
 import time
 
 import numpy as np
-from large import peak_memory
+from large import memory
 
 from pkex.kernels import median_heuristic
 from pkex.models import PreferenceLogistic, PreferenceRidge
@@ -51,9 +51,9 @@ def fit(name, n, n_centers, has_contexts):
     left, right, y, context = pairs(n + 3000, np.random.default_rng(0))
     told = [context] if has_contexts else []
     model = MODELS[name](alpha=0.1, n_centers=n_centers, random_state=0)
-    before, start = peak_memory(), time.process_time()
+    before, start = memory("VmHWM"), time.process_time()
     model.fit(left[:n], right[:n], y[:n], *(table[:n] for table in told))
-    found = {"seconds": time.process_time() - start, "megabytes": peak_memory() - before}
+    found = {"seconds": time.process_time() - start, "megabytes": memory("VmHWM") - before}
     output = getattr(model, "decision_function", model.predict)
     odds = output(left[n:], right[n:], *(table[n:] for table in told))
     found |= {"n_centers": model.n_centers_, "n_iter": model.n_iter_}

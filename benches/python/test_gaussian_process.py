@@ -62,3 +62,12 @@ def test_uncertainty(turns, add_comparison):
     what = f"uncertainty and mean of a row, n = 1000, d = {D}, 50 background rows"
     found = turns([mean, uncertain], seconds=5.0)
     add_comparison(what, *found, goal="≤ 20× the time", show=slowdown)
+
+
+@pytest.mark.parametrize("kernel", [RBF, Matern])
+def test_uncertainty_with_many_points(turns, add_row, kernel):
+    model, _, X = process(5000, kernel)
+    explainer = pkex.Explainer(model)
+    (seconds,) = turns([Task(lambda: explainer(X, uncertainty=True), ROWS)], seconds=5.0)
+    what = f"uncertainty of a row, default value function, n = 5000, d = {D}: {kernel.__name__}"
+    add_row(what, "", spread(seconds, duration), "", "")

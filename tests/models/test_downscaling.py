@@ -11,6 +11,7 @@ from sklearn.base import clone
 import pkex
 from pkex.kernels import RBF, Categorical, Matern
 from pkex.models import DeconditionalRegressor
+from pkex.models.downscaling import estimators
 from pkex.models.downscaling.bags import Bags
 from pkex.models.downscaling.gaussian_parts import GaussianGram, GaussianMediators
 from pkex.models.downscaling.likelihood import MarginalLikelihood
@@ -35,11 +36,11 @@ def fitted(**options):
     return DeconditionalRegressor(**{**FIXED, **options}).fit(X, MEDIATORS[BAG], Y, TARGET_MEDIATOR)
 
 
-def conditioned(means, rows):
+def conditioned(means, rows, noise=0.1):
     """Mean and covariance of f at rows given means · f(X) + noise = Y; its mean is Y.mean()."""
     prior = KERNEL(X)
     gain = KERNEL(rows, X) @ means.T
-    inverse = np.linalg.inv(means @ prior @ means.T + 0.1 * np.eye(len(Y)))
+    inverse = np.linalg.inv(means @ prior @ means.T + noise * np.eye(len(Y)))
     mean = Y.mean() + gain @ inverse @ (Y - Y.mean())
     return mean, KERNEL(rows) - gain @ inverse @ gain.T
 
@@ -90,6 +91,17 @@ def test_inducing_points_at_all_rows_change_nothing():
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("n_inducing", [None, len(X)])
+def test_each_target_may_have_its_own_noise(n_inducing):
+    noise = np.array([0.1, 2.0, 0.02])
+    model = fitted(noise=noise, n_inducing=n_inducing, random_state=0)
+    np.testing.assert_array_equal(model.noise_, noise)
+    mean, covariance = conditioned(means_of_bags(), NEW, noise)
+    np.testing.assert_allclose(model.predict(NEW), mean, rtol=1e-6)
+    deviations = model.predict(NEW, return_std=True)[1]
+    np.testing.assert_allclose(deviations, np.sqrt(np.diag(covariance)), rtol=1e-5)
+
+
 def test_inducing_points_maximize_the_evidence_lower_bound():
     means = means_of_bags()
     model = fitted(n_inducing=4, random_state=0)
@@ -117,15 +129,16 @@ def test_the_gradient_of_the_likelihood_is_its_derivative():
     np.testing.assert_allclose(likelihood(at)[1], derivatives, rtol=1e-6)
 
 
-def test_the_likelihood_is_that_of_the_targets():
+@pytest.mark.parametrize("noise", [0.1, np.array([0.2, 0.1, 0.4])])
+def test_the_likelihood_is_that_of_the_targets(noise):
     stats = pytest.importorskip("scipy.stats")
     bags = Bags.of_rows(X, MEDIATORS[BAG][:, None], are_single=False)
     mediators = GaussianMediators(bags.mediators, TARGET_MEDIATOR[:, None])
     targets = (Y - Y.mean()) / Y.std()
-    likelihood = MarginalLikelihood(GaussianGram(bags), mediators, targets, (1e-2, 0.1))
+    likelihood = MarginalLikelihood(GaussianGram(bags), mediators, targets, (1e-2, noise))
     at = np.log([1.5, 0.7, 2.0, 0.8])
     means = means_of_bags()
-    covariance = means @ KERNEL(X) @ means.T + 0.1 * np.eye(3)
+    covariance = means @ KERNEL(X) @ means.T + noise * np.eye(3)
     expected = -stats.multivariate_normal(np.zeros(3), covariance).logpdf(targets)
     assert abs(likelihood(at)[0] + 1.5 * np.log(2.0 * np.pi) - expected) < 1e-10
 
@@ -152,6 +165,32 @@ def test_chosen_parameters_recover_the_function():
     of_even = np.arange(600) // 10 % 2 == 0
     half = model.fit(rows[of_even], mediator[of_even], y[1::2], mediator[10::20])
     assert half.score(mediator[::20], y[::2]) > 0.8
+
+
+@pytest.mark.parametrize("own_bags", [False, True])
+def test_parameters_of_many_bags_are_chosen_from_some_of_them(monkeypatch, own_bags):
+    seen = []
+    maximized = MarginalLikelihood.maximized
+
+    def recorded(likelihood):
+        seen.append((likelihood._mediators.n_bags, len(likelihood._targets)))
+        return maximized(likelihood)
+
+    monkeypatch.setattr(MarginalLikelihood, "maximized", recorded)
+    monkeypatch.setattr(estimators, "_MOST_BAGS", 30)
+    rows, mediator, f = many_bags()
+    y = f.reshape(60, 10).mean(axis=1)
+    bag = np.repeat(RNG.permutation(60), 10)
+    options = {"mediator_kernel": Categorical(), "regularization": 0} if own_bags else {}
+    given = bag if own_bags else mediator
+    noise = np.full(60, 1e-4)
+    model = DeconditionalRegressor(**options, noise=noise, random_state=0)
+    model.fit(rows, given, y, given[::10])
+    assert seen == [(30, 30)]
+    assert np.sqrt(np.mean((model.predict(rows) - f) ** 2)) < 0.1 * f.std()
+    # Few targets: the other bags are drawn at random.
+    model.set_params(noise=noise[::6]).fit(rows, given, y[::6], given[::60])
+    assert seen[1:] == [(30, 10)]
 
 
 def test_units_of_targets_and_columns_change_nothing_else():
@@ -235,6 +274,8 @@ def test_a_warning_tells_of_targets_far_from_all_rows():
         ({"conditional_mean": "cell"}, ValueError, "conditional_mean must be"),
         ({"kernel": "rbf"}, TypeError, "kernel must be a kernel of pkex.kernels"),
         ({"noise": 0.0}, ValueError, "noise must be a finite number above 0"),
+        ({"noise": [1.0, 0.0, 1.0]}, ValueError, "noise has 0 in row 1, but variances must be"),
+        ({"noise": [1.0, 2.0]}, ValueError, r"noise must have shape \(3,\)"),
         ({"noise": 1e-30} | FLAT, ValueError, "noise is below the rounding errors"),
         ({"noise": 1e-30, "regularization": None} | FLAT, ValueError, "Pass a larger noise"),
         ({"regularization": -1.0}, ValueError, "regularization must be"),

@@ -33,7 +33,7 @@ _MOST = 1 << 27
 _ERROR = 1e-13
 _MOST_NODES = 1 << 16
 # The largest number of factors at all nodes of a column; more take minutes.
-_MOST_FACTORS = 1 << 26
+_MOST_FACTORS = 1 << 27
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,6 +31,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex import _core
 from pkex.errors import Option, UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.execution.progress import share
@@ -98,7 +99,7 @@ def value_covariances(
     everything = np.concatenate([points, rows])
     packing = Packing(everything, np.zeros((len(everything), 1)), kernel, players)
     reaches = packing.reaches(X)
-    background = _Background(rows, weights, players, is_marginal=game.is_marginal)
+    background = _Background(rows, weights, players, game.is_marginal, how.n_threads)
     # Two rows are at most twice as far from each other as the farther one is from the points.
     of_pairs = reaches[pairs].max(axis=1) + (pairs[:, 0] != pairs[:, 1])
     step = max(1, _MOST_NUMBERS // max(points.size, rows.size))
@@ -174,12 +175,14 @@ class _Background:
     weights : ndarray of shape (m,)
     players : ndarray of int64, shape (d,)
     is_marginal : bool
+    n_threads : int
     """
 
     rows: Float
     weights: Float
     players: NDArray[np.int64]
     is_marginal: bool
+    n_threads: int
 
     @property
     def n_players(self) -> int:
@@ -223,13 +226,25 @@ class _Background:
 
         Means of products are then products of means, exactly 1 for a column without influence.
         """
-        between = np.ones((parts.shape[1], 1, 1))
-        for some, factors in self._blocks(term, report):
-            lacks = np.einsum("jlm,l,m->j", 1.0 - factors, self.weights[some], self.weights)
-            between -= lacks[:, None, None]
+        between = self._means_of_pairs(term, report)[:, None, None]
         for part, (left, right, both) in zip(parts, of_pairs, strict=True):
             q, r = ((1.0 - (1.0 - side) @ self.weights)[:, None, None] for side in (left, right))
             part += term.coefficient * pair_games(both, q, r, between, np.ones((1, 1)))
+
+    def _means_of_pairs(self, term: Term, report: Report | None) -> Float:
+        """Return the means of players' factors over all pairs of background rows."""
+        count = len(self.rows)
+        if count > 1 and np.ptp(self.weights) == 0.0:
+            of_different = _core.mean_factors(
+                self.rows, [term.packed()], self.players, n_threads=self.n_threads, progress=report
+            )
+            # Factors of a row and itself are 1.
+            means: Float = 1.0 - (1.0 - of_different[0]) * ((count - 1) / count)
+            return means
+        means = np.ones(self.n_players)
+        for some, factors in self._blocks(term, report):
+            means -= np.einsum("jlm,l,m->j", 1.0 - factors, self.weights[some], self.weights)
+        return means
 
     def _blocks(self, term: Term, report: Report | None) -> Iterator[tuple[slice, Float]]:
         """Yield slices of background rows, with their factors to all background rows."""

@@ -76,6 +76,16 @@ class Bags:
         symmetric: Float = (gram + gram.T) / 2.0
         return symmetric
 
+    def picked(self, chosen: NDArray[np.intp]) -> Bags:
+        """Return the bags with some numbers."""
+        sizes = self.sizes[chosen]
+        rows = [
+            self.rows[start : start + size]
+            for start, size in zip(self.starts[chosen], sizes, strict=True)
+        ]
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        return Bags(np.concatenate(rows), starts, self.mediators[chosen])
+
     def thinned(self, most: int, random: np.random.Generator) -> Bags:
         """Return bags with at most about `most` rows in all, drawn without replacement."""
         if len(self.rows) <= most:

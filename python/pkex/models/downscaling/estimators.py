@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import KDTree
 from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
 from sklearn.metrics import r2_score
@@ -45,8 +46,8 @@ if TYPE_CHECKING:
 
 __all__ = ["DeconditionalRegressor"]
 
-# Rows from which kernels are chosen.
-_MOST_ROWS = 2000
+# Rows, and bags and targets, from which kernels are chosen.
+_MOST_ROWS, _MOST_BAGS = 2000, 500
 # Of the bags of a target; 1 on average.
 _SMALLEST_WEIGHT = 0.1
 
@@ -74,12 +75,15 @@ class DeconditionalRegressor(BaseEstimator):
         The kernel of mediators. By default a Gaussian kernel with a length-scale for each column.
         With `pkex.kernels.Categorical` and ``regularization=0``, each target is the mean over its
         own bag and nothing else.
-    noise : float, optional
-        The variance of the noise ε, above 0.
+    noise : float or array-like of shape (M,), optional
+        The variance of the noise ε, above 0; an array has one for each target, such as the variance
+        of a mean over few measurements.
     regularization : float, optional
         λ of the conditional means: N λ is added to the diagonal of the kernel of N mediators. The
         means are divided by one number, so that those of constants are right on average.
-        Kernels, noise and regularization that are not passed maximize the marginal likelihood.
+        Kernels, noise and regularization that are not passed maximize the marginal likelihood. With
+        more than 500 bags or targets, it is the likelihood of 500 random targets, given the bags
+        with the nearest mediators, and random others up to 500.
     conditional_mean : {"bags", "rows"}, default "bags"
         "bags" regresses the mean of each bag, the rows with equal mediators, on the mediator (the
         shrinkage estimator); "rows" regresses each row: with n rows instead of N bags, it takes
@@ -89,15 +93,16 @@ class DeconditionalRegressor(BaseEstimator):
         otherwise has as many points as rows: predictions and explanations take time proportional to
         the number of points.
     random_state : int, numpy.random.Generator or RandomState, optional
-        Seed or generator: of inducing points, and of the rows from which parameters are chosen,
-        about 2,000 if there are more.
+        Seed or generator: of inducing points, and of the bags, targets and rows from which
+        parameters are chosen; about 2,000 rows if there are more.
     n_jobs : int or None, default -1
         Number of threads of predictions.
 
     Attributes
     ----------
     kernel_, mediator_kernel_ : pkex.kernels.Kernel
-    noise_, regularization_ : float
+    noise_ : float or ndarray of shape (M,)
+    regularization_ : float
         The parameters, as passed or chosen.
     kernel_expansion_ : KernelExpansion
         The posterior mean of f. Its intercept is the mean of the targets, the prior mean.
@@ -150,7 +155,7 @@ class DeconditionalRegressor(BaseEstimator):
         *,
         kernel: Kernel | None = None,
         mediator_kernel: Kernel | None = None,
-        noise: float | None = None,
+        noise: float | ArrayLike | None = None,
         regularization: float | None = None,
         conditional_mean: Literal["bags", "rows"] = "bags",
         n_inducing: int | None = None,
@@ -199,14 +204,13 @@ class DeconditionalRegressor(BaseEstimator):
         self.kernel_, self.mediator_kernel_ = chosen.kernel, chosen.mediator_kernel
         self.noise_, self.regularization_ = chosen.noise, chosen.regularization
 
-        own = self.mediator_kernel_(bags.mediators)
         cross = self.mediator_kernel_(bags.mediators, of_targets)
         if self.mediator_kernel is not None:
             _check_connected(cross, of_targets)
-        embedding = Embedding.of(own, cross, self.regularization_)
-        _warn_of_distant(embedding.weights)
+        embedding = Embedding.of(self.mediator_kernel_(bags.mediators), cross, self.regularization_)
+        _warn_of_distant(embedding.means(np.ones(len(bags.mediators))))
         mean = float(targets.mean())
-        given = bags, embedding.weights, self.kernel_, self.noise_, targets - mean
+        given = bags, embedding, self.kernel_, self.noise_, targets - mean
         if self.n_inducing is None:
             found = posterior(*given)
         else:
@@ -305,28 +309,67 @@ class DeconditionalRegressor(BaseEstimator):
         self, bags: Bags, targets: Float, of_targets: Float, random: np.random.Generator
     ) -> Hyperparameters:
         """Return the parameters that were passed, and the best others."""
-        noise, regularization = self.noise, self.regularization
-        if noise is not None:
-            noise = checked_number("noise", noise, may_be_0=False)
+        passed, regularization = self._noise(len(targets)), self.regularization
         if regularization is not None:
             regularization = checked_number("regularization", regularization, may_be_0=True)
         # The likelihood is of targets with variance 1.
         variance = float(targets.var() * (np.ptp(targets) > 0.0)) or 1.0
-        some = bags.thinned(_MOST_ROWS, random)
+        scaled, noise = (targets - targets.mean()) / variance**0.5, passed
+        if max(len(bags.mediators), len(targets)) > _MOST_BAGS:
+            some = np.sort(
+                random.choice(len(targets), min(len(targets), _MOST_BAGS), replace=False)
+            )
+            scaled, of_targets = scaled[some], of_targets[some]
+            noise = noise[some] if isinstance(noise, np.ndarray) else noise
+            bags = bags.picked(self._bags_of(of_targets, bags, random))
+        thinned = bags.thinned(_MOST_ROWS, random)
         own = None if self.kernel is None else self.kernel * (1.0 / variance)
         of_mediators = (bags.mediators, of_targets)
         likelihood = MarginalLikelihood(
-            GaussianGram(some) if own is None else FixedGram(some, own),
+            GaussianGram(thinned) if own is None else FixedGram(thinned, own),
             GaussianMediators(*of_mediators)
             if self.mediator_kernel is None
             else FixedMediators(*of_mediators, self.mediator_kernel),
-            (targets - targets.mean()) / variance**0.5,
+            scaled,
             (regularization, None if noise is None else noise / variance),
         )
         found = likelihood.maximized()
         kernel = found.kernel * variance if self.kernel is None else self.kernel
-        noise = found.noise * variance if noise is None else noise
+        noise = found.noise * variance if passed is None else passed
         return Hyperparameters(kernel, found.mediator_kernel, found.regularization, noise)
+
+    def _noise(self, n_targets: int) -> float | Float | None:
+        """Return the variance of the noise: a number, or one for each target."""
+        if self.noise is None:
+            return None
+        if np.ndim(self.noise) == 0:
+            return checked_number("noise", self.noise, may_be_0=False)
+        noise = as_vector(self.noise, "noise", n_rows=n_targets, rows_of="y")
+        if not (noise > 0.0).all():
+            row = int(np.argmin(noise))
+            raise InputError(
+                "noise",
+                (f"has {noise[row]:g}", HERE, ", but variances must be above 0"),
+                "pass a small number instead",
+                row=row,
+            )
+        return noise
+
+    def _bags_of(
+        self, of_targets: Float, bags: Bags, random: np.random.Generator
+    ) -> NDArray[np.intp]:
+        """Return the bags that are nearest to the targets, and random others if these are few."""
+        if self.mediator_kernel is None:
+            units = bags.mediators.std(axis=0)
+            units[units == 0.0] = 1.0
+            nearest = KDTree(bags.mediators / units).query(of_targets / units)[1]
+        else:
+            nearest = self.mediator_kernel(bags.mediators, of_targets).argmax(axis=0)
+        found = np.unique(nearest)
+        others = np.setdiff1d(np.arange(len(bags.mediators)), found)
+        n_others = min(len(others), max(0, _MOST_BAGS - len(found)))
+        drawn = random.choice(others, n_others, replace=False)
+        return np.sort(np.concatenate([found, drawn]))
 
     def _inducing_points(self, rows: Float, random: np.random.Generator) -> Float:
         """Return the centers of k-means in columns of equal spread."""
@@ -361,12 +404,12 @@ def _columns(data: Any, name: str, n_rows: int, rows_of: str) -> Float:
         ) from None
 
 
-def _warn_of_distant(weights: Float) -> None:
-    """Warn of targets whose bags have hardly any weight in all, given weights (bags, M)."""
-    n_distant = int((weights.sum(axis=0) < _SMALLEST_WEIGHT).sum())
+def _warn_of_distant(sums: Float) -> None:
+    """Warn of targets whose bags have hardly any weight in all, given their sums (M,)."""
+    n_distant = int((sums < _SMALLEST_WEIGHT).sum())
     if n_distant:
         warn(
-            f"{n_distant} of {weights.shape[1]} targets have a target_mediator far from the "
+            f"{n_distant} of {len(sums)} targets have a target_mediator far from the "
             "mediators of all rows of X, and hardly change the fit. Compare their units, or leave "
             "these targets out"
         )

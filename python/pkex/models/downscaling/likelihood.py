@@ -9,8 +9,8 @@ shrinks all means by a factor that cannot be told from the amplitude of f.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky
@@ -44,13 +44,14 @@ class Hyperparameters:
     Parameters
     ----------
     kernel, mediator_kernel : Kernel
-    regularization, noise : float
+    regularization : float
+    noise : float or ndarray of shape (M,)
     """
 
     kernel: Kernel
     mediator_kernel: Kernel
     regularization: float
-    noise: float
+    noise: float | Float
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,15 +62,15 @@ class Embedding:
     ----------
     factor : tuple of ndarray and bool
         The Cholesky factor of L_yy + Nλ 1.
+    cross : ndarray of shape (N, M)
+        L_yỹ.
     size : float
         s.
-    weights : ndarray of shape (N, M)
-        A.
     """
 
     factor: tuple[Float, bool]
+    cross: Float
     size: float
-    weights: Float
 
     @classmethod
     def of(cls, own: Float, cross: Float, regularization: float) -> Embedding:
@@ -80,18 +81,29 @@ class Embedding:
         ValueError
             If L_yy + Nλ 1 has no Cholesky factor.
         """
-        matrix = own + len(own) * regularization * np.eye(len(own))
+        matrix = own.copy()
+        matrix.flat[:: len(own) + 1] += len(own) * regularization
         try:
-            factor = cho_factor(matrix, lower=True)
+            # LAPACK overwrites columns: the transpose of the symmetric matrix is not copied again.
+            factor = cho_factor(matrix.T, lower=True, overwrite_a=True)
         except np.linalg.LinAlgError:
             raise ValueError(
                 f"regularization={regularization:g} is below the rounding errors of "
                 "mediator_kernel between mediators. Increase it"
             ) from None
-        weights = cho_solve(factor, cross)
+        size = float((cross.T @ cho_solve(factor, np.ones(len(own)))).mean())
         # If there are no bags with mediators like those of the targets, the sums are near 0.
-        size = max(float(weights.sum(axis=0).mean()), _SMALLEST)
-        return cls(factor, size, weights / size)
+        return cls(factor, cross, max(size, _SMALLEST))
+
+    @cached_property
+    def weights(self) -> Float:
+        """A, of shape (N, M)."""
+        return self.solved(self.cross)
+
+    def means(self, of_bags: Float) -> Float:
+        """Return Aᵀ of_bags, without A: means given the mediators of the targets."""
+        means: Float = self.cross.T @ self.solved(of_bags)
+        return means
 
     def solved(self, sides: Float) -> Float:
         """Return (L_yy + Nλ 1)⁻¹ sides / s."""
@@ -127,8 +139,8 @@ class MarginalLikelihood:
     mediators : FixedMediators or GaussianMediators
     targets : ndarray of shape (M,)
         With mean 0 and variance 1.
-    fixed : tuple of float or None
-        λ and σ²; parameters if they are None.
+    fixed : tuple of float, ndarray or None
+        λ and σ²; parameters if they are None. σ² may be an array of shape (M,).
     """
 
     def __init__(
@@ -136,16 +148,11 @@ class MarginalLikelihood:
         bags: FixedGram | GaussianGram,
         mediators: FixedMediators | GaussianMediators,
         targets: Float,
-        fixed: tuple[float | None, float | None],
+        fixed: tuple[float | None, float | Float | None],
     ) -> None:
         self._bags, self._mediators, self._targets = bags, mediators, targets
-        n_bags = mediators.n_bags
-        ranges = np.array([_REGULARIZATION, _NOISE]) / [[n_bags], [1.0]]
-        free = zip(fixed, ranges, strict=True)
-        bounds = [(number,) * 3 if number is not None else own for number, own in free]
-        with np.errstate(divide="ignore"):
-            self._others = np.log(bounds)
-        self._is_free = [number is None for number in fixed]
+        self._others = np.log(np.array([_REGULARIZATION, _NOISE]) / [[mediators.n_bags], [1.0]])
+        self._fixed, self._is_free = fixed, [number is None for number in fixed]
         self._n_bags, self._n_mediators = len(bags.starts), len(mediators.starts)
 
     def maximized(self) -> Hyperparameters:
@@ -170,13 +177,14 @@ class MarginalLikelihood:
 
     def __call__(self, parameters: Float) -> tuple[float, Float]:
         """Return the negative logarithm of the marginal likelihood, and its gradient."""
-        of_bags, of_mediators, (regularization, noise) = self._split(parameters)
+        of_bags, of_mediators, regularization, noise = self._split(parameters)
         gram = self._bags.gram(of_bags)
         own, cross = self._mediators.matrices(of_mediators)
         n_bags, n_targets = cross.shape
         embedding = Embedding.of(own, cross, regularization)
         weights = embedding.weights
-        covariance = weights.T @ gram @ weights + noise * np.eye(n_targets)
+        covariance = weights.T @ gram @ weights
+        covariance.flat[:: n_targets + 1] += noise
         factor = factor_of_targets(covariance), True
         solved = cho_solve(factor, self._targets)
         value = 0.5 * self._targets @ solved + np.log(np.diag(factor[0])).sum()
@@ -188,7 +196,7 @@ class MarginalLikelihood:
         of_weights -= (of_weights * weights).sum() / n_targets
         of_cross = embedding.solved(of_weights)
         of_own = -embedding.size * of_cross @ weights.T
-        others = n_bags * regularization * np.trace(of_own), noise * np.trace(of_q)
+        others = n_bags * regularization * np.trace(of_own), np.mean(noise) * np.trace(of_q)
         gradient = [
             self._bags.gradient(of_gram),
             self._mediators.gradient(of_own, of_cross),
@@ -196,14 +204,20 @@ class MarginalLikelihood:
         ]
         return float(value), np.concatenate(gradient)
 
-    def _split(self, parameters: Float) -> tuple[Float, Float, Sequence[float]]:
+    def _split(self, parameters: Float) -> tuple[Float, Float, float, float | Float]:
+        """Return the parameters of rows and of mediators, λ and σ²."""
         ends = self._n_bags, self._n_bags + self._n_mediators
-        others = self._others[:, 0].copy()
-        others[self._is_free] = parameters[ends[1] :]
-        return parameters[: ends[0]], parameters[ends[0] : ends[1]], np.exp(others).tolist()
+        free = iter(np.exp(parameters[ends[1] :]).tolist())
+        regularization, noise = self._fixed
+        return (
+            parameters[: ends[0]],
+            parameters[ends[0] : ends[1]],
+            next(free) if regularization is None else regularization,
+            next(free) if noise is None else noise,
+        )
 
     def _of(self, parameters: Float) -> Hyperparameters:
-        of_bags, of_mediators, (regularization, noise) = self._split(parameters)
+        of_bags, of_mediators, regularization, noise = self._split(parameters)
         return Hyperparameters(
             self._bags.kernel(of_bags),
             self._mediators.kernel(of_mediators),

@@ -10,7 +10,7 @@ from scipy.linalg import cho_solve, solve_triangular
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.kernels import Kernel
 from pkex.models.downscaling.bags import Bags
-from pkex.models.downscaling.likelihood import factor_of_targets
+from pkex.models.downscaling.likelihood import Embedding, factor_of_targets
 from pkex.typing import Float
 
 __all__ = ["Posterior", "posterior", "sparse_posterior"]
@@ -36,19 +36,20 @@ class Posterior:
 
 
 def posterior(
-    bags: Bags, weights: Float, kernel: Kernel, noise: float, targets: Float
+    bags: Bags, embedding: Embedding, kernel: Kernel, noise: float | Float, targets: Float
 ) -> Posterior:
     """Return the posterior, whose points are all rows (Chau 2023, equations 3.7 and 3.8).
 
     Parameters
     ----------
     bags : Bags
-    weights : ndarray of shape (bags, targets)
-        A: target t is the mean Σ_b A_bt · (mean of f over bag b), plus noise.
+    embedding : Embedding
+        With weights A: target t is the mean Σ_b A_bt · (mean of f over bag b), plus noise.
     kernel : Kernel
-    noise : float
+    noise : float or ndarray of shape (targets,)
     targets : ndarray of shape (targets,)
     """
+    weights = embedding.weights
     covariance = weights.T @ bags.gram(kernel) @ weights
     covariance.flat[:: len(targets) + 1] += noise
     factor = factor_of_targets(covariance)
@@ -59,21 +60,28 @@ def posterior(
 
 
 def sparse_posterior(
-    bags: Bags, weights: Float, kernel: Kernel, noise: float, targets: Float, points: Float
+    bags: Bags,
+    embedding: Embedding,
+    kernel: Kernel,
+    noise: float | Float,
+    targets: Float,
+    points: Float,
 ) -> Posterior:
     """Return the best Gaussian approximation of the posterior given its values at some points.
 
     It maximizes the evidence lower bound (Chau 2023, equation A.70) in closed form, as Titsias
     (2009) does for rows: with W = L⁻¹ C / σ, where L Lᵀ is the kernel between the points and C
-    contains its means A over bags, the values at the points have mean L (1 + W Wᵀ)⁻¹ W z̃ / σ.
+    contains its means A over bags, the values at the points have mean L (1 + W Wᵀ)⁻¹ W z̃ / σ. If
+    σ² is an array, columns of C and targets are divided by their own σ.
     """
     own = kernel(points)
     own.flat[:: len(points) + 1] *= 1.0 + _JITTER
     factor = np.linalg.cholesky(own)
-    cross = bags.mean_kernel(kernel, points).T @ weights
-    whitened = solve_triangular(factor, cross, lower=True) / noise**0.5
+    cross = embedding.means(bags.mean_kernel(kernel, points)).T
+    deviations = np.sqrt(noise)
+    whitened = solve_triangular(factor, cross, lower=True) / deviations
     inverse = np.linalg.inv(np.eye(len(points)) + whitened @ whitened.T)
-    of_values = inverse @ (whitened @ targets) / noise**0.5
+    of_values = inverse @ (whitened @ (targets / deviations))
     coefficients = solve_triangular(factor, of_values, lower=True, trans="T")
     middle = np.eye(len(points)) - inverse
     variance = PosteriorVariance(points, factor, kernel, middle=(middle + middle.T) / 2.0)

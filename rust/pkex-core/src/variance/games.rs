@@ -364,10 +364,11 @@ fn products<A: Arithmetic, const W: usize>(
     let mut sums = [[[0.0; W]; 2]; TOGETHER];
     let rows = rows.map(|row| &row[..others.len()]);
     for (place, other) in others.iter().enumerate() {
-        for (row, sums) in rows.iter().zip(&mut sums) {
-            for (half, sum) in sums.iter_mut().enumerate() {
-                let other: &[f64; W] = other.part(2 * part + half);
-                *sum = each_lane(|i| A::mul_add(row[place], other[i], sum[i]));
+        let halves: [&[f64; W]; 2] = [other.part(2 * part), other.part(2 * part + 1)];
+        for (half, other) in halves.into_iter().enumerate() {
+            for row in 0..TOGETHER {
+                let (own, sum) = (rows[row][place], &mut sums[row][half]);
+                *sum = each_lane(|i| A::mul_add(own, other[i], sum[i]));
             }
         }
     }

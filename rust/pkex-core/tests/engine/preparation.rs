@@ -98,14 +98,15 @@ fn the_preparation_of_a_background_can_be_stopped() {
 fn the_preparation_of_many_points_can_be_stopped_and_shows_how_far_it_is() {
     let expansion = Long::new([20_000, 1, 300]).expansion();
     let settings = Settings { threads: 2, ..Settings::default() };
-    let mut shares = Vec::new();
-    let start = Instant::now();
+    let (start, mut shares, mut stop) = (Instant::now(), Vec::new(), Instant::now());
     let outcome = expansion.base(ValueFunction::MarginalOfPoints, &settings, &mut |done, total| {
         shares.push(done as f64 / total as f64);
+        stop = Instant::now();
         if shares.len() < 4 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     });
     assert_eq!(outcome, Err(Error::Interrupted));
-    assert!(start.elapsed().as_secs_f64() < 2.0);
+    // Less than between four reports, however busy the machine is.
+    assert!(stop.elapsed() < stop - start);
     assert!(shares.is_sorted() && shares[0] < shares[3] && shares[3] < 1.0, "{shares:?}");
 }
 
