@@ -388,11 +388,17 @@ def test_columns_of_both_mediators_are_compared():
     other = pd.DataFrame({"pulse": TARGET_MEDIATOR[:, 0] ** 2, "pressure": TARGET_MEDIATOR[:, 0]})
     with pytest.raises(ValueError, match="target_mediator has its columns in another order"):
         InterventionalRegressor().fit(X, frame, T, other)
-    constant = other[["pressure", "pulse"]].assign(pulse=60.0)
+    constant = other[["pressure", "pulse"]].assign(pulse=9.0)
     with pytest.raises(ValueError, match="column 1 of target_mediator is constant, but"):
         InterventionalRegressor().fit(X, frame, T, constant)
     passed = InterventionalRegressor(mediator_kernel=RBF([1.0, 40.0]))
     assert np.isfinite(passed.fit(X, frame, T, constant).predict(NEW)).all()
+
+
+@pytest.mark.parametrize("fits", [(T, TARGET_MEDIATOR + 100.0), (TARGET_MEDIATOR[:, 0], T + 9.0)])
+def test_mediators_without_a_common_range_cause_a_warning(fits):
+    with pytest.warns(UserWarning, match=r"column 0 of mediator is from -4 to 3, that of target_"):
+        InterventionalRegressor(**FIXED).fit(X, Y, *fits, adjustment_variables=Z)
 
 
 def test_a_regularization_below_rounding_errors_has_to_be_larger():

@@ -195,6 +195,11 @@ class InterventionalRegressor(BaseEstimator):
         -------
         InterventionalRegressor
             The fitted estimator.
+
+        Warns
+        -----
+        UserWarning
+            If the ranges of a column of `mediator` and `target_mediator` have no value in common.
         """
         rows = validated(self, X, dtype=np.float64, ensure_min_samples=2)
         own = as_columns(mediator, "mediator", len(rows), "X")
@@ -207,6 +212,7 @@ class InterventionalRegressor(BaseEstimator):
         of_own, of_others = Labels.of(mediator), Labels.of(target_mediator)
         of_others.check_same(of_own, "target_mediator", "mediator")
         self._check_kernels(rows, own, others, adjusting)
+        _warn_of_ranges(own, others)
 
         mean = float(targets.mean())
         data, nuclear = self._mediator_data(own, others, targets - mean)
@@ -393,3 +399,14 @@ class InterventionalRegressor(BaseEstimator):
         if self.method == "BayesIME":
             return data.with_fixed_function(nuclear, self.embedding_amplitude_)
         return data.with_processes(nuclear, self.embedding_amplitude_)
+
+
+def _warn_of_ranges(own: Float, others: Float) -> None:
+    """Warn of columns of the mediating variable whose ranges in both data sets are disjoint."""
+    for column, (first, second) in enumerate(zip(own.T, others.T, strict=True)):
+        if first.max() < second.min() or second.max() < first.min():
+            warn(
+                f"column {column} of mediator is from {first.min():g} to {first.max():g}, that of "
+                f"target_mediator from {second.min():g} to {second.max():g}, so y hardly shows the "
+                "effect of X. Compare their units, and the order of y and target_mediator"
+            )
