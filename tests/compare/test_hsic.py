@@ -412,6 +412,16 @@ def test_columns_of_the_target_may_have_the_same_name(x, labels):
     np.testing.assert_array_equal(result.values, expected.values)
 
 
+@pytest.mark.parametrize("estimator", ["biased", "incomplete"])
+def test_targets_with_another_index_than_the_rows_raise(rng, estimator):
+    frame = pd.DataFrame(rng.standard_normal((2400, 2)), columns=["size", "age"])
+    y, options = frame["age"] ** 2, {"estimator": estimator, "random_state": 0}
+    expected = pkex.hsic(frame, y.to_numpy(), **options).values
+    np.testing.assert_array_equal(pkex.hsic(frame, y, **options).values, expected)
+    with pytest.raises(ValueError, match=r"y has another index than X: 2399 instead of 0 in row 0"):
+        pkex.hsic(frame, y[::-1], **options)
+
+
 def test_a_named_series_names_the_attributed_column(x):
     result = pkex.hsic(x, pd.Series(x[:, 0], name="age"), attribute="y")
     assert result.feature_names == ["age"]

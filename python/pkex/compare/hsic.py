@@ -47,6 +47,7 @@ from pkex.inputs.choices import (
 from pkex.inputs.keywords import with_known_keywords
 from pkex.kernels import Kernel
 from pkex.tables.encode import Missing
+from pkex.tables.labels import check_same_rows, row_labels
 from pkex.tables.samples import check_row_count, read_samples
 from pkex.tables.stream import check_in_memory
 from pkex.typing import Report
@@ -214,6 +215,7 @@ def _hsic_of_all_pairs(
     check_row_count(rows, "X", 2)
     passed = user_kernel(kernels[0], d, X=rows)
     target = as_target(y, kernels[1], n, options.missing)
+    check_same_rows(row_labels(y), row_labels(X), "y", "X")
     players = options.players(encoding.names if is_x else target.encoding.names)
     if options.n_permutations:
         both = np.column_stack([target.rows, rows])

@@ -29,6 +29,7 @@ from pkex.inputs.choices import Side
 from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
 from pkex.tables.encode import Encoding
+from pkex.tables.labels import check_same_rows, row_labels
 from pkex.tables.stream import JoinedStreams, RowStream, is_file, read_sources
 from pkex.typing import Float
 
@@ -139,6 +140,7 @@ class _Joined:
         )
         if not (is_file(X) and isinstance(y, str)):
             target = as_target(y, target_kernel, source.n_rows, options.missing)
+            check_same_rows(row_labels(y), row_labels(X), "y", "X")
             joined = JoinedStreams(source, target.rows)
             columns, targets = np.split(np.arange(joined.n_columns), [source.n_columns])
             return cls(joined, columns, targets, encoding, target.encoding.names, target)
