@@ -123,8 +123,8 @@ class DeconditionalRegressor(BaseEstimator):
     Notes
     -----
     With n rows in N bags and M targets, fitting takes O(n² d + N³ + M³), with inducing points O(n m
-    d + N³ + N M m + m³). Only means over bags are observed, so differences within a bag are known as
-    far as the rows of other bags tell them: `predict` with ``return_std=True`` says how far.
+    d + N³ + N M m + m³). Only means over bags are observed, so differences within a bag are known
+    as far as the rows of other bags tell them: `predict` with ``return_std=True`` says how far.
 
     References
     ----------
