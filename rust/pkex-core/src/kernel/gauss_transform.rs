@@ -151,14 +151,24 @@ mod tests {
     use super::*;
     use crate::simd::level::Level;
 
-    /// Ascending entries: evenly spread, with gaps, in two clusters, with an outlier, equal ones.
+    /// Ascending entries: evenly spread, with gaps, in two clusters, with an outlier, equal ones,
+    /// and with an entry far away.
     fn samples() -> Vec<Vec<f64>> {
         let even = (0..200).map(|i| 0.01 * f64::from(i));
         let gaps = (0..120).map(|i| f64::from(i * i));
         let clusters = (0..150).map(|i| if i < 75 { 1e-9 * f64::from(i) } else { 0.45 });
         let outlier = (0..150).map(|i| if i < 149 { 1e-7 * f64::from(i) } else { 0.5 });
         let equal = (0..40).map(|i| if i < 30 { -1.5 } else { 2.5 });
-        vec![even.collect(), gaps.collect(), clusters.collect(), outlier.collect(), equal.collect()]
+        // In the same lanes as its box, powers of a distance overflow.
+        let far = (0..12).map(|i| if i < 11 { 1e-9 * f64::from(i) } else { 1e6 });
+        vec![
+            even.collect(),
+            gaps.collect(),
+            clusters.collect(),
+            outlier.collect(),
+            equal.collect(),
+            far.collect(),
+        ]
     }
 
     #[test]

@@ -76,4 +76,14 @@ mod tests {
         let expected = expected.map(|(count, weight)| Narrower { count, weight });
         assert_eq!(Narrower::after_each(&terms), expected);
     }
+
+    #[test]
+    fn terms_that_compare_other_columns_of_a_player_are_not_narrower() {
+        let one_player = Players::grouped(vec![0, 0]);
+        let terms = [(0, 4.0), (1, 1.0)].map(|(column, parameter)| {
+            let factors = vec![Factor { family: Family::Rbf, column, parameter }];
+            PackedTerm::new(&Term { coefficient: 1.0, factors, series: None }, &one_player).unwrap()
+        });
+        assert_eq!(Narrower::after_each(&terms), [Narrower::default(); 2]);
+    }
 }
