@@ -91,6 +91,18 @@ def test_inducing_points_at_all_rows_change_nothing():
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
+def test_rows_and_bags_of_equal_sizes_have_the_same_conditional_means():
+    mediator = np.repeat(np.linspace(-1.0, 1.0, 4), 3)
+    rows = np.random.default_rng(1).standard_normal((12, 2))
+    of_bags, of_rows = (
+        DeconditionalRegressor(**{**FIXED, "conditional_mean": conditional_mean})
+        .fit(rows, mediator, [1.0, 0.0, 2.0, 4.0], mediator[::3])
+        .predict(NEW)
+        for conditional_mean in ("bags", "rows")
+    )
+    np.testing.assert_allclose(of_rows, of_bags, rtol=1e-10)
+
+
 @pytest.mark.parametrize("n_inducing", [None, len(X)])
 def test_each_target_may_have_its_own_noise(n_inducing):
     noise = np.array([0.1, 2.0, 0.02])

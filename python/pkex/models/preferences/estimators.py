@@ -47,9 +47,9 @@ class PreferenceRidge(Preference):
 
     Parameters
     ----------
-    alpha : float or None, default 1.0
-        The positive weight of the squared norm, as in `sklearn.kernel_ridge.KernelRidge`. None
-        chooses alpha, and the length-scales of default kernels, by the marginal likelihood.
+    alpha : float, optional
+        The positive weight of the squared norm, as in `sklearn.kernel_ridge.KernelRidge`. By
+        default, alpha and the length-scales of default kernels maximize the marginal likelihood.
     kernel : pkex.kernels.Kernel, optional
         The kernel k of items. By default a Gaussian kernel with length-scales by the median
         heuristic: the standard deviation of each column times the median distance of distinct
@@ -123,8 +123,8 @@ class PreferenceRidge(Preference):
     centers and distinct items or contexts, of at most 256 MB each. If a table would be larger, its
     values are computed again in each iteration. Explanations average over all training pairs,
     contexts or items, not only over the centers. Each call that computes posterior standard
-    deviations takes O(n³), for models whose centers are all pairs. ``alpha=None`` takes some dozens
-    of fits to at most 1,000 pairs, a fixed random sample.
+    deviations takes O(n³), for models whose centers are all pairs. The choice of alpha takes some
+    dozens of fits to at most 1,000 pairs, a fixed random sample.
 
     References
     ----------

@@ -83,7 +83,7 @@ class Preference(BaseEstimator):
     def __init__(
         self,
         *,
-        alpha: float | None = 1.0,
+        alpha: float | None = None,
         kernel: Kernel | None = None,
         context_kernel: Kernel | None = None,
         pair_kernel: PairKernelName = "preferential",

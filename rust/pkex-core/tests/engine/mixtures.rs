@@ -67,6 +67,43 @@ fn narrow_components_are_left_out_only_where_they_change_no_digit() {
 }
 
 #[test]
+fn what_is_left_out_is_negligible_compared_with_the_largest_product_with_its_coefficient() {
+    // Only the narrowest term depends on column 1. Its product is 2⁻ᵏ of that of the widest.
+    let value = |widest: f64, narrowest: f64, k: f64| {
+        let (point, row, other) = ([0.1, 0.5], [0.0; 2], [0.0, 1.5]);
+        let scale = 0.1 / (2.0 * k * std::f64::consts::LN_2).sqrt();
+        let term = |coefficient, scales: [f64; 2]| {
+            let factors = scales.into_iter().enumerate();
+            let factor = |(column, parameter)| Factor { family: Family::Rbf, column, parameter };
+            Term { coefficient, factors: factors.map(factor).collect(), series: None }
+        };
+        let terms = [
+            term(widest, [1.0, 1e300]),
+            term(1e-30, [scale, 1e300]),
+            term(narrowest, [scale, 1.0]),
+        ];
+        let matrix = |row| Matrix::of_shape(row, [1, 2]);
+        let coefficients = Matrix::of_shape(&[1.0], [1, 1]);
+        let players = Players::columns(2);
+        let expansion = Expansion::new(matrix(&point), coefficients, &terms, players).unwrap();
+        let game = ValueFunction::Marginal(Background { rows: matrix(&other), weights: &[1.0] });
+        let (settings, monitor) = (Settings::default(), &mut |_, _| ControlFlow::Continue(()));
+        let found = expansion
+            .explain(matrix(&row), game, Method::Quadrature, &settings, monitor)
+            .unwrap()[1];
+        let change = (-0.125_f64).exp() - (-0.5_f64).exp();
+        found / (narrowest * (-k).exp2() * change)
+    };
+    let two_to_30 = 30.0_f64.exp2();
+    for (widest, narrowest, k) in
+        [(1.0, 1.0, 60.0), (1.0, two_to_30, 100.0), (1.0 / two_to_30, 1.0, 100.0)]
+    {
+        assert!((value(widest, narrowest, k) - 1.0).abs() < 1e-12);
+    }
+    assert_eq!(value(1.0, 1.0, 100.0), 0.0);
+}
+
+#[test]
 fn means_over_many_points_are_those_over_a_background_of_the_same_rows() {
     for scale in [0.001, 0.2, 1.0, 30.0, 1e5] {
         let mixture = Mixture::new(150, [scale, scale / 3.0].into_iter());
