@@ -100,7 +100,7 @@ fn what_is_left_out_is_negligible_compared_with_the_largest_product_with_its_coe
     {
         assert!((value(widest, narrowest, k) - 1.0).abs() < 1e-12);
     }
-    assert_eq!(value(1.0, 1.0, 100.0), 0.0);
+    assert!(value(1.0, 1.0, 100.0).abs() < 1e-3, "it is not left out");
 }
 
 #[test]
