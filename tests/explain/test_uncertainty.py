@@ -58,12 +58,13 @@ def test_covariances_equal_brute_force_through_predict(name):
     np.testing.assert_array_equal(explanation.values, explainer.shap_values(ROWS))
 
 
+@pytest.mark.parametrize("shares", [[0.3, 0.7], [0.5, 0.5]])
 @pytest.mark.parametrize("name", ["the usual", "sum", "matern"])
-def test_covariances_of_independent_features_equal_brute_force(name):
+def test_covariances_of_independent_features_equal_brute_force(name, shares):
     model = fitted(KERNELS[name], alpha=1e-3)
-    background, weights = independent(BACKGROUND[:2], np.array([0.3, 0.7]))
+    background, weights = independent(BACKGROUND[:2], np.array(shares))
     explainer = pkex.Explainer(
-        model, BACKGROUND[:2], background_weights=[0.3, 0.7], value_function="marginal"
+        model, BACKGROUND[:2], background_weights=shares, value_function="marginal"
     )
     explanation = explainer(ROWS, uncertainty=True)
     for number, row in enumerate(ROWS):
@@ -75,6 +76,10 @@ def test_without_a_background_the_training_rows_are_drawn_from():
     by_itself = pkex.Explainer(model)(ROWS, uncertainty=True)
     given = pkex.Explainer(model, X, value_function="marginal")(ROWS, uncertainty=True)
     assert_same(by_itself.covariance(1), given.covariance(1), 1e-14)
+    # With other weights, means are not computed by the engine.
+    halves = {"background_weights": np.r_[0.5, np.ones(len(X) - 1), 0.5]}
+    twice = pkex.Explainer(model, np.r_[X, X[:1]], value_function="marginal", **halves)
+    assert_same(by_itself.covariance(1), twice(ROWS, uncertainty=True).covariance(1), 1e-12)
 
 
 @pytest.mark.parametrize("value_function", ["interventional", "marginal"])
