@@ -174,6 +174,7 @@ COMMANDS = {
     "Text among numbers": "drift before.csv text.csv",
     "Missing values in files": "drift before.csv missing.csv",
     "Models of pickle and joblib": "explain model.pkl before.csv",
+    "The table comes first": "explain before.csv model.pkl",
     "Unknown format": "drift before.csv after.csv --output drift.xyz",
 }
 WITHOUT_LIBRARY = "A library is missing"
