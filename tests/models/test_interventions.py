@@ -383,6 +383,15 @@ def test_wrong_data_are_named(change, message):
         InterventionalRegressor(**FIXED).fit(X, **data | change)
 
 
+def test_columns_of_text_are_named():
+    variables = pd.DataFrame({"age": Z[:, 0], "sex": ["f", "m"] * (N // 2)})
+    message = r"^adjustment_variables .* got 'f' \(str\) in row 0, column 'sex'\. .*get_dummies"
+    with pytest.raises(ValueError, match=message):
+        InterventionalRegressor().fit(X, Y, T, TARGET_MEDIATOR, adjustment_variables=variables)
+    with pytest.raises(ValueError, match=r"^mediator .* column 'sex'\. .* encode .* equally in"):
+        InterventionalRegressor().fit(X, variables, T, TARGET_MEDIATOR)
+
+
 def test_columns_of_both_mediators_are_compared():
     frame = pd.DataFrame({"pressure": Y[:, 0], "pulse": Y[:, 0] ** 2})
     other = pd.DataFrame({"pulse": TARGET_MEDIATOR[:, 0] ** 2, "pressure": TARGET_MEDIATOR[:, 0]})

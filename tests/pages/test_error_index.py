@@ -153,6 +153,9 @@ CASES: dict[str, Callable[[], object]] = {
     "Front-door adjustment without variables": lambda: InterventionalRegressor(
         adjustment="front-door"
     ).fit(X, X["a"], target, X["a"]),
+    "Text in adjustment variables": lambda: InterventionalRegressor().fit(
+        X, X["a"], target, X["a"], adjustment_variables=with_text()
+    ),
     "Mediator kernel that is not Gaussian": lambda: InterventionalRegressor(
         mediator_kernel=pkex.kernels.Laplacian()
     ).fit(X, X["a"], target, X["a"]),

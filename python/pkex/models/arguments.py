@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from pkex.compare.kernel.choice import gaussian_kernel
 from pkex.compare.kernel.sample_kernel import SampleKernel
-from pkex.errors import warn
+from pkex.errors import InputTypeError, warn
 from pkex.inputs.choices import places_of
 from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
@@ -37,9 +37,15 @@ def length_of(data: Any) -> int:
     return len(data) if hasattr(data, "__len__") else 0
 
 
-def as_columns(data: Any, name: str, n_rows: int, rows_of: str) -> Float:
-    """Return one or several numbers for each row as a matrix."""
-    array = as_vector_or_matrix(data, name, n_rows=n_rows, rows_of=rows_of, columns="n_columns")
+def as_columns(data: Any, name: str, n_rows: int, rows_of: str, fix: str) -> Float:
+    """Return one or several numbers for each row as a matrix.
+
+    `fix` is the advice for values that are not numbers.
+    """
+    try:
+        array = as_vector_or_matrix(data, name, n_rows=n_rows, rows_of=rows_of, columns="n_columns")
+    except InputTypeError as error:
+        raise error.with_fields(fix=fix) from None
     return array[:, None] if array.ndim == 1 else array
 
 

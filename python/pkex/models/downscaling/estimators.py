@@ -15,7 +15,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from pkex.errors import HERE, InputError, InputTypeError, warn
+from pkex.errors import HERE, InputError, warn
 from pkex.execution.threads import thread_count
 from pkex.functions.descriptions import KernelExpansion
 from pkex.inputs.choices import check_choice
@@ -50,6 +50,11 @@ __all__ = ["DeconditionalRegressor"]
 _MOST_ROWS, _MOST_BAGS = 2000, 500
 # Of the bags of a target; 1 on average.
 _SMALLEST_WEIGHT = 0.1
+# The fix for mediators that are not numbers.
+_NUMBER_BAGS = (
+    "number the bags, equally in mediator and target_mediator, for example by "
+    "pandas.Categorical(mediator, categories=names).codes"
+)
 
 
 class DeconditionalRegressor(BaseEstimator):
@@ -194,9 +199,9 @@ class DeconditionalRegressor(BaseEstimator):
             The fitted estimator.
         """
         rows = validated(self, X, dtype=np.float64, ensure_min_samples=2)
-        of_rows = _columns(mediator, "mediator", len(rows), "X")
+        of_rows = as_columns(mediator, "mediator", len(rows), "X", _NUMBER_BAGS)
         targets = as_vector(y, "y", n_rows=length_of(y), rows_of="target_mediator")
-        of_targets = _columns(target_mediator, "target_mediator", len(targets), "y")
+        of_targets = as_columns(target_mediator, "target_mediator", len(targets), "y", _NUMBER_BAGS)
         self._check(of_rows, targets, of_targets)
         random = as_generator(self.random_state)
         bags = Bags.of_rows(rows, of_rows, are_single=self.conditional_mean == "rows")
@@ -268,7 +273,7 @@ class DeconditionalRegressor(BaseEstimator):
         ndarray of shape (M,)
         """
         check_is_fitted(self, "kernel_expansion_")
-        columns = _columns(mediator, "mediator", length_of(mediator), "mediator")
+        columns = as_columns(mediator, "mediator", length_of(mediator), "mediator", _NUMBER_BAGS)
         if columns.shape[1] != self.mediators_.shape[1]:
             raise ValueError(
                 f"mediator must have {counted(self.mediators_.shape[1], 'column')}, as in fit; got "
@@ -389,19 +394,6 @@ class DeconditionalRegressor(BaseEstimator):
     def _mean_at(self, rows: Float) -> Float:
         function = self.kernel_expansion_._function
         return function.evaluate(rows, n_threads=thread_count(self.n_jobs))
-
-
-def _columns(data: Any, name: str, n_rows: int, rows_of: str) -> Float:
-    """Return one or several numbers for each row as a matrix."""
-    try:
-        return as_columns(data, name, n_rows, rows_of)
-    except InputTypeError as error:
-        raise InputTypeError(
-            name,
-            error.reason,
-            "number the bags, equally in mediator and target_mediator, for example by "
-            "pandas.Categorical(mediator, categories=names).codes",
-        ) from None
 
 
 def _warn_of_distant(sums: Float) -> None:

@@ -40,6 +40,16 @@ _Adjustment: TypeAlias = Literal["back-door", "front-door"]
 _Method: TypeAlias = Literal["BayesIMP", "BayesIME", "IMP"]
 _Landmarks: TypeAlias = Literal["both", "first"]
 
+# The fixes for values that are not numbers.
+_ENCODE = (
+    "pass numbers, without quotes, or encode categories, for example by "
+    "pandas.get_dummies(adjustment_variables)"
+)
+_ENCODE_EQUALLY = (
+    "pass numbers, without quotes, or encode categories, equally in mediator and target_mediator, "
+    "for example by sklearn.preprocessing.OneHotEncoder"
+)
+
 
 class InterventionalRegressor(BaseEstimator):
     """The effect E[T | do(X = x)] of a treatment on a target that another data set has.
@@ -202,12 +212,14 @@ class InterventionalRegressor(BaseEstimator):
             If the ranges of a column of `mediator` and `target_mediator` have no value in common.
         """
         rows = validated(self, X, dtype=np.float64, ensure_min_samples=2)
-        own = as_columns(mediator, "mediator", len(rows), "X")
+        own = as_columns(mediator, "mediator", len(rows), "X", _ENCODE_EQUALLY)
         targets = as_vector(y, "y", n_rows=length_of(y), rows_of="target_mediator")
-        others = as_columns(target_mediator, "target_mediator", len(targets), "y")
+        others = as_columns(target_mediator, "target_mediator", len(targets), "y", _ENCODE_EQUALLY)
         adjusting = None
         if adjustment_variables is not None:
-            adjusting = as_columns(adjustment_variables, "adjustment_variables", len(rows), "X")
+            adjusting = as_columns(
+                adjustment_variables, "adjustment_variables", len(rows), "X", _ENCODE
+            )
         self._check(own, targets, others, adjusting)
         of_own, of_others = Labels.of(mediator), Labels.of(target_mediator)
         of_others.check_same(of_own, "target_mediator", "mediator")
