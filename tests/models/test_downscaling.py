@@ -260,6 +260,8 @@ def test_its_mean_and_variance_are_explained():
     np.testing.assert_allclose(total, contrast @ covariance @ contrast, rtol=1e-8)
     with pytest.raises(pkex.UnsupportedModelError, match="means over bags"):
         pkex.Explainer(model, frame, target="predictive_variance")
+    with pytest.raises(pkex.errors.InputError, match="X has its columns in another order than the"):
+        model.predict(frame[["slope", "height"]])
 
 
 def test_it_is_cloned_and_pickled():

@@ -238,6 +238,8 @@ def test_its_mean_and_variance_are_explained(adjustment, method):
         np.testing.assert_allclose(total, expected, rtol=1e-7)
     with pytest.raises(pkex.UnsupportedModelError, match="single targets of a treatment"):
         pkex.Explainer(model, frame, target="predictive_variance")
+    with pytest.raises(pkex.errors.InputError, match="X has its columns in another order than the"):
+        model.predict(frame[["duration", "dose"]])
 
 
 @pytest.mark.parametrize("adjustment", ADJUSTMENTS)

@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from pkex.compare.kernel.choice import gaussian_kernel
 from pkex.compare.kernel.sample_kernel import SampleKernel
 from pkex.errors import InputTypeError, warn
 from pkex.inputs.choices import places_of
+from pkex.inputs.scikit_learn import validated
 from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
+from pkex.tables.labels import Labels, check_column_names
 from pkex.tables.read import as_vector_or_matrix
 from pkex.tables.weights import relative_weights
 from pkex.typing import Float
@@ -28,6 +31,7 @@ __all__ = [
     "columns_of",
     "kernel_or_default",
     "length_of",
+    "rows_as_in_fit",
     "warn_of_constant",
 ]
 
@@ -47,6 +51,19 @@ def as_columns(data: Any, name: str, n_rows: int, rows_of: str, fix: str) -> Flo
     except InputTypeError as error:
         raise error.with_fields(fix=fix) from None
     return array[:, None] if array.ndim == 1 else array
+
+
+def rows_as_in_fit(estimator: BaseEstimator, X: Any) -> Float:
+    """Return rows of the columns that an estimator was fitted on.
+
+    For other names of columns, the error is that of `pkex.Explainer`. The checks of scikit-learn
+    require another text, for estimators that pass them.
+    """
+    names, expected = Labels.of(X).names, getattr(estimator, "feature_names_in_", None)
+    if names is not None and expected is not None:
+        check_column_names(names, tuple(map(str, expected)), "X", "the model")
+    rows: Float = validated(estimator, X, dtype=np.float64, reset=False)
+    return rows
 
 
 def check_kernels(estimator: object, *names: str) -> None:

@@ -24,7 +24,13 @@ from pkex.inputs.randomness import as_generator
 from pkex.inputs.scikit_learn import validated
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
-from pkex.models.arguments import as_columns, check_kernels, checked_number, length_of
+from pkex.models.arguments import (
+    as_columns,
+    check_kernels,
+    checked_number,
+    length_of,
+    rows_as_in_fit,
+)
 from pkex.models.downscaling.bags import Bags
 from pkex.models.downscaling.gaussian_parts import (
     FixedGram,
@@ -252,7 +258,7 @@ class DeconditionalRegressor(BaseEstimator):
         check_is_fitted(self, "kernel_expansion_")
         if return_std and return_cov:
             raise ValueError("return_std and return_cov were both given. Choose one of them")
-        rows = validated(self, X, dtype=np.float64, reset=False)
+        rows = rows_as_in_fit(self, X)
         mean = self._mean_at(rows)
         if return_std:
             variance = self._variance.evaluate(rows, n_threads=thread_count(self.n_jobs))

@@ -22,7 +22,13 @@ from pkex.inputs.wording import shown
 from pkex.kernels import RBF, Kernel
 from pkex.kernels.base import amplitude_and_kernel
 from pkex.kernels.scales import Constants
-from pkex.models.arguments import as_columns, check_kernels, checked_number, length_of
+from pkex.models.arguments import (
+    as_columns,
+    check_kernels,
+    checked_number,
+    length_of,
+    rows_as_in_fit,
+)
 from pkex.models.interventions.effect import Causes
 from pkex.models.interventions.likelihood import EmbeddingLikelihood, TargetLikelihood
 from pkex.models.interventions.moments import MediatorData, Moments
@@ -270,7 +276,7 @@ class InterventionalRegressor(BaseEstimator):
         check_is_fitted(self, "kernel_expansion_")
         if return_std and return_cov:
             raise ValueError("return_std and return_cov were both given. Choose one of them")
-        rows = validated(self, X, dtype=np.float64, reset=False)
+        rows = rows_as_in_fit(self, X)
         n_threads = thread_count(self.n_jobs)
         mean = self.kernel_expansion_._function.evaluate(rows, n_threads=n_threads)
         if return_std:
