@@ -349,7 +349,7 @@ def test_it_is_cloned_and_pickled(method):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"adjustment": "frontdoor"}, ValueError, "adjustment must be"),
+        ({"adjustment": "front"}, ValueError, r"adjustment must be .*Did you mean 'front-door'\?"),
         ({"method": "GP"}, ValueError, "method must be"),
         ({"landmarks": "second"}, ValueError, "landmarks must be"),
         ({"kernel": "rbf"}, TypeError, "kernel must be a kernel of pkex.kernels"),
