@@ -311,6 +311,12 @@ def test_the_explainer_says_what_explains_them(model):
         ((LEFT, np.where(LEFT > 2.0, np.nan, RIGHT)), r"right .*(missing|NaN|nan)"),
         ((LEFT[0], RIGHT[0]), r"left must"),
         (
+            (LEFT, MARGINS > 0.0),
+            r"right must be two-dimensional, .* got shape \(30,\)\. Pass the items that left was "
+            r".*: fit\(left, right, y\)$",
+        ),
+        ((LEFT, ["left", "right"] * (N // 2)), r"right has documents .*: fit\(left, right, y\)$"),
+        (
             (LEFT, np.vstack([RIGHT[:4], LEFT[4:6], RIGHT[6:]])),
             r"row 4 of left and right compares it",
         ),

@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, SVR
 
 import pkex
-from pkex.models import InterventionalRegressor
+from pkex.models import InterventionalRegressor, PreferenceLogistic
 
 PAGE = (Path(__file__).parents[2] / "docs" / "errors.md").read_text(encoding="utf-8")
 ENTRY = re.compile(
@@ -153,6 +153,9 @@ CASES: dict[str, Callable[[], object]] = {
     "Front-door adjustment without variables": lambda: InterventionalRegressor(
         adjustment="front-door"
     ).fit(X, X["a"], target, X["a"]),
+    "Targets in place of right items": lambda: PreferenceLogistic().fit(
+        X.to_numpy(), np.array(target) > 0
+    ),
     "Text in adjustment variables": lambda: InterventionalRegressor().fit(
         X, X["a"], target, X["a"], adjustment_variables=with_text()
     ),

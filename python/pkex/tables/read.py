@@ -204,7 +204,7 @@ def _of_one_dimension(data: Any, name: str, shape: tuple[int, ...]) -> InputErro
         got = f"shape {shape}"
     fixes: list[Text] = [("give ", *row, " if it is one row")] if row else []
     fixes.append(("" if row else "give ", *column, " if it is one column"))
-    return InputError(name, f"{_TWO_DIMENSIONAL} {got}", fixes)
+    return InputError(name, f"{_TWO_DIMENSIONAL} {got}", fixes, kind="vector")
 
 
 def check_shape(

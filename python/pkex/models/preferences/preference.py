@@ -113,7 +113,7 @@ class Preference(BaseEstimator):
         check_n_jobs(self.n_jobs)
         pair_kernel = check_choice("pair_kernel", self.pair_kernel, get_args(PairKernelName))
         sides = Sides.of_fit(left, context)
-        items, others = sides.read_items(left, right)
+        items, others = sides.read_training_items(left, right)
         check_distinct(items.rows, others)
         of_pairs = checked_weights(weights, len(others), "left")
         kept = of_pairs > 0.0
