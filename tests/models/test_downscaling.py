@@ -287,7 +287,7 @@ def test_a_warning_tells_of_targets_far_from_all_rows():
     [
         ({"conditional_mean": "cell"}, ValueError, "conditional_mean must be"),
         ({"kernel": "rbf"}, TypeError, "kernel must be a kernel of pkex.kernels"),
-        ({"noise": 0.0}, ValueError, "noise must be a finite number above 0"),
+        ({"noise": 0.0}, ValueError, r"noise must be a finite number above 0, or None"),
         ({"noise": [1.0, 0.0, 1.0]}, ValueError, "noise has 0 in row 1, but variances must be"),
         ({"noise": [1.0, 2.0]}, ValueError, r"noise must have shape \(3,\)"),
         ({"noise": 1e-30} | FLAT, ValueError, "noise is below the rounding errors"),

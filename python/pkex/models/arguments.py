@@ -121,9 +121,16 @@ def warn_of_constant(X: Float, features: Sequence[int], names: Sequence[str]) ->
         )
 
 
-def checked_number(name: str, value: Any, *, may_be_0: bool) -> float:
-    """Return a finite number that is positive, or 0 if `may_be_0`."""
+def checked_number(
+    name: str, value: Any, *, may_be_0: bool, none_is_default: bool = False
+) -> float:
+    """Return a finite number that is positive, or 0 if `may_be_0`.
+
+    If `none_is_default`, messages say that None is allowed; it is not passed to this function.
+    """
     what = "a finite number, 0 or above" if may_be_0 else "a finite number above 0"
+    if none_is_default:
+        what += ", or None (the default)"
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise TypeError(f"{name} must be {what}; got {value!r} ({type(value).__name__})")
     number = float(value)

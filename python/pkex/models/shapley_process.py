@@ -148,7 +148,9 @@ class ShapleyProcess(RegressorMixin, BaseEstimator):
         ShapleyProcess
             The fitted estimator.
         """
-        alpha = None if self.alpha is None else checked_number("alpha", self.alpha, may_be_0=False)
+        alpha = self.alpha
+        if alpha is not None:
+            alpha = checked_number("alpha", alpha, may_be_0=False, none_is_default=True)
         game = check_choice("value_function", self.value_function, _VALUE_FUNCTIONS)
         rows = np.array(validated(self, X, dtype=np.float64), order="C")
         _check_columns(X, values, background)

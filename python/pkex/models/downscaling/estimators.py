@@ -322,7 +322,9 @@ class DeconditionalRegressor(BaseEstimator):
         """Return the parameters that were passed, and the best others."""
         passed, regularization = self._noise(len(targets)), self.regularization
         if regularization is not None:
-            regularization = checked_number("regularization", regularization, may_be_0=True)
+            regularization = checked_number(
+                "regularization", regularization, may_be_0=True, none_is_default=True
+            )
         # The likelihood is of targets with variance 1.
         variance = float(targets.var() * (np.ptp(targets) > 0.0)) or 1.0
         scaled, noise = (targets - targets.mean()) / variance**0.5, passed
@@ -354,7 +356,7 @@ class DeconditionalRegressor(BaseEstimator):
         if self.noise is None:
             return None
         if np.ndim(self.noise) == 0:
-            return checked_number("noise", self.noise, may_be_0=False)
+            return checked_number("noise", self.noise, may_be_0=False, none_is_default=True)
         noise = as_vector(self.noise, "noise", n_rows=n_targets, rows_of="y")
         if not (noise > 0.0).all():
             row = int(np.argmin(noise))

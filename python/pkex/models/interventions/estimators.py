@@ -292,8 +292,9 @@ class InterventionalRegressor(BaseEstimator):
         check_choice("method", self.method, get_args(_Method), {})
         check_choice("landmarks", self.landmarks, get_args(_Landmarks), {})
         for name in ("regularization", "noise"):
-            if getattr(self, name) is not None:
-                checked_number(name, getattr(self, name), may_be_0=False)
+            value = getattr(self, name)
+            if value is not None:
+                checked_number(name, value, may_be_0=False, none_is_default=True)
         if own.shape[1] != others.shape[1]:
             raise ValueError(
                 "mediator and target_mediator must have the same columns; got "

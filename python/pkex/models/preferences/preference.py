@@ -141,7 +141,8 @@ class Preference(BaseEstimator):
     def _chosen(self, training: Training, loss: Loss) -> tuple[Training, float]:
         """Return the pairs with their kernels, and alpha, which are chosen if `alpha` is None."""
         if self.alpha is not None:
-            return training, checked_number("alpha", self.alpha, may_be_0=False)
+            alpha = checked_number("alpha", self.alpha, may_be_0=False, none_is_default=True)
+            return training, alpha
         pairs, alpha = most_likely(
             training.pairs,
             loss,
