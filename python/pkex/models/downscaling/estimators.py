@@ -16,7 +16,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from pkex.errors import HERE, InputError, warn
-from pkex.execution.threads import thread_count
+from pkex.execution.threads import check_n_jobs, thread_count
 from pkex.functions.descriptions import KernelExpansion
 from pkex.inputs.choices import check_choice
 from pkex.inputs.integers import as_integer
@@ -44,6 +44,7 @@ from pkex.models.downscaling.likelihood import (
     MarginalLikelihood,
 )
 from pkex.models.downscaling.posterior import posterior, sparse_posterior
+from pkex.tables.labels import Labels
 from pkex.tables.read import as_vector
 from pkex.typing import Float
 
@@ -127,7 +128,8 @@ class DeconditionalRegressor(BaseEstimator):
     ------
     ValueError, TypeError
         In ``fit``: if numbers of rows do not match, values are not finite, there are fewer than two
-        targets, or parameters are out of range.
+        targets, mediator and target_mediator are tables with other columns, or parameters are out
+        of range.
     ImportError
         In ``import pkex.models``: if scikit-learn is not installed.
 
@@ -209,6 +211,8 @@ class DeconditionalRegressor(BaseEstimator):
         targets = as_vector(y, "y", n_rows=length_of(y), rows_of="target_mediator")
         of_targets = as_columns(target_mediator, "target_mediator", len(targets), "y", _NUMBER_BAGS)
         self._check(of_rows, targets, of_targets)
+        labels = Labels(Labels.of(mediator).columns)
+        Labels.of(target_mediator).check_same(labels, "target_mediator", "mediator")
         random = as_generator(self.random_state)
         bags = Bags.of_rows(rows, of_rows, are_single=self.conditional_mean == "rows")
         chosen = self._chosen(bags, targets, of_targets, random)
@@ -235,7 +239,7 @@ class DeconditionalRegressor(BaseEstimator):
             feature_names=None if names is None else tuple(map(str, names)),
         )
         self._variance = found.variance
-        self.mediators_ = bags.mediators
+        self.mediators_, self._mediator_labels = bags.mediators, labels
         of_bags = bags.means(self._mean_at(bags.rows)) - mean
         self._mediator_coefficients = embedding.solved(of_bags)
         return self
@@ -285,6 +289,7 @@ class DeconditionalRegressor(BaseEstimator):
                 f"mediator must have {counted(self.mediators_.shape[1], 'column')}, as in fit; got "
                 f"{columns.shape[1]}. For rows of X, call predict(X)"
             )
+        Labels.of(mediator).check_same(self._mediator_labels, "mediator", "the mediator of fit")
         cross = self.mediator_kernel_(columns, self.mediators_)
         means: Float = self.kernel_expansion_.intercept + cross @ self._mediator_coefficients
         return means
@@ -306,6 +311,7 @@ class DeconditionalRegressor(BaseEstimator):
         return float(r2_score(as_vector(y, "y", n_rows=len(found), rows_of="mediator"), found))
 
     def _check(self, of_rows: Float, targets: Float, of_targets: Float) -> None:
+        check_n_jobs(self.n_jobs)
         check_choice("conditional_mean", self.conditional_mean, ("bags", "rows"), {})
         check_kernels(self, "kernel", "mediator_kernel")
         if len(targets) < 2:
