@@ -44,7 +44,7 @@ __all__ = [
 # The first bytes of files.
 PARQUET, _ARROW_FILE, _ARROW_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 _ARROW = (PARQUET, _ARROW_FILE, _ARROW_STREAM)
-# Extensions of tables, also in names such as rows.csv.gz.
+# Extensions of tables, which .gz may follow.
 _EXTENSIONS = {".csv", ".tsv", ".parquet", ".arrow", ".feather"}
 
 
@@ -199,8 +199,8 @@ def is_table(source: FileBytes) -> bool:
     """Return whether a file is a table by its first bytes or its extension."""
     with source.opened() as stream:
         start = stream.read(6)
-    suffixes = Path(source.path.lower()).suffixes
-    return start.startswith(_ARROW) or not _EXTENSIONS.isdisjoint(suffixes)
+    path = Path(source.path.lower().removesuffix(".gz"))
+    return start.startswith(_ARROW) or path.suffix in _EXTENSIONS
 
 
 def read_table(path: str | FileBytes, options: TableOptions) -> FileTable:
