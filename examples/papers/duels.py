@@ -1,4 +1,4 @@
-"""What the scripts about preferences share: random pairs, and the pictures of values."""
+"""What the scripts about preferences share: random pairs, and pictures."""
 
 import numpy as np
 
@@ -7,6 +7,22 @@ def random_pairs(n_items, n, rng):
     """Return two different items for each of n duels."""
     first = rng.integers(n_items, size=n)
     return first, (first + rng.integers(1, n_items, size=n)) % n_items
+
+
+def draw_runs(ax, shares, found, methods):
+    """Draw and print the means of several runs by the share of pairs compared; return the means.
+
+    `found` has shape (shares, runs, methods). The bars are standard deviations.
+    """
+    means, deviations = found.mean(axis=1), found.std(axis=1, ddof=1)
+    for j, method in enumerate(methods):
+        places = np.array(shares) + 0.012 * (j - (len(methods) - 1) / 2.0)
+        ax.errorbar(
+            places, means[:, j], deviations[:, j], fmt="o-", ms=4.0, capsize=2.5, label=method
+        )
+        print(f"  {method:12}" + "".join(f"{mean:6.2f}" for mean in means[:, j]))
+    ax.set_xlabel("share of pairs compared")
+    return means
 
 
 def draw_bars(ax, names, sizes, title):

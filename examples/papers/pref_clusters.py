@@ -12,6 +12,7 @@ without any results. Needs pkex[demo].
 
 import matplotlib.pyplot as plt
 import numpy as np
+from duels import draw_runs
 from experiment import Experiment
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
@@ -69,18 +70,13 @@ figure, axes = plt.subplots(1, len(STATES), figsize=(8.0, 3.6), sharey=True)
 numbers = {"n_runs": n_runs}
 for ax, n_states in zip(axes, STATES, strict=True):
     found = np.array([[one_run(n_states, share, rng) for _ in range(n_runs)] for share in SHARES])
-    means, deviations = found.mean(axis=1), found.std(axis=1, ddof=1)
     print(f"L = {n_states}: share of items in the right cluster, by the share of pairs compared")
+    means = draw_runs(ax, SHARES, found, METHODS)
     for j, method in enumerate(METHODS):
-        places = np.array(SHARES) + 0.012 * (j - 1.0)
-        ax.errorbar(
-            places, means[:, j], deviations[:, j], fmt="o-", ms=4.0, capsize=2.5, label=method
-        )
-        print(f"  {method:12}" + "".join(f"{mean:6.2f}" for mean in means[:, j]))
         key = f"{method.partition('-')[0].lower()}_{n_states}"
         numbers |= {key: means[:, j].mean(), f"{key}_dense": means[-1, j]}
     numbers[f"wins_{n_states}"] = np.mean(found[..., 0] > found[..., 1])
-    ax.set(title=f"L = {n_states} clusters", xlabel="share of pairs compared")
+    ax.set_title(f"L = {n_states} clusters")
 axes[0].set_ylabel("share of items in the right cluster")
 figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
 run.save(figure, numbers)

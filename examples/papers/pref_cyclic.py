@@ -13,6 +13,7 @@ of Laplace's approximation, and the length-scale is the median distance. Needs p
 
 import matplotlib.pyplot as plt
 import numpy as np
+from duels import draw_runs
 from experiment import Experiment
 from sklearn.linear_model import LogisticRegression
 
@@ -66,20 +67,15 @@ figure, axes = plt.subplots(1, len(STATES), figsize=(8.0, 3.6), sharey=True)
 numbers = {"n_runs": n_runs}
 for ax, n_states in zip(axes, STATES, strict=True):
     found = np.array([[one_run(n_states, share, rng) for _ in range(n_runs)] for share in SHARES])
-    means, deviations = found.mean(axis=1), found.std(axis=1, ddof=1)
     print(f"L = {n_states}: share of test duels predicted, by the share of pairs compared")
+    means = draw_runs(ax, SHARES, found, METHODS)
     for j, method in enumerate(METHODS):
-        places = np.array(SHARES) + 0.012 * (j - 1.5)
-        ax.errorbar(
-            places, means[:, j], deviations[:, j], fmt="o-", ms=4.0, capsize=2.5, label=method
-        )
-        print(f"  {method:12}" + "".join(f"{mean:6.2f}" for mean in means[:, j]))
         key = method.lower().replace("-", "_")
         numbers |= {
             f"{key}_{n_states}": means[:, j].mean(),
             f"{key}_{n_states}_dense": means[-1, j],
         }
-    ax.set(title=f"L = {n_states} hidden states", xlabel="share of pairs compared")
+    ax.set_title(f"L = {n_states} hidden states")
 axes[0].set_ylabel("accuracy")
 figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
 run.save(figure, numbers)

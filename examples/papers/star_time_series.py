@@ -7,7 +7,7 @@ has ECG5000/ECG5000_TRAIN.tsv and so on. A Mackey-Glass series takes their place
 numbers cannot be compared with the table. Needs pkex[demo].
 
     python examples/papers/star_time_series.py          500 centers, 1 s
-    python examples/papers/star_time_series.py --full   5,000 centers, with a search
+    python examples/papers/star_time_series.py --full   5,000 centers, with a search, 30 s
 """
 
 import time

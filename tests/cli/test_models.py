@@ -144,6 +144,22 @@ def test_code_in_pickles_runs_only_if_it_is_trusted(run, files, models):
     assert outputs[0].out == outputs[1].out
 
 
+def test_a_table_in_the_place_of_the_model_is_known_by_its_bytes_or_extension(
+    run, files, models, tmp_path
+):
+    table = csv_table(files / "labelled.csv")
+    path = tmp_path / "my rows"
+    table.to_csv(tmp_path / "rows.csv.gz")
+    (tmp_path / "model.csv.pkl").write_bytes((models / "svr.pkl").read_bytes())
+    for name, message in (("rows.csv.gz", "is a table"), ("model.csv.pkl", "pass --trust-pickle")):
+        assert message in run("explain", tmp_path / name, models / "svr.pkl").err
+    table.to_parquet(path)
+    for command in ("explain", "sensitivity"):
+        done = run(command, path, models / "svr.pkl", "--trust-pickle")
+        assert (done.status, done.out) == (2, "")
+        assert done.err.endswith(f"pass: pkex {command} {models / 'svr.pkl'} '{path}'\n")
+
+
 def test_types_that_are_not_known_to_be_safe_are_listed(run, files, tmp_path):
     frame = csv_table(files / "labelled.csv")
     step = FunctionTransformer(os.path.normcase)

@@ -191,7 +191,8 @@ def test_models_of_scikit_learn_load_without_trust(files, tmp_path):
         make_pipeline(StandardScaler(), SVC()).fit(X, y > 0),
     )
     path = tmp_path / "m.skops"
+    options = argparse.Namespace(model=str(path), trust=[], trust_pickle=False)
     for model in models:
         skops.dump(model, path)
-        loaded = read_model(str(path), argparse.Namespace(trust=[], trust_pickle=False))
+        loaded = read_model(options, "rows.csv")
         np.testing.assert_array_equal(loaded.predict(X), model.predict(X))

@@ -260,6 +260,8 @@ def test_its_mean_and_variance_are_explained():
     np.testing.assert_allclose(total, contrast @ covariance @ contrast, rtol=1e-8)
     with pytest.raises(pkex.UnsupportedModelError, match="means over bags"):
         pkex.Explainer(model, frame, target="predictive_variance")
+    with pytest.raises(pkex.errors.InputError, match="X has its columns in another order than the"):
+        model.predict(frame[["slope", "height"]])
 
 
 def test_it_is_cloned_and_pickled():
@@ -285,12 +287,13 @@ def test_a_warning_tells_of_targets_far_from_all_rows():
     [
         ({"conditional_mean": "cell"}, ValueError, "conditional_mean must be"),
         ({"kernel": "rbf"}, TypeError, "kernel must be a kernel of pkex.kernels"),
-        ({"noise": 0.0}, ValueError, "noise must be a finite number above 0"),
+        ({"noise": 0.0}, ValueError, r"noise must be a finite number above 0, or None"),
         ({"noise": [1.0, 0.0, 1.0]}, ValueError, "noise has 0 in row 1, but variances must be"),
         ({"noise": [1.0, 2.0]}, ValueError, r"noise must have shape \(3,\)"),
         ({"noise": 1e-30} | FLAT, ValueError, "noise is below the rounding errors"),
         ({"noise": 1e-30, "regularization": None} | FLAT, ValueError, "Pass a larger noise"),
         ({"regularization": -1.0}, ValueError, "regularization must be"),
+        ({"n_jobs": 0}, ValueError, "n_jobs must"),
         ({"n_inducing": 15}, ValueError, "n_inducing=15 is above the number of distinct rows"),
     ],
 )
@@ -322,3 +325,16 @@ def test_wrong_data_are_named(change, message):
         model.predict_mean([[1.0, 2.0]])
     with pytest.raises(ValueError, match="both given"):
         model.predict(X, return_std=True, return_cov=True)
+
+
+def test_columns_of_mediators_are_compared():
+    given, new = ([table, table**2] for table in (MEDIATORS[BAG], TARGET_MEDIATOR))
+    names = ["pressure", "pulse"]
+    frame, other = (pd.DataFrame(dict(zip(names, own, strict=True))) for own in (given, new))
+    options = FIXED | {"mediator_kernel": RBF([1.0, 2.0])}
+    with pytest.raises(ValueError, match="target_mediator has its columns in another order than"):
+        DeconditionalRegressor(**options).fit(X, frame, Y, other[names[::-1]])
+    model = DeconditionalRegressor(**options).fit(X, frame, Y, other)
+    with pytest.raises(ValueError, match=r"^mediator has its columns in another order than the me"):
+        model.predict_mean(other[names[::-1]])
+    np.testing.assert_array_equal(model.predict_mean(other), model.predict_mean(other.to_numpy()))

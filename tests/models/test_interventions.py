@@ -238,6 +238,8 @@ def test_its_mean_and_variance_are_explained(adjustment, method):
         np.testing.assert_allclose(total, expected, rtol=1e-7)
     with pytest.raises(pkex.UnsupportedModelError, match="single targets of a treatment"):
         pkex.Explainer(model, frame, target="predictive_variance")
+    with pytest.raises(pkex.errors.InputError, match="X has its columns in another order than the"):
+        model.predict(frame[["duration", "dose"]])
 
 
 @pytest.mark.parametrize("adjustment", ADJUSTMENTS)
@@ -347,15 +349,19 @@ def test_it_is_cloned_and_pickled(method):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"adjustment": "frontdoor"}, ValueError, "adjustment must be"),
+        ({"adjustment": "front"}, ValueError, r"adjustment must be .*Did you mean 'front-door'\?"),
         ({"method": "GP"}, ValueError, "method must be"),
         ({"landmarks": "second"}, ValueError, "landmarks must be"),
         ({"kernel": "rbf"}, TypeError, "kernel must be a kernel of pkex.kernels"),
         ({"mediator_kernel": Linear()}, ValueError, 'RBF for method=.BayesIMP.; .* method="IMP"'),
-        ({"regularization": 0.0}, ValueError, "regularization must be a finite number above 0"),
+        (
+            {"regularization": 0.0},
+            ValueError,
+            r"regularization must be a finite number above 0, or None",
+        ),
         ({"noise": 1e-12}, ValueError, "noise=1e-12 is below 1e-08 of the variance of y, 1.6"),
         ({"n_jobs": 0}, ValueError, "n_jobs must"),
-        ({"noise": -1.0}, ValueError, "noise must be a finite number above 0"),
+        ({"noise": -1.0}, ValueError, r"noise must be a finite number above 0, or None"),
         ({"mediator_kernel": RBF([1.0, 2.0])}, ValueError, "mediator_kernel: .* has 2 values"),
         ({"adjustment_kernel": Chi2()}, ValueError, "adjustment_variables has the value -"),
     ],
@@ -381,6 +387,15 @@ def test_wrong_data_are_named(change, message):
     data = {"mediator": Y, "y": T, "target_mediator": TARGET_MEDIATOR, "adjustment_variables": Z}
     with pytest.raises(ValueError, match=message):
         InterventionalRegressor(**FIXED).fit(X, **data | change)
+
+
+def test_columns_of_text_are_named():
+    variables = pd.DataFrame({"age": Z[:, 0], "sex": ["f", "m"] * (N // 2)})
+    message = r"^adjustment_variables .* got 'f' \(str\) in row 0, column 'sex'\. .*get_dummies"
+    with pytest.raises(ValueError, match=message):
+        InterventionalRegressor().fit(X, Y, T, TARGET_MEDIATOR, adjustment_variables=variables)
+    with pytest.raises(ValueError, match=r"^mediator .* column 'sex'\. .* encode .* equally in"):
+        InterventionalRegressor().fit(X, variables, T, TARGET_MEDIATOR)
 
 
 def test_columns_of_both_mediators_are_compared():

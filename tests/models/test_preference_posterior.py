@@ -49,18 +49,22 @@ def between(model, pairs, others, contexts, other_contexts):
     return matrix if contexts is None else matrix * model.context_kernel_(contexts, other_contexts)
 
 
+def scale_and_noise(model, gram):
+    """The scale of the prior, and the variances of the noise divided by it."""
+    if isinstance(model, PreferenceLogistic):
+        shares = expit(gram @ model.dual_coef_)
+        return 1.0 / 0.2, 0.2 / (shares * (1.0 - shares))
+    # The scale that maximizes the likelihood.
+    return Y @ np.linalg.solve(gram + 0.1 * np.eye(N), Y) / N, np.full(N, 0.1)
+
+
 def covariance_of(model, pairs, contexts):
     """The posterior covariance of f, by the formula without factorizations."""
     own = (model.left_, model.right_)
     gram = between(model, own, own, model.context_, model.context_)
     cross = between(model, own, pairs, model.context_, contexts)
     prior = between(model, pairs, pairs, contexts, contexts)
-    if isinstance(model, PreferenceLogistic):
-        shares = expit(gram @ model.dual_coef_)
-        scale, noise = 1.0 / 0.2, 0.2 / (shares * (1.0 - shares))
-    else:
-        # The scale that maximizes the likelihood.
-        scale, noise = Y @ np.linalg.solve(gram + 0.1 * np.eye(N), Y) / N, np.full(N, 0.1)
+    scale, noise = scale_and_noise(model, gram)
     return scale * (prior - cross.T @ np.linalg.solve(gram + np.diag(noise), cross))
 
 
@@ -291,6 +295,9 @@ def test_a_sample_of_pairs_as_centers_has_no_posterior():
     ):
         with pytest.raises(ValueError, match="all training pairs, but this one has 5 centers"):
             call()
+    utility = PreferenceRidge(n_centers=5, random_state=0, pair_kernel="utility")
+    with pytest.raises(ValueError, match="but this one has 5 centers"):
+        utility.fit(LEFT, RIGHT, Y).utilities(A, return_std=True)
     # All pairs are centers.
     model = PreferenceLogistic(n_centers=N).fit(LEFT, RIGHT, Y)
     assert (model.decision_function(A, B, return_std=True)[1] > 0.0).all()
@@ -381,6 +388,28 @@ def test_values_of_a_utility_are_differences_of_those_of_an_expansion(value_func
     )
     utilities = model.utilities(A, *contexts) - model.utilities(B, *contexts)
     np.testing.assert_allclose(utilities, model.predict(A, B, *contexts), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("model", [PreferenceRidge, PreferenceLogistic])
+@pytest.mark.parametrize("of_contexts", ["none", "given", "mean"])
+def test_deviations_of_utilities_are_those_of_a_process_of_items(model, of_contexts):
+    model = fitted(model, "utility", None if of_contexts == "none" else CONTEXT)
+    tables = [A, CONTEXT[:2] + 0.3] if of_contexts == "given" else [A]
+    utilities, deviations = model.utilities(*tables, return_std=True)
+    np.testing.assert_array_equal(utilities, model.utilities(*tables))
+    # u at the training items, and at new items: in all training contexts for their mean.
+    copies = N if of_contexts == "mean" else 1
+    covariance = model.kernel_(np.concatenate([LEFT, RIGHT, np.repeat(A, copies, axis=0)]))
+    if of_contexts != "none":
+        new = np.tile(CONTEXT, (2, 1)) if of_contexts == "mean" else tables[1]
+        covariance *= model.context_kernel_(np.concatenate([CONTEXT, CONTEXT, new]))
+    differences = np.eye(N, len(covariance)) - np.eye(N, len(covariance), N)
+    gram = differences @ covariance @ differences.T
+    scale, noise = scale_and_noise(model, gram)
+    gain = np.linalg.solve(gram + np.diag(noise), differences @ covariance)
+    posterior = scale * (covariance - covariance @ differences.T @ gain)[2 * N :, 2 * N :]
+    means = posterior.reshape(2, copies, 2, copies).mean(axis=(1, 3))
+    np.testing.assert_allclose(deviations**2, means.diagonal(), rtol=1e-10)
 
 
 def test_a_linear_utility_is_the_bradley_terry_model_of_features():

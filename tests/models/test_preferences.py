@@ -311,6 +311,12 @@ def test_the_explainer_says_what_explains_them(model):
         ((LEFT, np.where(LEFT > 2.0, np.nan, RIGHT)), r"right .*(missing|NaN|nan)"),
         ((LEFT[0], RIGHT[0]), r"left must"),
         (
+            (LEFT, MARGINS > 0.0),
+            r"right must be two-dimensional, .* got shape \(30,\)\. Pass the items that left was "
+            r".*: fit\(left, right, y\)$",
+        ),
+        ((LEFT, ["left", "right"] * (N // 2)), r"right has documents .*: fit\(left, right, y\)$"),
+        (
             (LEFT, np.vstack([RIGHT[:4], LEFT[4:6], RIGHT[6:]])),
             r"row 4 of left and right compares it",
         ),
@@ -388,7 +394,7 @@ def test_draws_and_wins_of_left_are_margins_and_warned_of_as_what_may_be_labels(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"alpha": 0.0}, "alpha must be a finite number above 0; got 0.0"),
+        ({"alpha": 0.0}, r"alpha must be .* above 0, or None \(the default\); got 0.0"),
         ({"kernel": RBF([1.0, 2.0])}, "kernel: .*length"),
         ({"context_kernel": RBF([1.0, 2.0, 3.0])}, "context_kernel: .*length"),
         ({"kernel": Chi2()}, "left and right has the value -"),

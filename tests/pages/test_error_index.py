@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC, SVR
 
 import pkex
-from pkex.models import InterventionalRegressor
+from pkex.models import InterventionalRegressor, PreferenceLogistic
 
 PAGE = (Path(__file__).parents[2] / "docs" / "errors.md").read_text(encoding="utf-8")
 ENTRY = re.compile(
@@ -153,6 +153,12 @@ CASES: dict[str, Callable[[], object]] = {
     "Front-door adjustment without variables": lambda: InterventionalRegressor(
         adjustment="front-door"
     ).fit(X, X["a"], target, X["a"]),
+    "Targets in place of right items": lambda: PreferenceLogistic().fit(
+        X.to_numpy(), np.array(target) > 0
+    ),
+    "Text in adjustment variables": lambda: InterventionalRegressor().fit(
+        X, X["a"], target, X["a"], adjustment_variables=with_text()
+    ),
     "Mediator kernel that is not Gaussian": lambda: InterventionalRegressor(
         mediator_kernel=pkex.kernels.Laplacian()
     ).fit(X, X["a"], target, X["a"]),
@@ -174,6 +180,7 @@ COMMANDS = {
     "Text among numbers": "drift before.csv text.csv",
     "Missing values in files": "drift before.csv missing.csv",
     "Models of pickle and joblib": "explain model.pkl before.csv",
+    "The table comes first": "explain before.csv model.pkl",
     "Unknown format": "drift before.csv after.csv --output drift.xyz",
 }
 WITHOUT_LIBRARY = "A library is missing"

@@ -10,6 +10,7 @@ from scipy import stats
 import pkex
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.kernels import RBF, Chi2, Constant, Laplacian, Matern, Polynomial
+from pkex.sensitivity import deviations
 
 RNG = np.random.default_rng(0)
 NAMES = ["age", "bmi", "bp"]
@@ -198,6 +199,46 @@ def test_kernels_with_kinks_that_are_sums_of_gaussians_are_told_to_take_rows():
     refused(ValueError, message, model, [stats.uniform()] * 2)
     few = pkex.KernelExpansion([[0.0, 0.1], [0.3, 0.2]], [1.0, 2.0], Matern(0.5, nu=0.5))
     assert pkex.sensitivity(few, np.array([[0.0, 0.0], [0.3, 0.5]])).total.min() > 0.0
+
+
+@pytest.mark.parametrize(
+    ("nu", "n_gaussians", "fits", "exceeds"), [(0.5, 164, 10, 20), (1.5, 61, 50, 100)]
+)
+def test_the_number_of_points_of_matern_kernels_is_limited_as_documented(
+    monkeypatch, nu, n_gaussians, fits, exceeds
+):
+    class Accepted(Exception):
+        """A rule of the first column has few enough nodes."""
+
+    def accept(*_):
+        raise Accepted
+
+    def compute(n_points):
+        points = np.random.default_rng(0).random((n_points, 2))
+        model = pkex.KernelExpansion(points, np.ones(n_points), Matern(0.5, nu=nu))
+        pkex.sensitivity(model, [stats.uniform()] * 2)
+
+    # The moments, which take minutes, are those of a rule that is exact.
+    monkeypatch.setattr(deviations, "_moments", lambda *_: np.ones((2, 1)))
+    monkeypatch.setattr(deviations, "_of_column", accept)
+    # The numbers of points are those of docs/sensitivity.md: 2^27 factors at the nodes of a column.
+    with pytest.raises(Accepted):
+        compute(fits)
+    most = 2**27 // (exceeds * n_gaussians)
+    with pytest.raises(ValueError, match=f"takes more than {most} nodes"):
+        compute(exceeds)
+
+
+def test_a_rule_has_fewer_nodes_than_its_limit(monkeypatch):
+    # The first rule, of 200 nodes, is exact.
+    model = pkex.KernelExpansion(np.linspace(-1.0, 1.0, 50)[:, None], np.ones(50), RBF(0.3))
+    expected = pkex.sensitivity(model, [NORMAL]).variance
+    for limit, unit in (("_MOST_NODES", 1), ("_MOST_FACTORS", 50)):
+        with monkeypatch.context() as patched:
+            patched.setattr(deviations, limit, 201 * unit)
+            assert pkex.sensitivity(model, [NORMAL]).variance == expected
+            patched.setattr(deviations, limit, 201 * unit - 1)
+            refused(ValueError, "takes more than 200 nodes", model, [NORMAL])
 
 
 def test_rules_that_do_not_become_exact_enough_are_refused():

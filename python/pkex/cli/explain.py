@@ -133,7 +133,7 @@ def run(options: argparse.Namespace) -> int:
     vocabulary = CommandVocabulary(files | {"the model": options.model})
     with command_errors(vocabulary) as warnings:
         value_function = _value_function(options)
-        model = read_model(options.model, options)
+        model = read_model(options, options.data)
         if kind == "parquet" and options.coalitions is None and is_parquet(options.data):
             _write_chunks(model, value_function, options, vocabulary)
             return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import pickle
+import shlex
 import zipfile
 from dataclasses import replace
 from importlib.util import find_spec
@@ -12,7 +13,7 @@ from typing import IO, Any
 from pkex.cli.errors import CommandError, missing_libraries, reason
 from pkex.cli.file_bytes import FileBytes
 from pkex.cli.skops_types import safe_types
-from pkex.cli.tables import TableOptions
+from pkex.cli.tables import TableOptions, is_table
 from pkex.results.tables import shortened
 
 __all__ = ["add_model", "model_text", "options_for_model", "read_model"]
@@ -42,19 +43,33 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_model(path: str, options: argparse.Namespace) -> Any:
+def read_model(options: argparse.Namespace, rows: str) -> Any:
     """Load a fitted model.
+
+    Parameters
+    ----------
+    options : Namespace
+        The arguments of the command.
+    rows : str
+        The path of the table, which follows that of the model.
 
     Raises
     ------
     CommandError
-        If there is no such file, it is not trusted, or it cannot be loaded.
+        If there is no such file, it is a table, it is not trusted, or it cannot be loaded.
     """
+    path = options.model
     try:
         source = FileBytes.of(path)
         with source.opened() as file:
             if zipfile.is_zipfile(file):
                 return _load_skops(source, options.trust)
+            if is_table(source):
+                swapped = shlex.join(["pkex", options.command, rows, path])
+                raise CommandError(
+                    f"{path} is a table, and the model comes first. If model and table are "
+                    f"swapped, pass: {swapped}"
+                )
             file.seek(0)
             if not options.trust_pickle:
                 raise CommandError(

@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     kind = check_output(options, options.inputs, options.model)
     vocabulary = CommandVocabulary({"inputs": options.inputs, "the model": options.model})
     with command_errors(vocabulary) as warnings:
-        model = read_model(options.model, options)
+        model = read_model(options, options.inputs)
         result = _analyze(model, options, vocabulary)
     write_output(_output(result, model_text(model), options, warnings), kind, options.output)
     return 0

@@ -37,11 +37,15 @@ __all__ = [
     "arrow_errors",
     "arrow_frame",
     "chosen_columns",
+    "is_table",
     "read_table",
 ]
 
 # The first bytes of files.
 PARQUET, _ARROW_FILE, _ARROW_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
+_ARROW = (PARQUET, _ARROW_FILE, _ARROW_STREAM)
+# Extensions of tables, which .gz may follow.
+_EXTENSIONS = {".csv", ".tsv", ".parquet", ".arrow", ".feather"}
 
 
 @dataclass(frozen=True)
@@ -191,6 +195,14 @@ class FileTable:
         raise CommandError(f"{self.name}, {self.line(row)}, column {name!r}: {problem}{more}")
 
 
+def is_table(source: FileBytes) -> bool:
+    """Return whether a file is a table by its first bytes or its extension."""
+    with source.opened() as stream:
+        start = stream.read(6)
+    path = Path(source.path.lower().removesuffix(".gz"))
+    return start.startswith(_ARROW) or path.suffix in _EXTENSIONS
+
+
 def read_table(path: str | FileBytes, options: TableOptions) -> FileTable:
     """Read a table from a file, or from standard input if the path is "-".
 
@@ -202,7 +214,7 @@ def read_table(path: str | FileBytes, options: TableOptions) -> FileTable:
     source = path if isinstance(path, FileBytes) else FileBytes.of(path)
     with source.opened() as stream:
         start = stream.read(6)
-    if start.startswith((PARQUET, _ARROW_FILE, _ARROW_STREAM)):
+    if start.startswith(_ARROW):
         with missing_libraries("reading Parquet and Arrow files", "pandas and pyarrow"):
             return _read_arrow(source, start, options)
     with missing_libraries("reading CSV files", "pandas"):

@@ -72,6 +72,9 @@ def check_choice(
     given = value.lower() if isinstance(value, str) else ""
     in_lower_case = {word.lower(): word for word in valid}
     near = get_close_matches(given, in_lower_case, 1, 0.75)
+    if not near and given:
+        begun = [word for word in in_lower_case if word.startswith(given)]
+        near = begun if len(begun) == 1 else []
     meant = synonyms.get(given) or (in_lower_case[near[0]] if near else None)
     raise ValueError(
         f"{name} must be one of {', '.join(map(repr, valid))}; got {value!r}"

@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from pkex.compare.kernel.choice import gaussian_kernel
 from pkex.compare.kernel.sample_kernel import SampleKernel
-from pkex.errors import warn
+from pkex.errors import InputTypeError, warn
 from pkex.inputs.choices import places_of
+from pkex.inputs.scikit_learn import validated
 from pkex.inputs.wording import shown
 from pkex.kernels import Kernel
+from pkex.tables.labels import Labels, check_column_names
 from pkex.tables.read import as_vector_or_matrix
 from pkex.tables.weights import relative_weights
 from pkex.typing import Float
@@ -28,6 +31,7 @@ __all__ = [
     "columns_of",
     "kernel_or_default",
     "length_of",
+    "rows_as_in_fit",
     "warn_of_constant",
 ]
 
@@ -37,10 +41,29 @@ def length_of(data: Any) -> int:
     return len(data) if hasattr(data, "__len__") else 0
 
 
-def as_columns(data: Any, name: str, n_rows: int, rows_of: str) -> Float:
-    """Return one or several numbers for each row as a matrix."""
-    array = as_vector_or_matrix(data, name, n_rows=n_rows, rows_of=rows_of, columns="n_columns")
+def as_columns(data: Any, name: str, n_rows: int, rows_of: str, fix: str) -> Float:
+    """Return one or several numbers for each row as a matrix.
+
+    `fix` is the advice for values that are not numbers.
+    """
+    try:
+        array = as_vector_or_matrix(data, name, n_rows=n_rows, rows_of=rows_of, columns="n_columns")
+    except InputTypeError as error:
+        raise error.with_fields(fix=fix) from None
     return array[:, None] if array.ndim == 1 else array
+
+
+def rows_as_in_fit(estimator: BaseEstimator, X: Any) -> Float:
+    """Return rows of the columns that an estimator was fitted on.
+
+    For other names of columns, the error is that of `pkex.Explainer`. The checks of scikit-learn
+    require another text, for estimators that pass them.
+    """
+    names, expected = Labels.of(X).names, getattr(estimator, "feature_names_in_", None)
+    if names is not None and expected is not None:
+        check_column_names(names, tuple(map(str, expected)), "X", "the model")
+    rows: Float = validated(estimator, X, dtype=np.float64, reset=False)
+    return rows
 
 
 def check_kernels(estimator: object, *names: str) -> None:
@@ -98,9 +121,16 @@ def warn_of_constant(X: Float, features: Sequence[int], names: Sequence[str]) ->
         )
 
 
-def checked_number(name: str, value: Any, *, may_be_0: bool) -> float:
-    """Return a finite number that is positive, or 0 if `may_be_0`."""
+def checked_number(
+    name: str, value: Any, *, may_be_0: bool, none_is_default: bool = False
+) -> float:
+    """Return a finite number that is positive, or 0 if `may_be_0`.
+
+    If `none_is_default`, messages say that None is allowed; it is not passed to this function.
+    """
     what = "a finite number, 0 or above" if may_be_0 else "a finite number above 0"
+    if none_is_default:
+        what += ", or None (the default)"
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         raise TypeError(f"{name} must be {what}; got {value!r} ({type(value).__name__})")
     number = float(value)

@@ -23,7 +23,7 @@ from pkex.inputs.choices import check_choice
 from pkex.inputs.scikit_learn import validated
 from pkex.kernels import RBF, Kernel
 from pkex.kernels.factors import has_series
-from pkex.models.arguments import checked_number, kernel_or_default
+from pkex.models.arguments import checked_number, kernel_or_default, rows_as_in_fit
 from pkex.results.attribution import Attribution
 from pkex.tables.labels import Labels, numbered
 from pkex.tables.read import as_matrix
@@ -148,7 +148,9 @@ class ShapleyProcess(RegressorMixin, BaseEstimator):
         ShapleyProcess
             The fitted estimator.
         """
-        alpha = None if self.alpha is None else checked_number("alpha", self.alpha, may_be_0=False)
+        alpha = self.alpha
+        if alpha is not None:
+            alpha = checked_number("alpha", alpha, may_be_0=False, none_is_default=True)
         game = check_choice("value_function", self.value_function, _VALUE_FUNCTIONS)
         rows = np.array(validated(self, X, dtype=np.float64), order="C")
         _check_columns(X, values, background)
@@ -213,7 +215,7 @@ class ShapleyProcess(RegressorMixin, BaseEstimator):
                 "return_std and return_cov must not both be True: the standard deviations are the "
                 "roots of the diagonal of the covariances"
             )
-        rows = np.ascontiguousarray(validated(self, X, dtype=np.float64, reset=False))
+        rows = np.ascontiguousarray(rows_as_in_fit(self, X))
         (n, d), fit = rows.shape, self._conditioned
         if return_cov:
             _check_number("X", n, d)

@@ -104,6 +104,7 @@ def check_not_documents(data: Any, argument: str) -> None:
             argument,
             "has documents (strings), but the model was fitted on columns",
             "explain make_pipeline(vectorizer, model), or transform the documents first",
+            kind="documents",
         )
 
 

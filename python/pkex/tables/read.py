@@ -176,11 +176,12 @@ def as_vector_or_matrix(
 
 def _by_row(data: Any, name: str, n_rows: int, dimensions: tuple[int, ...], what: str) -> Float:
     """Return an array with an entry for each row, of one of some numbers of dimensions."""
-    array = _as_float64(_as_array(data, name), data, name, None)
+    names = column_labels(data)
+    array = _as_float64(_as_array(data, name), data, name, names)
     if array.ndim not in dimensions or len(array) != n_rows or 0 in array.shape[1:]:
         raise InputError(name, f"{what}; got shape {array.shape}")
     if not np.isfinite(array).all():
-        raise _not_finite(array, ~np.isfinite(array), name, None)
+        raise _not_finite(array, ~np.isfinite(array), name, names)
     return np.require(array, requirements=_LAYOUT)
 
 
@@ -203,7 +204,7 @@ def _of_one_dimension(data: Any, name: str, shape: tuple[int, ...]) -> InputErro
         got = f"shape {shape}"
     fixes: list[Text] = [("give ", *row, " if it is one row")] if row else []
     fixes.append(("" if row else "give ", *column, " if it is one column"))
-    return InputError(name, f"{_TWO_DIMENSIONAL} {got}", fixes)
+    return InputError(name, f"{_TWO_DIMENSIONAL} {got}", fixes, kind="vector")
 
 
 def check_shape(

@@ -15,8 +15,8 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from pkex.errors import HERE, InputError, InputTypeError, warn
-from pkex.execution.threads import thread_count
+from pkex.errors import HERE, InputError, warn
+from pkex.execution.threads import check_n_jobs, thread_count
 from pkex.functions.descriptions import KernelExpansion
 from pkex.inputs.choices import check_choice
 from pkex.inputs.integers import as_integer
@@ -24,7 +24,13 @@ from pkex.inputs.randomness import as_generator
 from pkex.inputs.scikit_learn import validated
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
-from pkex.models.arguments import as_columns, check_kernels, checked_number, length_of
+from pkex.models.arguments import (
+    as_columns,
+    check_kernels,
+    checked_number,
+    length_of,
+    rows_as_in_fit,
+)
 from pkex.models.downscaling.bags import Bags
 from pkex.models.downscaling.gaussian_parts import (
     FixedGram,
@@ -38,6 +44,7 @@ from pkex.models.downscaling.likelihood import (
     MarginalLikelihood,
 )
 from pkex.models.downscaling.posterior import posterior, sparse_posterior
+from pkex.tables.labels import Labels
 from pkex.tables.read import as_vector
 from pkex.typing import Float
 
@@ -50,6 +57,11 @@ __all__ = ["DeconditionalRegressor"]
 _MOST_ROWS, _MOST_BAGS = 2000, 500
 # Of the bags of a target; 1 on average.
 _SMALLEST_WEIGHT = 0.1
+# The fix for mediators that are not numbers.
+_NUMBER_BAGS = (
+    "number the bags, equally in mediator and target_mediator, for example by "
+    "pandas.Categorical(mediator, categories=names).codes"
+)
 
 
 class DeconditionalRegressor(BaseEstimator):
@@ -116,7 +128,8 @@ class DeconditionalRegressor(BaseEstimator):
     ------
     ValueError, TypeError
         In ``fit``: if numbers of rows do not match, values are not finite, there are fewer than two
-        targets, or parameters are out of range.
+        targets, mediator and target_mediator are tables with other columns, or parameters are out
+        of range.
     ImportError
         In ``import pkex.models``: if scikit-learn is not installed.
 
@@ -194,10 +207,12 @@ class DeconditionalRegressor(BaseEstimator):
             The fitted estimator.
         """
         rows = validated(self, X, dtype=np.float64, ensure_min_samples=2)
-        of_rows = _columns(mediator, "mediator", len(rows), "X")
+        of_rows = as_columns(mediator, "mediator", len(rows), "X", _NUMBER_BAGS)
         targets = as_vector(y, "y", n_rows=length_of(y), rows_of="target_mediator")
-        of_targets = _columns(target_mediator, "target_mediator", len(targets), "y")
+        of_targets = as_columns(target_mediator, "target_mediator", len(targets), "y", _NUMBER_BAGS)
         self._check(of_rows, targets, of_targets)
+        labels = Labels(Labels.of(mediator).columns)
+        Labels.of(target_mediator).check_same(labels, "target_mediator", "mediator")
         random = as_generator(self.random_state)
         bags = Bags.of_rows(rows, of_rows, are_single=self.conditional_mean == "rows")
         chosen = self._chosen(bags, targets, of_targets, random)
@@ -224,7 +239,7 @@ class DeconditionalRegressor(BaseEstimator):
             feature_names=None if names is None else tuple(map(str, names)),
         )
         self._variance = found.variance
-        self.mediators_ = bags.mediators
+        self.mediators_, self._mediator_labels = bags.mediators, labels
         of_bags = bags.means(self._mean_at(bags.rows)) - mean
         self._mediator_coefficients = embedding.solved(of_bags)
         return self
@@ -247,7 +262,7 @@ class DeconditionalRegressor(BaseEstimator):
         check_is_fitted(self, "kernel_expansion_")
         if return_std and return_cov:
             raise ValueError("return_std and return_cov were both given. Choose one of them")
-        rows = validated(self, X, dtype=np.float64, reset=False)
+        rows = rows_as_in_fit(self, X)
         mean = self._mean_at(rows)
         if return_std:
             variance = self._variance.evaluate(rows, n_threads=thread_count(self.n_jobs))
@@ -268,12 +283,13 @@ class DeconditionalRegressor(BaseEstimator):
         ndarray of shape (M,)
         """
         check_is_fitted(self, "kernel_expansion_")
-        columns = _columns(mediator, "mediator", length_of(mediator), "mediator")
+        columns = as_columns(mediator, "mediator", length_of(mediator), "mediator", _NUMBER_BAGS)
         if columns.shape[1] != self.mediators_.shape[1]:
             raise ValueError(
                 f"mediator must have {counted(self.mediators_.shape[1], 'column')}, as in fit; got "
                 f"{columns.shape[1]}. For rows of X, call predict(X)"
             )
+        Labels.of(mediator).check_same(self._mediator_labels, "mediator", "the mediator of fit")
         cross = self.mediator_kernel_(columns, self.mediators_)
         means: Float = self.kernel_expansion_.intercept + cross @ self._mediator_coefficients
         return means
@@ -295,6 +311,7 @@ class DeconditionalRegressor(BaseEstimator):
         return float(r2_score(as_vector(y, "y", n_rows=len(found), rows_of="mediator"), found))
 
     def _check(self, of_rows: Float, targets: Float, of_targets: Float) -> None:
+        check_n_jobs(self.n_jobs)
         check_choice("conditional_mean", self.conditional_mean, ("bags", "rows"), {})
         check_kernels(self, "kernel", "mediator_kernel")
         if len(targets) < 2:
@@ -311,7 +328,9 @@ class DeconditionalRegressor(BaseEstimator):
         """Return the parameters that were passed, and the best others."""
         passed, regularization = self._noise(len(targets)), self.regularization
         if regularization is not None:
-            regularization = checked_number("regularization", regularization, may_be_0=True)
+            regularization = checked_number(
+                "regularization", regularization, may_be_0=True, none_is_default=True
+            )
         # The likelihood is of targets with variance 1.
         variance = float(targets.var() * (np.ptp(targets) > 0.0)) or 1.0
         scaled, noise = (targets - targets.mean()) / variance**0.5, passed
@@ -343,7 +362,7 @@ class DeconditionalRegressor(BaseEstimator):
         if self.noise is None:
             return None
         if np.ndim(self.noise) == 0:
-            return checked_number("noise", self.noise, may_be_0=False)
+            return checked_number("noise", self.noise, may_be_0=False, none_is_default=True)
         noise = as_vector(self.noise, "noise", n_rows=n_targets, rows_of="y")
         if not (noise > 0.0).all():
             row = int(np.argmin(noise))
@@ -389,19 +408,6 @@ class DeconditionalRegressor(BaseEstimator):
     def _mean_at(self, rows: Float) -> Float:
         function = self.kernel_expansion_._function
         return function.evaluate(rows, n_threads=thread_count(self.n_jobs))
-
-
-def _columns(data: Any, name: str, n_rows: int, rows_of: str) -> Float:
-    """Return one or several numbers for each row as a matrix."""
-    try:
-        return as_columns(data, name, n_rows, rows_of)
-    except InputTypeError as error:
-        raise InputTypeError(
-            name,
-            error.reason,
-            "number the bags, equally in mediator and target_mediator, for example by "
-            "pandas.Categorical(mediator, categories=names).codes",
-        ) from None
 
 
 def _warn_of_distant(sums: Float) -> None:

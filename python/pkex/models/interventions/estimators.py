@@ -22,7 +22,13 @@ from pkex.inputs.wording import shown
 from pkex.kernels import RBF, Kernel
 from pkex.kernels.base import amplitude_and_kernel
 from pkex.kernels.scales import Constants
-from pkex.models.arguments import as_columns, check_kernels, checked_number, length_of
+from pkex.models.arguments import (
+    as_columns,
+    check_kernels,
+    checked_number,
+    length_of,
+    rows_as_in_fit,
+)
 from pkex.models.interventions.effect import Causes
 from pkex.models.interventions.likelihood import EmbeddingLikelihood, TargetLikelihood
 from pkex.models.interventions.moments import MediatorData, Moments
@@ -39,6 +45,16 @@ __all__ = ["InterventionalRegressor"]
 _Adjustment: TypeAlias = Literal["back-door", "front-door"]
 _Method: TypeAlias = Literal["BayesIMP", "BayesIME", "IMP"]
 _Landmarks: TypeAlias = Literal["both", "first"]
+
+# The fixes for values that are not numbers.
+_ENCODE = (
+    "pass numbers, without quotes, or encode categories, for example by "
+    "pandas.get_dummies(adjustment_variables)"
+)
+_ENCODE_EQUALLY = (
+    "pass numbers, without quotes, or encode categories, equally in mediator and target_mediator, "
+    "for example by sklearn.preprocessing.OneHotEncoder"
+)
 
 
 class InterventionalRegressor(BaseEstimator):
@@ -202,12 +218,14 @@ class InterventionalRegressor(BaseEstimator):
             If the ranges of a column of `mediator` and `target_mediator` have no value in common.
         """
         rows = validated(self, X, dtype=np.float64, ensure_min_samples=2)
-        own = as_columns(mediator, "mediator", len(rows), "X")
+        own = as_columns(mediator, "mediator", len(rows), "X", _ENCODE_EQUALLY)
         targets = as_vector(y, "y", n_rows=length_of(y), rows_of="target_mediator")
-        others = as_columns(target_mediator, "target_mediator", len(targets), "y")
+        others = as_columns(target_mediator, "target_mediator", len(targets), "y", _ENCODE_EQUALLY)
         adjusting = None
         if adjustment_variables is not None:
-            adjusting = as_columns(adjustment_variables, "adjustment_variables", len(rows), "X")
+            adjusting = as_columns(
+                adjustment_variables, "adjustment_variables", len(rows), "X", _ENCODE
+            )
         self._check(own, targets, others, adjusting)
         of_own, of_others = Labels.of(mediator), Labels.of(target_mediator)
         of_others.check_same(of_own, "target_mediator", "mediator")
@@ -258,7 +276,7 @@ class InterventionalRegressor(BaseEstimator):
         check_is_fitted(self, "kernel_expansion_")
         if return_std and return_cov:
             raise ValueError("return_std and return_cov were both given. Choose one of them")
-        rows = validated(self, X, dtype=np.float64, reset=False)
+        rows = rows_as_in_fit(self, X)
         n_threads = thread_count(self.n_jobs)
         mean = self.kernel_expansion_._function.evaluate(rows, n_threads=n_threads)
         if return_std:
@@ -274,8 +292,9 @@ class InterventionalRegressor(BaseEstimator):
         check_choice("method", self.method, get_args(_Method), {})
         check_choice("landmarks", self.landmarks, get_args(_Landmarks), {})
         for name in ("regularization", "noise"):
-            if getattr(self, name) is not None:
-                checked_number(name, getattr(self, name), may_be_0=False)
+            value = getattr(self, name)
+            if value is not None:
+                checked_number(name, value, may_be_0=False, none_is_default=True)
         if own.shape[1] != others.shape[1]:
             raise ValueError(
                 "mediator and target_mediator must have the same columns; got "

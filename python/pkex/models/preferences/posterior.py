@@ -13,7 +13,7 @@ precision 1 / (s alpha). For the logistic loss it is Laplace's approximation at 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,6 +31,7 @@ from pkex.models.preferences.absent import Absent
 from pkex.models.preferences.duels import Duels
 from pkex.models.preferences.marginal_values import MarginalGames
 from pkex.models.preferences.preferential import Preferential, rowwise
+from pkex.models.preferences.utility import UtilityDifference
 from pkex.results.uncertainty import roots_of
 from pkex.typing import Float
 
@@ -79,17 +80,48 @@ class PairPosterior:
 
     def variances(self, left: Float, right: Float, contexts: Float | None) -> Float:
         """Return the posterior variance of f for pairs in contexts, shape (n,)."""
-        variances = np.empty(len(left))
+        return self._variances(
+            len(left), lambda some: self._of_pairs((left[some], right[some])), contexts
+        )
+
+    def utility_variances(self, items: Float, contexts: Float | None) -> Float:
+        """Return the posterior variance of the utility of items, shape (n,).
+
+        Parameters
+        ----------
+        items : ndarray of shape (n, d)
+        contexts : ndarray of shape (n, c), optional
+            The context of each item; None for the mean over the training contexts.
+        """
+        f = self.pairs
+        if not isinstance(f, UtilityDifference):
+            raise TypeError("the model has no utility")
+        return self._variances(len(items), lambda some: f.of_items(items[some]), contexts)
+
+    def _variances(
+        self,
+        n: int,
+        kernels_of: Callable[[slice], tuple[Float, Float]],
+        contexts: Float | None,
+    ) -> Float:
+        """Return the posterior variance at n places in contexts, shape (n,).
+
+        Parameters
+        ----------
+        n : int
+        kernels_of : callable
+            Returns the kernel of some places with training pairs, and with themselves, without that
+            of contexts.
+        contexts : ndarray of shape (n, c), optional
+            None for the mean over the training contexts.
+        """
+        variances = np.empty(n)
         step = max(1, _MOST_NUMBERS // len(self.pairs.left))
-        for start in range(0, len(left), step):
+        for start in range(0, n, step):
             some = slice(start, start + step)
-            cross = self.pairs.of_pairs(left[some], right[some])
-            prior = self.pairs.variances(left[some], right[some])
-            if contexts is not None:
-                of_contexts, own = self._of_contexts(contexts[some])
-                cross *= of_contexts
-                prior *= own
-            variances[some] = prior - self.known.forms(cross)
+            cross, prior = kernels_of(some)
+            of_contexts, own = self._of_contexts(None if contexts is None else contexts[some])
+            variances[some] = prior * own - self.known.forms(cross * of_contexts)
         # Negative only by rounding.
         return self.scale * np.maximum(variances, 0.0)
 

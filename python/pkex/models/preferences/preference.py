@@ -113,7 +113,7 @@ class Preference(BaseEstimator):
         check_n_jobs(self.n_jobs)
         pair_kernel = check_choice("pair_kernel", self.pair_kernel, get_args(PairKernelName))
         sides = Sides.of_fit(left, context)
-        items, others = sides.read_items(left, right)
+        items, others = sides.read_training_items(left, right)
         check_distinct(items.rows, others)
         of_pairs = checked_weights(weights, len(others), "left")
         kept = of_pairs > 0.0
@@ -141,7 +141,8 @@ class Preference(BaseEstimator):
     def _chosen(self, training: Training, loss: Loss) -> tuple[Training, float]:
         """Return the pairs with their kernels, and alpha, which are chosen if `alpha` is None."""
         if self.alpha is not None:
-            return training, checked_number("alpha", self.alpha, may_be_0=False)
+            alpha = checked_number("alpha", self.alpha, may_be_0=False, none_is_default=True)
+            return training, alpha
         pairs, alpha = most_likely(
             training.pairs,
             loss,
@@ -239,7 +240,9 @@ class Preference(BaseEstimator):
             )
         return PairPosterior.of(f, *self._posterior)
 
-    def utilities(self, items: ArrayLike, context: ArrayLike | None = None) -> Float:
+    def utilities(
+        self, items: ArrayLike, context: ArrayLike | None = None, return_std: bool = False
+    ) -> Float | tuple[Float, Float]:
         """Return the utility u of items, if ``pair_kernel="utility"``: f(a, b) = u(a) − u(b).
 
         Parameters
@@ -248,10 +251,15 @@ class Preference(BaseEstimator):
         context : array-like or DataFrame of shape (n, c), optional
             The context of each item. By default, the mean over the training contexts, if there are
             any.
+        return_std : bool, default False
+            Also return the posterior standard deviation of u, for models whose centers are all
+            training pairs. The prior of u has mean 0 and the covariance ``prior_scale_`` times the
+            kernel. Pairs do not determine the level of u, so the deviation does not decrease to 0.
+            For a difference of utilities, use the deviation of f.
 
         Returns
         -------
-        ndarray of shape (n,)
+        ndarray of shape (n,), or this and a second array
             Sort by it for a ranking. Only differences of utilities have a meaning.
 
         Raises
@@ -267,7 +275,11 @@ class Preference(BaseEstimator):
             )
         rows = sides.items.read(items, "items").rows
         contexts, numbers = _distinct_contexts(f, sides, context, rows)
-        return f.utilities(rows, self._in_contexts(f, contexts), numbers)
+        utilities = f.utilities(rows, self._in_contexts(f, contexts), numbers)
+        if not return_std:
+            return utilities
+        of_rows = None if contexts is None else contexts[numbers]
+        return utilities, np.sqrt(self._posterior_of(f).utility_variances(rows, of_rows))
 
     @property
     def _output_name(self) -> str | None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
-from pkex.errors import warn
+from pkex.errors import InputError, warn
 from pkex.explain.model_columns import ModelColumns
 from pkex.inputs.wording import counted, shown
 from pkex.tables.labels import Labels
@@ -65,6 +65,20 @@ class Sides:
         _check_rows(items.rows, others.rows, "right")
         _check_order(items.labels, others.labels)
         return items, others.rows
+
+    def read_training_items(self, left: Any, right: Any) -> tuple[Table, Float]:
+        """Read left and right items of `fit`, as `read_items`; y in place of right is an error."""
+        try:
+            return self.read_items(left, right)
+        except InputError as error:
+            is_vector = error.kind in ("vector", "documents")
+            if error.argument != "right" or not is_vector or self.items.number == 1:
+                raise
+            fix = (
+                "pass the items that left was compared with, in the columns of left, and y after "
+                "them: fit(left, right, y)"
+            )
+            raise error.with_fields(fix=fix) from None
 
     def read_contexts(self, context: Any, left: Float) -> Table | None:
         """Read the contexts of left items.

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.functions.kernel_sum import KernelSum
-from pkex.models.preferences.preferential import Preferential
+from pkex.models.preferences.preferential import Preferential, rowwise
 from pkex.typing import Float
 
 __all__ = ["UtilityDifference"]
@@ -80,6 +80,18 @@ class UtilityDifference(Preferential):
         differences[pairs, left], differences[pairs, right] = roots, -roots
         variance = PosteriorVariance(items, factor, self.kernel, scales=scale, roots=differences)
         return variance.grouped(players)
+
+    def of_items(self, items: Float) -> tuple[Float, Float]:
+        """Return the kernel of m items with the pairs, and with themselves, without contexts.
+
+        If u has the covariance k, they are the covariance of f with u, and the variance of u.
+
+        Returns
+        -------
+        tuple of ndarray of shape (n, m) and (m,)
+        """
+        cross = self.kernel(self.left, items) - self.kernel(self.right, items)
+        return cross, rowwise(self.kernel, items, items)
 
     def utilities(self, items: Float, coefficients: Float, numbers: NDArray[np.intp]) -> Float:
         """Return u of items, shape (n,).

@@ -181,7 +181,7 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
     def _alpha(self, subsets: Subsets) -> float:
         if self.alpha is None:
             return _ALPHA * subsets.mean_probability
-        return checked_number("alpha", self.alpha, may_be_0=True)
+        return checked_number("alpha", self.alpha, may_be_0=True, none_is_default=True)
 
     def _drawn(self, subsets: Subsets) -> list[Centers]:
         """Return random centers, grouped by their columns."""
@@ -223,7 +223,7 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
 
 def _checked_width(name: str, value: Any) -> float:
     """Return a positive number whose square neither vanishes nor overflows."""
-    found = checked_number(name, value, may_be_0=False)
+    found = checked_number(name, value, may_be_0=False, none_is_default=True)
     if not 1e-150 <= found <= 1e150:
         raise ValueError(f"{name} must be from 1e-150 to 1e150; got {value!r}")
     return found
