@@ -42,6 +42,15 @@ def test_variance_pair_by_pair(turns, add_row):
     add_row(what, "", spread(seconds, duration), "", "< 1 s on two cores")
 
 
+@pytest.mark.parametrize(("n", "kernel"), [(1000, RBF), (5000, RBF), (120, Matern)])
+def test_variance_without_a_background(turns, add_row, n, kernel):
+    model, _, X = process(n, kernel)
+    explainer = pkex.Explainer(model, target="variance")
+    (seconds,) = turns([Task(lambda: explainer.shap_values(X), ROWS)], seconds=5.0)
+    what = f"variance of a row, default value function, n = {n}, d = {D}: {kernel.__name__}"
+    add_row(what, "", spread(seconds, duration), "", "")
+
+
 def test_variance_coalition_by_coalition(turns, add_comparison):
     """Matérn's kernel is not a product."""
     tasks = []

@@ -10,6 +10,7 @@ use crate::absent::background_means::{BackgroundMeans, LastMeans, MeansOfPoints}
 use crate::absent::games::Games;
 use crate::absent::interventional::Interventional;
 use crate::absent::marginal::Marginal;
+use crate::absent::marginal_products::MarginalProducts;
 use crate::absent::neutral::Neutral;
 use crate::absent::squares::MarginalSquares;
 use crate::error::Error;
@@ -276,7 +277,7 @@ impl Expansion {
                 computation.of(&Games { evaluations, rows, absent }, settings)
             }
             ValueFunction::Marginal(background) => {
-                let absent = Marginal::new(background, None);
+                let absent = MarginalProducts::new(&evaluations, background)?;
                 computation.of(&Games { evaluations, rows, absent }, settings)
             }
             ValueFunction::MarginalOfPoints if expansion.count > 0 => {
@@ -284,7 +285,7 @@ impl Expansion {
                 let weights = Memory::default().filled(shape[0], 1.0 / shape[0] as f64, INPUT)?;
                 let rows_of_points = Matrix::of_shape(&points, shape);
                 let background = Background { rows: rows_of_points, weights: &weights };
-                let absent = Marginal::new(background, None);
+                let absent = MarginalProducts::new(&evaluations, background)?;
                 computation.of(&Games { evaluations, rows, absent }, settings)
             }
             // Without points there are no evaluations, and no means.

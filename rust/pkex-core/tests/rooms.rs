@@ -9,7 +9,7 @@ const ROOMS: &str = "
     error threads
     simd/        arithmetic level numbers lanes exp double sin sum
     memory settings matrix
-    quadrature/  rule bound measure free_end table
+    quadrature/  rule sample_rule bound measure free_end table
     game/        block spread scaling coalitions two_players sweep interactions coalitions_of_two
     game/        recursion series quantity supersets
     kernel/      product joint exponential matern overlap periodic gauss_sums gauss_transform median centering family players series
@@ -19,7 +19,8 @@ const ROOMS: &str = "
     variance/    games twice
     evaluations/ packed kind points quadratic_form single_factors products
     absent/      background factors contrast against point_means gaussian_means background_means product_means
-    absent/      games neutral interventional marginal squares
+    absent/      sample_rules node_means
+    absent/      games neutral interventional marginal marginal_products squares
     expansion
     sparse/      rows profiles tiles means own_factors marginal cell
     sparse/      compare fill add_up values selected_pairs expansion

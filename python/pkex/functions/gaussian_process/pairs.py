@@ -22,6 +22,7 @@ from pkex.functions.gaussian_process.latent import LatentVariance
 from pkex.functions.packing import Packing
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import Game
+from pkex.kernels import Term
 from pkex.kernels.factors import PackedTerm, has_mixtures, has_series
 from pkex.typing import Float
 
@@ -31,11 +32,13 @@ __all__ = ["MOST_PLAYERS", "VarianceReduction"]
 MOST_PLAYERS = 16
 # The largest accepted rounding error of sums that cancel, relative to the prior variance.
 _LARGEST_ROUNDING = 1e-7
-# The largest number of pairs, whose weights are stored; of games of pairs and background rows,
-# which take ten minutes; and of products in a kernel.
-_MOST_PAIRS = 50_000_000
+# The largest number of points, the weights of whose pairs are stored; of games of pairs and
+# background rows, which take ten minutes; and of products in a kernel.
+_MOST_POINTS = 10_000
 _MOST_GAMES = 10_000_000_000
 _MOST_TERMS = 500
+# Means of Gaussians of one column take the time of about as many background rows, or of fewer.
+_ROWS_OF_GAUSSIANS = 32
 
 
 class VarianceReduction:
@@ -142,8 +145,15 @@ class VarianceReduction:
         n_rows = 1
         if game.value_function != "neutral":
             n_rows = len(self._variance.points if game.background is None else game.background[0])
-        n_terms = len(self._packing.terms_at(self._packing.of_game(game)))
-        _check_size(len(self._variance.points), n_terms, n_rows)
+        terms = self._packing.terms_at(self._packing.of_game(game))
+        if game.is_marginal and self._are_gaussians(terms):
+            n_rows = min(n_rows, _ROWS_OF_GAUSSIANS)
+        _check_size(len(self._variance.points), len(terms), n_rows)
+
+    def _are_gaussians(self, terms: list[Term]) -> bool:
+        """Whether all factors are Gaussians of one column, which is a player of its own."""
+        families = {factor.family for term in terms for factor in term.factors}
+        return families <= {"rbf"} and len(np.unique(self._players)) == len(self._players)
 
     def _check_sums(self, X: Float, game: Game, known: Float, how: Computation) -> None:
         """Compare sums of values with the variance at rows, which is computed by solving."""
@@ -198,14 +208,14 @@ def _packed(
 def _check_size(n_points: int, n_terms: int, n_rows: int = 1) -> None:
     """Raise an error for too many pairs, or games of pairs and background rows."""
     evaluations = n_points * n_terms
-    pairs = evaluations * (evaluations + 1) // 2
-    if pairs <= _MOST_PAIRS and n_terms <= _MOST_TERMS and pairs * n_rows <= _MOST_GAMES:
+    games = evaluations * (evaluations + 1) // 2 * n_rows
+    if n_points <= _MOST_POINTS and n_terms <= _MOST_TERMS and games <= _MOST_GAMES:
         return
     of_rows = f" times {n_rows} background rows" if n_rows > 1 else ""
     raise UnsupportedModelError(
         f"the variance is a sum over pairs of {n_points} points times {n_terms} products of the "
-        f"kernel{of_rows}: {pairs * n_rows:.1e} games for each row; pkex supports up to "
-        f"{_MOST_PAIRS:.0e} pairs, {_MOST_GAMES:.0e} games and {_MOST_TERMS} products. Pass a "
+        f"kernel{of_rows}: {games:.1e} games for each row; pkex supports up to {_MOST_POINTS} "
+        f"points, {_MOST_GAMES:.0e} games and {_MOST_TERMS} products. Pass a "
         f"background: the interventional value function needs no pairs for up to {MOST_PLAYERS} "
         "features. Or fit the model on fewer rows, or with a kernel that is a product over "
         "features, such as RBF"

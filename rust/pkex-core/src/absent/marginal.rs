@@ -1,8 +1,6 @@
 //! Marginal games: absent features are drawn from the background independently of each other.
 //!
-//! In a sum over points, b is the mean of k(z, point) over background rows z. In a quadratic form,
-//! the absent factor of the product of p and q is the mean of k(z, p) k(z, q), and not the product
-//! of the means, because the game is the mean of the form (`squares` has the form of the means).
+//! In a sum over points, b is the mean of k(z, point) over background rows z.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,22 +11,19 @@ use crate::absent::background_means::{BackgroundMeans, MeanSums};
 use crate::absent::contrast::{Contrast, LOSS_OF_MEANS, in_lanes, mean_contrast};
 use crate::absent::factors::AbsentFactors;
 use crate::absent::games::{Absent, Alternatives};
-use crate::absent::product_means::ProductMeanSums;
 use crate::error::Error;
 use crate::evaluations::kind::Evaluations;
 use crate::evaluations::packed::RowPlace;
 use crate::evaluations::points::Points;
-use crate::evaluations::products::{MultiplyContrasts, MultiplyPresent, ProductBlock, Products};
-use crate::game::block::{Block, FactorCount};
+use crate::game::block::Block;
 use crate::game::spread::Spread;
 use crate::kernel::joint::Compared;
 use crate::kernel::linked_terms::KeptFactors;
 use crate::kernel::term::{ContrastOfPlayer, ContrastOfSeries, FillTerm, PackedTerm};
 use crate::memory::Memory;
 use crate::settings::Context;
-use crate::simd::lanes::{LANES, Lanes, map_lanes, zip_lanes};
+use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::sum::{Accumulator, AddWeighted};
-use crate::walk::triangle::EvaluationPlace;
 
 /// The values of background rows, each feature drawn independently.
 pub(crate) struct Marginal<'a> {
@@ -55,15 +50,15 @@ impl Alternatives for Marginal<'_> {}
 
 /// The means of a tile, unless they are kept, and the present factors of a block.
 #[derive(Debug, Default)]
-pub(crate) struct TileMeans<S> {
+pub(crate) struct TileMeans {
     first: usize,
     means: Vec<AbsentFactors>,
-    sums: S,
+    sums: MeanSums,
     present: Block,
 }
 
 impl<'a> Absent<Points<'a>> for Marginal<'_> {
-    type Cache = TileMeans<MeanSums>;
+    type Cache = TileMeans;
 
     fn preparation(&self) -> usize {
         if self.means.is_some() { 0 } else { self.background.rows.rows() }
@@ -122,60 +117,6 @@ impl<'a> Absent<Points<'a>> for Marginal<'_> {
             context.run(FillTerm { term, row: x, points, block: present });
             fill_block_against(present, absent, block, contrast, context)
         }
-    }
-}
-
-impl<'a> Absent<Products<'a>> for Marginal<'_> {
-    type Cache = TileMeans<ProductMeanSums>;
-
-    fn preparation(&self) -> usize {
-        self.background.rows.rows()
-    }
-
-    fn prepared_bytes(&self, _: &Products<'a>) -> usize {
-        // The factors, and the sums from which they are computed.
-        AbsentFactors::bytes(0) + 2 * size_of::<Accumulator>()
-    }
-
-    fn reserve(
-        &self,
-        products: &Products<'a>,
-        blocks: usize,
-        cache: &mut Self::Cache,
-        memory: &Memory,
-    ) -> Result<(), Error> {
-        let players = products.expansion.players();
-        cache.sums.reserve(products.expansion, blocks, memory)?;
-        cache.present.reserve(players, 0, memory)?;
-        let of_block = FactorCount::numbers(players);
-        AbsentFactors::reserve_all(&mut cache.means, blocks, of_block, memory)
-    }
-
-    fn prepare(
-        &self,
-        &Products { expansion, form }: &Products<'a>,
-        blocks: Range<usize>,
-        context: Context<'_>,
-        cache: &mut Self::Cache,
-    ) {
-        cache.first = blocks.start;
-        cache.sums.means((expansion, form), blocks, self.background, context, &mut cache.means);
-    }
-
-    fn fill(
-        &self,
-        products: &Products<'a>,
-        at: RowPlace<'_>,
-        block: &mut Block,
-        (factors, cache): (&mut <Products<'a> as Evaluations>::Cache, &mut Self::Cache),
-        context: Context<'_>,
-    ) -> Spread {
-        let TileMeans { first, means, present, .. } = cache;
-        let of = products.of_block(at.block);
-        let singles = products.singles(at, factors, context);
-        context.run(MultiplyPresent { singles, of, block: present });
-        let contrast = FromMeanProduct { absent: self, products, x: at.x, of, singles };
-        fill_block_against(present, &means[at.index - *first], block, &contrast, context)
     }
 }
 
@@ -239,59 +180,5 @@ impl FromMean<'_> {
     fn compared(&self, lane: usize, first: usize) -> Compared<'_> {
         let z = (self.absent.background.rows, first);
         Compared::Rows { x: self.x, z, point: (self.points, lane) }
-    }
-}
-
-/// The contrast that is the mean of k(x, p) k(x, q) − k(z, p) k(z, q) over background rows z.
-struct FromMeanProduct<'a> {
-    absent: &'a Marginal<'a>,
-    products: &'a Products<'a>,
-    x: &'a [f64],
-    of: ProductBlock<'a>,
-    /// The present factors of the one evaluation, and of its partners.
-    singles: [&'a Block; 2],
-}
-
-impl Contrast for FromMeanProduct<'_> {
-    fn loss(&self) -> f64 {
-        LOSS_OF_MEANS
-    }
-
-    fn of_player(&self, player: usize, wanted: &[bool; LANES], context: Context<'_>) -> Lanes {
-        let ProductBlock { partners, union } = self.of;
-        let places = union.places[player];
-        mean_contrast(wanted, self.absent.background, context, |lane, first| {
-            let place = EvaluationPlace { block: partners.others, lane };
-            let one = self.single(0, partners.one, places[0], first, context);
-            let others = self.single(1, place, places[1], first, context);
-            [context.run(MultiplyContrasts([one, others])), Lanes::ZERO]
-        })
-    }
-
-    fn of_series(&self, _: usize, _: &[bool; LANES], _: &mut [Lanes], _: Context<'_>) {
-        // Quadratic forms have no terms that are power series.
-    }
-}
-
-impl FromMeanProduct<'_> {
-    /// k(x, p), k(z, p) and k(x, p) − k(z, p) of a player at its place in one of the evaluations,
-    /// for background rows z from number `first`.
-    fn single(
-        &self,
-        which: usize,
-        EvaluationPlace { block, lane }: EvaluationPlace,
-        place: Option<usize>,
-        first: usize,
-        context: Context<'_>,
-    ) -> [Lanes; 3] {
-        let Some(player) = place else { return [Lanes::ONE, Lanes::ONE, Lanes::ZERO] };
-        let (term, points) = self.products.expansion.term_and_points(block);
-        let z = (self.absent.background.rows, first);
-        let compared = Compared::Rows { x: self.x, z, point: (points, lane) };
-        let [high, low] = context.run(ContrastOfPlayer { term, player, compared });
-        let difference = Lanes(zip_lanes(&high.0, &low.0, |high, low| high + low));
-        let present = self.singles[which].present[player].0[lane];
-        let absent = Lanes(map_lanes(&difference.0, |c| present - c));
-        [Lanes([present; LANES]), absent, difference]
     }
 }

@@ -17,7 +17,7 @@ use crate::kernel::term::FillTerm;
 use crate::memory::{FACTORS, Memory, saturating_product};
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, map_lanes, multiply_add_lanes};
+use crate::simd::lanes::{LANES, Lanes, map_lanes, multiply_add_lanes, zip_lanes};
 use crate::simd::level::Body;
 use crate::simd::sum::Accumulator;
 use crate::walk::triangle::EvaluationPlace;
@@ -32,7 +32,7 @@ const LEAST: f64 = 1e-150;
 
 /// The factors of a player between a background row and sixteen evaluations.
 #[derive(Clone, Copy, Debug)]
-struct RowFactors {
+pub(crate) struct RowFactors {
     /// The factor a.
     factor: Lanes,
     /// The weight of the row times a, and the weight times a − 1.
@@ -40,8 +40,9 @@ struct RowFactors {
 }
 
 impl RowFactors {
+    /// The factors of a row with a weight.
     #[inline(always)]
-    fn new(factor: &Lanes, less_one: &Lanes, weight: f64) -> Self {
+    pub fn new(factor: &Lanes, less_one: &Lanes, weight: f64) -> Self {
         let factor = Lanes(map_lanes(&factor.0, |a| if a.abs() < LEAST { 0.0 } else { a }));
         let weighted = [&factor, less_one].map(|lanes| Lanes(map_lanes(&lanes.0, |a| weight * a)));
         Self { factor, weighted }
@@ -263,6 +264,24 @@ fn add_product<A: Arithmetic, const W: usize>(
     }
 }
 
+/// The means of a a′ and of a a′ − 1, for a in one lane and a′ in sixteen, which come with
+/// Σ weight · (a′ − 1).
+pub(crate) struct MultiplyKept<'a> {
+    pub one: (&'a [RowFactors], usize),
+    pub others: (&'a [RowFactors], &'a Lanes),
+}
+
+impl Body for MultiplyKept<'_> {
+    type Output = [Lanes; 2];
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) -> [Lanes; 2] {
+        let Self { one: (one, lane), others: (others, less_one) } = self;
+        let [factor, partly] = products::<A, W>(one, lane, others);
+        [factor, Lanes(zip_lanes(&partly.0, &less_one.0, |a, b| a + b))]
+    }
+}
+
 /// Adds the products of the factors of kept rows.
 struct AddRows<'a> {
     form: &'a QuadraticForm,
@@ -282,11 +301,7 @@ impl Body for AddRows<'_> {
             // The products of two evaluation blocks, whose factors are in the cache.
             let partners = form.locate(index);
             let EvaluationPlace { block, lane } = partners.one;
-            let is_same = |&other: &usize| {
-                let other = form.locate(other);
-                (other.one.block, other.others) == (block, partners.others)
-            };
-            let lanes = (index..end).take_while(is_same).count();
+            let lanes = form.blocks_together(index..end);
             let places = &form.union(partners).places;
             let (of_blocks, rest) = sums.split_at_mut(lanes * places.len());
             let (one, others) = (kept.first_place(block), kept.first_place(partners.others));

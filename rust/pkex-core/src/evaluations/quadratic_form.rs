@@ -3,6 +3,8 @@
 //!
 //! An evaluation of a point is a term of the kernel between a row and the point.
 
+use std::ops::Range;
+
 use crate::error::Error;
 use crate::evaluations::packed::PackedExpansion;
 use crate::kernel::term::PackedTerm;
@@ -154,11 +156,33 @@ impl QuadraticForm {
         self.triangle.locate(index)
     }
 
+    /// How many of some blocks, from the first, are products of the same two evaluation blocks.
+    #[inline(always)]
+    pub fn blocks_together(&self, blocks: Range<usize>) -> usize {
+        let of = |index: usize| {
+            let Partners { one, others } = self.locate(index);
+            (one.block, others)
+        };
+        let first = of(blocks.start);
+        blocks.take_while(|&index| of(index) == first).count()
+    }
+
+    /// Each two terms whose evaluations are multiplied.
+    pub fn pairs_of_terms(&self) -> impl Iterator<Item = [usize; 2]> {
+        let terms = self.coefficients.len();
+        (0..terms).flat_map(move |second| (0..=second).map(move |first| [first, second]))
+    }
+
+    /// The players of two terms.
+    #[inline(always)]
+    pub fn union_of(&self, [first, second]: [usize; 2]) -> &Union {
+        &self.unions[first * self.coefficients.len() + second]
+    }
+
     /// The players of a block's terms.
     #[inline(always)]
     pub fn union(&self, partners: Partners) -> &Union {
-        let [first, second] = self.terms(partners);
-        &self.unions[first * self.coefficients.len() + second]
+        self.union_of(self.terms(partners))
     }
 
     /// The weights of a block's products in an output, times a share; 0 if another product stands for

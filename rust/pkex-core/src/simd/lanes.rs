@@ -8,7 +8,7 @@ use crate::simd::numbers::larger;
 pub const LANES: usize = 16;
 
 /// One number for each evaluation of a block, aligned to a cache line.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Default, Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
 pub struct Lanes(pub [f64; LANES]);
 

@@ -91,6 +91,9 @@ fn brute_force(coalition_values: &[f64], player: usize) -> f64 {
 fn values_of_quadratic_forms_equal_brute_force() {
     for (points, background, scale) in
         [(1, 1, 0.5), (5, 3, 0.05), (18, 2, 1.0), (5, 3, 20.0), (3, 71, 0.8)]
+            .into_iter()
+            // Means over many rows are sums over nodes, of one interval or several.
+            .chain([(3, 150, 3.0), (2, 150, 1.0), (3, 150, 0.25), (3, 400, 0.1), (2, 71, 1e-3)])
     {
         let (case, terms) = (Case::new(points, background, 2, scale), terms(scale));
         for kind in KINDS {
@@ -147,6 +150,26 @@ fn rows_that_nearly_agree_with_the_background_keep_their_digits() {
             // Linear up to the square of the step.
             assert!((value - doubled).abs() < 1e-8 * value.abs(), "{kind:?}: {value} {doubled}");
         }
+    }
+}
+
+#[test]
+fn means_over_many_rows_keep_their_digits_under_a_large_offset() {
+    let mut case = Case::new(20, 200, 2, 0.3);
+    let terms = terms(0.3);
+    let offset = 2.0_f64.powi(24);
+    let values = [0.0, offset].map(|offset| {
+        for numbers in [&mut case.points, &mut case.background, &mut case.rows] {
+            for number in numbers {
+                // Few digits, so that the offset is added without rounding.
+                *number = (*number * 2.0_f64.powi(20)).round() * 2.0_f64.powi(-20) + offset;
+            }
+        }
+        explain(&case, &terms, case.game(Kind::Marginal), &Settings::default())
+    });
+    let size = values[0].iter().fold(0.0_f64, |size, value| size.max(value.abs()));
+    for (value, shifted) in values[0].iter().zip(&values[1]) {
+        assert!((value - shifted).abs() < 1e-14 * size, "{value} {shifted}");
     }
 }
 

@@ -1,0 +1,162 @@
+//! Gauss rules for the means of products of two Gaussian kernels over background rows, column by
+//! column.
+//!
+//! A product of two Gaussians is one of rate c = √(a² + b²), times a number up to 1. On an interval
+//! of half its width T/c, it is a polynomial up to 10⁻¹⁷: on the ellipse around the interval with
+//! the semiaxes (ρ ± 1/ρ) T/(2c), it is at most exp(T² (ρ − 1/ρ)²/4), so the error of m nodes is at
+//! most 4 ρ^(1−2m)/(ρ − 1) times this (Trefethen 2019, theorem 19.3).
+
+use crate::absent::background::Background;
+use crate::error::Error;
+use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::quadratic_form::QuadraticForm;
+use crate::kernel::term::PackedTerm;
+use crate::memory::{INPUT, Memory};
+use crate::quadrature::sample_rule::{Node, add_gauss_rule, distinct};
+
+/// The nodes of an interval for T up to ½, 1, 2 and 4: the error bound is below 10⁻¹⁷. For larger T,
+/// the column is cut into intervals with T = 4.
+const NODES: [usize; 4] = [10, 14, 20, 32];
+/// More levels have all rows as nodes.
+const MOST_LEVELS: usize = 40;
+
+/// The rules of all columns.
+pub(crate) struct SampleRules {
+    columns: Vec<ColumnRules>,
+}
+
+/// The rules of a column by level: level l is for T up to 2^(l−1), empty if it is not needed.
+#[derive(Default)]
+struct ColumnRules {
+    radius: f64,
+    levels: Vec<Vec<Node>>,
+}
+
+impl SampleRules {
+    /// The rules for the products of a form; `None` unless all factors are Gaussians of one
+    /// column, and weights are not negative.
+    pub fn new(
+        (expansion, form): (&PackedExpansion, &QuadraticForm),
+        background: Background<'_>,
+    ) -> Result<Option<Self>, Error> {
+        let terms = &expansion.kernel.terms;
+        let is_gaussian = |term: &PackedTerm| term.gaussians.len() == term.players.len();
+        let are_positive = background.weights.iter().all(|&weight| weight >= 0.0);
+        if !are_positive || !terms.iter().all(is_gaussian) {
+            return Ok(None);
+        }
+        let mut needed = vec![[false; MOST_LEVELS]; expansion.columns()];
+        let mut rules = Self::of_columns(background)?;
+        for [first, second] in form.pairs_of_terms() {
+            let union = form.union_of([first, second]);
+            for player in 0..union.players.len() {
+                let places = union.places[player];
+                let Some(of) = Gaussians::of([&terms[first], &terms[second]], places) else {
+                    return Ok(None);
+                };
+                needed[of.column][rules.level(of)] = true;
+            }
+        }
+        for (column, needed) in needed.iter().enumerate() {
+            rules.columns[column].fill(entries(background, column)?, needed)?;
+        }
+        Ok(Some(rules))
+    }
+
+    /// The columns' ranges, without rules.
+    fn of_columns(background: Background<'_>) -> Result<Self, Error> {
+        let mut columns = Vec::new();
+        for column in 0..background.rows.columns() {
+            let entries = entries(background, column)?;
+            let ends = entries.first().zip(entries.last());
+            let radius = ends.map_or(0.0, |(first, last)| last.center / 2.0 - first.center / 2.0);
+            columns.push(ColumnRules { radius, levels: Vec::new() });
+        }
+        Ok(Self { columns })
+    }
+
+    /// The level of the rule for a product.
+    pub fn level(&self, of: Gaussians) -> usize {
+        let [one, other] = of.rates;
+        let reach = (one * one + other * other).sqrt() * self.columns[of.column].radius;
+        let mut most = 0.5;
+        let fits = |_: &usize| {
+            let fits = reach <= most;
+            most *= 2.0;
+            fits
+        };
+        (0..MOST_LEVELS - 1).find(fits).unwrap_or(MOST_LEVELS - 1)
+    }
+
+    /// The nodes of a column at a level.
+    pub fn nodes(&self, column: usize, level: usize) -> &[Node] {
+        &self.columns[column].levels[level]
+    }
+
+    /// The largest number of nodes of a rule.
+    pub fn most_nodes(&self) -> usize {
+        self.columns.iter().flat_map(|column| &column.levels).map(Vec::len).max().unwrap_or(0)
+    }
+}
+
+impl ColumnRules {
+    /// Computes the needed rules, from the finest.
+    fn fill(&mut self, entries: Vec<Node>, needed: &[bool; MOST_LEVELS]) -> Result<(), Error> {
+        self.levels.resize_with(MOST_LEVELS, Vec::new);
+        // A rule on a whole column has the sums of polynomials from which coarser rules are found.
+        let mut sample = entries;
+        for level in (0..MOST_LEVELS).rev().filter(|&level| needed[level]) {
+            let (mut rule, mut rest) = (Vec::new(), &sample[..]);
+            let halvings = level.saturating_sub(NODES.len() - 1);
+            let width = 2.0 * self.radius / libm::exp2(halvings as f64);
+            while let Some(first) = rest.first() {
+                let is_near = |entry: &Node| halvings == 0 || entry.center - first.center <= width;
+                let own = if level == MOST_LEVELS - 1 { 1 } else { rest.partition_point(is_near) };
+                let (near, others) = rest.split_at(own.max(1));
+                add_gauss_rule(near, NODES[level.min(NODES.len() - 1)], &mut rule)?;
+                rest = others;
+            }
+            if halvings == 0 {
+                sample.clone_from(&rule);
+            }
+            self.levels[level] = rule;
+        }
+        Ok(())
+    }
+}
+
+/// The distinct entries of a background's column.
+fn entries(background: Background<'_>, column: usize) -> Result<Vec<Node>, Error> {
+    let mut entries = Vec::new();
+    Memory::default().reserve(&mut entries, background.weights.len(), INPUT)?;
+    let weighted = |(row, &weight): (usize, &f64)| Node {
+        center: background.rows.row(row)[column],
+        offset: 0.0,
+        weight,
+    };
+    entries.extend(background.weights.iter().enumerate().map(weighted));
+    Ok(distinct(entries))
+}
+
+/// Two Gaussian kernels of a column; one with rate 0 is 1.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gaussians {
+    pub column: usize,
+    pub rates: [f64; 2],
+}
+
+impl Gaussians {
+    /// The factors of two terms at a player's places among theirs; `None` if they compare different
+    /// columns.
+    pub fn of(terms: [&PackedTerm; 2], places: [Option<usize>; 2]) -> Option<Self> {
+        let [one, other] = [0, 1].map(|i| places[i].map(|place| terms[i].gaussians[place]));
+        match (one, other) {
+            (Some((column, rate)), Some((second, of_second))) => {
+                (column == second).then_some(Self { column, rates: [rate, of_second] })
+            }
+            (Some((column, rate)), None) => Some(Self { column, rates: [rate, 0.0] }),
+            (None, Some((column, rate))) => Some(Self { column, rates: [0.0, rate] }),
+            (None, None) => None,
+        }
+    }
+}
