@@ -29,7 +29,7 @@ BODIES = {
     "game::series::OfSeries": 0,
     "walk::cell::Reduce": 2,
     "game::quantity::AddValues": 0,
-    "sample::accumulate::Accumulate": 4,
+    "sample::accumulate::Accumulate": 12,
     "absent::point_means::AddPairsOfPoints": 0,
     "simd::sum::AddWeighted": 0,
     "coalitions::all::Multiply": 0,

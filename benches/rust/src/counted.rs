@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use pkex_core::{
     Background, Classes, Coalitions, Density, Error, Expansion, Factor, Family, Matrix, Measure,
     Method, PairProblem, PairSigmoids, Players, Settings, TargetWeights, Term, ValueFunction,
-    Weighting,
+    VarianceGames, Weighting,
 };
 
 /// A computation of any size; it returns the number of factors (players × evaluations) it has.
@@ -34,7 +34,7 @@ const ROWS: [usize; 2] = [2, 6];
 const SAMPLE: [usize; 2] = [128, 256];
 
 /// All computations.
-pub const CASES: [Case; 17] = [
+pub const CASES: [Case; 18] = [
     Case { name: "neutral, 20 features", sizes: ROWS, run: |n, s| neutral(20, 1, n, s) },
     Case { name: "neutral, 100 features", sizes: ROWS, run: |n, s| neutral(100, 1, n, s) },
     Case { name: "neutral, 500 features", sizes: ROWS, run: |n, s| neutral(500, 1, n, s) },
@@ -56,6 +56,7 @@ pub const CASES: [Case; 17] = [
     Case { name: "MMD, marginal, 20 features", sizes: SAMPLE, run: |n, s| mmd(true, n, s) },
     Case { name: "MMD, neutral, 20 features", sizes: SAMPLE, run: |n, s| mmd(false, n, s) },
     Case { name: "HSIC, marginal, 20 features", sizes: SAMPLE, run: hsic },
+    Case { name: "variance of 20 inputs", sizes: SAMPLE, run: variance },
 ];
 
 /// Expansion points of an explanation.
@@ -214,6 +215,28 @@ fn hsic(rows: usize, settings: &Settings) -> f64 {
         takes_halves: [true, true],
     });
     pairs(rows, true, weighting, settings)
+}
+
+/// Shapley effects of a sum of products, and the products of two evaluations × inputs. Inputs have
+/// deviations at eight nodes, as Gaussian kernels of inputs with a known distribution have.
+fn variance(evaluations: usize, settings: &Settings) -> f64 {
+    const INPUTS: usize = 20;
+    const NODES: usize = 8;
+    let starts: [usize; INPUTS + 1] = std::array::from_fn(|input| NODES * input);
+    let means: Vec<f64> =
+        numbers(8, evaluations * INPUTS).iter().map(|number| 0.75 + 0.25 * number).collect();
+    let deviations: Vec<f64> =
+        numbers(9, evaluations * INPUTS * NODES).iter().map(|number| 0.125 * number).collect();
+    let weights = numbers(10, evaluations);
+    let games = expect(VarianceGames::new(
+        Matrix::of_shape(&means, [evaluations, INPUTS]),
+        (Matrix::of_shape(&deviations, [evaluations, NODES * INPUTS]), &starts),
+        Matrix::of_shape(&weights, [evaluations, 1]),
+        &Players::columns(INPUTS),
+    ));
+    let effects = (1, &Measure::Density(Density::UNIFORM));
+    black_box(expect(games.interactions(effects, settings, &mut go_on)));
+    (evaluations * (evaluations + 1) / 2 * INPUTS) as f64
 }
 
 /// Sums over all pairs of rows, and returns pairs × features.

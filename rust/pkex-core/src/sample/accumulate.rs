@@ -1,8 +1,9 @@
 //! Adds the pairs of some rows and a block to all running sums.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 
-use crate::sample::layout::MOST_ROWS_TOGETHER;
+use crate::sample::layout::{Layout, MOST_ROWS_TOGETHER};
 use crate::sample::packed::PackedPairs;
 use crate::sample::self_pairs::SelfPairsOfBlock;
 use crate::sample::weights::PackedWeights;
@@ -20,6 +21,46 @@ pub(crate) struct Accumulate<'a> {
     pub workspace: &'a mut PairWorkspace,
 }
 
+/// Which sums the pairs of a row and a block are added to, and how.
+trait Kind {
+    /// Whether pairs have weights, or some lanes hold no pair; otherwise all weights are 1.
+    const WEIGHTED: bool;
+    /// Whether weights depend on a target: there are plain sums of rows and columns, and no squares.
+    const TARGET: bool;
+    /// Whether halves of the pairs of rows with themselves are subtracted.
+    const HALVES: bool = false;
+}
+
+struct Unweighted;
+
+impl Kind for Unweighted {
+    const WEIGHTED: bool = false;
+    const TARGET: bool = false;
+}
+
+struct Weighted;
+
+impl Kind for Weighted {
+    const WEIGHTED: bool = true;
+    const TARGET: bool = false;
+}
+
+struct ByTarget;
+
+impl Kind for ByTarget {
+    const WEIGHTED: bool = true;
+    const TARGET: bool = true;
+}
+
+/// Another kind, with halves.
+struct WithHalves<K>(PhantomData<K>);
+
+impl<K: Kind> Kind for WithHalves<K> {
+    const WEIGHTED: bool = K::WEIGHTED;
+    const TARGET: bool = K::TARGET;
+    const HALVES: bool = true;
+}
+
 impl Body for Accumulate<'_> {
     type Output = ();
 
@@ -27,11 +68,11 @@ impl Body for Accumulate<'_> {
     fn run<A: Arithmetic, const W: usize>(mut self) {
         let rows = 0..self.count;
         match self.packed.weights {
-            PackedWeights::Target(_) => self.add::<A, W, true, true>(rows),
+            PackedWeights::Target(_) => self.add::<A, ByTarget, W>(rows),
             PackedWeights::One if self.of(&rows).iter().all(|pairs| pairs.mask.is_none()) => {
-                self.add::<A, W, false, false>(rows);
+                self.add::<A, Unweighted, W>(rows);
             }
-            _ => self.add::<A, W, true, false>(rows),
+            _ => self.add::<A, Weighted, W>(rows),
         }
     }
 }
@@ -41,106 +82,171 @@ impl Accumulate<'_> {
         &self.workspace.pairs[rows.clone()]
     }
 
-    /// Adds some rows, several at once if all of their values are in their blocks. Unless
-    /// `WEIGHTED`, all lanes hold a pair, and all weights are 1. With a `TARGET`, there are plain
-    /// sums of rows and columns, and no squares.
+    /// Adds some rows, several at once if all of their values are in their blocks.
     #[inline(always)]
-    fn add<A: Arithmetic, const W: usize, const WEIGHTED: bool, const TARGET: bool>(
-        &mut self,
-        rows: Range<usize>,
-    ) {
+    fn add<A: Arithmetic, K: Kind, const W: usize>(&mut self, rows: Range<usize>) {
         let takes_halves = self.packed.own.is_some();
         let mut start = rows.start;
         while start < rows.end {
             let end = start + MOST_ROWS_TOGETHER;
             if end > rows.end || !self.of(&(start..end)).iter().all(|pairs| pairs.is_in_block) {
-                self.add_rows::<A, W, WEIGHTED, TARGET, true, 1>(start);
+                self.add_rows::<A, WithHalves<K>, W, 1>(start);
                 start += 1;
                 continue;
             }
             if takes_halves {
-                self.add_rows::<A, W, WEIGHTED, TARGET, true, MOST_ROWS_TOGETHER>(start);
+                self.add_rows::<A, WithHalves<K>, W, MOST_ROWS_TOGETHER>(start);
             } else {
-                self.add_rows::<A, W, WEIGHTED, TARGET, false, MOST_ROWS_TOGETHER>(start);
+                self.add_rows::<A, K, W, MOST_ROWS_TOGETHER>(start);
             }
             start = end;
         }
     }
 
-    /// Adds `ROWS` rows. If they are more than one, their values are in their blocks, and halves
-    /// are subtracted only with `HALVES`. The sums of a column stay in registers.
+    /// Adds `ROWS` rows. If they are more than one, their values are in their blocks. The sums of a
+    /// column stay in registers.
     #[inline(always)]
-    fn add_rows<
-        A: Arithmetic,
-        const W: usize,
-        const WEIGHTED: bool,
-        const TARGET: bool,
-        const HALVES: bool,
-        const ROWS: usize,
-    >(
+    fn add_rows<A: Arithmetic, K: Kind, const W: usize, const ROWS: usize>(
         &mut self,
         start: usize,
     ) {
         let Self { packed, at, ref mut workspace, .. } = *self;
         let PairWorkspace { pairs, octet, rows, columns, univariate, squares, .. } = workspace;
         let layout = &packed.layout;
-        let players = layout.players;
+        let exchanges = K::TARGET && packed.weights.exchanges();
         let pairs: [ValuesOfRow<'_>; ROWS] =
             std::array::from_fn(|row| ValuesOfRow::new(packed, at, &pairs[start + row]));
         let mut rows = rows[start * layout.in_row..].chunks_exact_mut(layout.in_row);
-        let mut rows: [[&mut [Lanes]; 2]; ROWS] = std::array::from_fn(|_| {
-            let (weighted, plain) = rows.next().unwrap_or_default().split_at_mut(players);
-            [&mut weighted[..players], plain]
-        });
-        let exchanges = TARGET && packed.weights.exchanges();
+        let mut rows: [RowSums<'_>; ROWS] =
+            std::array::from_fn(|_| RowSums::new(layout, rows.next().unwrap_or_default()));
         let columns = &mut columns[at.index * layout.in_column..][..layout.in_column];
-        let (columns, columns_plain) = columns.split_at_mut(layout.column_plain.start);
-        let plain = if TARGET { columns_plain } else { squares };
-        let (plain, univariate) = (&mut plain[..players], &mut univariate[..players]);
-        for player in 0..players {
-            let column = layout.column_weighted.start + player;
-            let column_univariate = (!exchanges && !layout.univariate.is_empty())
-                .then_some(layout.univariate.start + player);
+        let mut columns = Columns::new::<K>(layout, columns, squares, univariate);
+        for player in 0..layout.players {
             for part in 0..LANES / W {
-                let mut of_column: [f64; W] = *columns[column].part(part);
-                let mut of_plain: [f64; W] = *plain[player].part(part);
-                let mut of_all: [f64; W] = *univariate[player].part(part);
-                let mut of_group: [f64; W] =
-                    column_univariate.map_or([0.0; W], |column| *columns[column].part(part));
+                let mut sums = columns.load::<W>(player, part);
                 for row in 0..ROWS {
-                    let (pairs, [weighted, plain]) = (&pairs[row], &mut rows[row]);
-                    let [gamma, alone] = pairs.at::<A, W, WEIGHTED, HALVES, ROWS>(player, part);
-                    let weight = if WEIGHTED { *pairs.of.weight.part(part) } else { [1.0; W] };
-                    let of_row = weighted[player].part_mut(part);
-                    *of_row = multiply_add_lanes::<A, W>(of_row, &gamma, &weight);
-                    of_column = multiply_add_lanes::<A, W>(&of_column, &gamma, &weight);
-                    of_all = multiply_add_lanes::<A, W>(&of_all, &alone, &weight);
-                    if column_univariate.is_some() {
-                        of_group = multiply_add_lanes::<A, W>(&of_group, &alone, &weight);
-                    }
-                    if TARGET {
-                        let of_row = plain[player].part_mut(part);
-                        *of_row = zip_lanes(of_row, &gamma, |sum, gamma| sum + gamma);
-                        of_plain = zip_lanes(&of_plain, &gamma, |sum, gamma| sum + gamma);
-                    } else {
-                        of_plain = multiply_add_lanes::<A, W>(&of_plain, &gamma, &gamma);
-                    }
+                    let (pairs, row) = (&pairs[row], &mut rows[row]);
+                    let values = pairs.at::<A, K, W, ROWS>(player, part);
+                    let weight = if K::WEIGHTED { *pairs.of.weight.part(part) } else { [1.0; W] };
+                    row.add::<A, K, W>((player, part), &values[0], &weight);
+                    sums.add::<A, K>(&values, &weight);
                     if exchanges {
                         let octet = octet.values_of(pairs.of.row);
-                        *octet[player].part_mut(part) = gamma;
-                        if !layout.univariate.is_empty() {
-                            *octet[layout.univariate.start + player].part_mut(part) = alone;
+                        *octet[player].part_mut(part) = values[0];
+                        if let Some(univariate) = octet.get_mut(layout.univariate.start + player) {
+                            *univariate.part_mut(part) = values[1];
                         }
                     }
                 }
-                *columns[column].part_mut(part) = of_column;
-                *plain[player].part_mut(part) = of_plain;
-                *univariate[player].part_mut(part) = of_all;
-                if let Some(column) = column_univariate {
-                    *columns[column].part_mut(part) = of_group;
-                }
+                columns.store(player, part, &sums);
             }
         }
+    }
+}
+
+/// The sums of a row, for each player.
+struct RowSums<'a> {
+    weighted: &'a mut [Lanes],
+    /// Empty without a target.
+    plain: &'a mut [Lanes],
+}
+
+impl<'a> RowSums<'a> {
+    #[inline(always)]
+    fn new(layout: &Layout, sums: &'a mut [Lanes]) -> Self {
+        let (weighted, plain) = sums.split_at_mut(layout.row_plain.start);
+        Self { weighted: &mut weighted[..layout.players], plain }
+    }
+
+    #[inline(always)]
+    fn add<A: Arithmetic, K: Kind, const W: usize>(
+        &mut self,
+        (player, part): (usize, usize),
+        gamma: &[f64; W],
+        weight: &[f64; W],
+    ) {
+        let weighted = self.weighted[player].part_mut(part);
+        *weighted = multiply_add_lanes::<A, W>(weighted, gamma, weight);
+        if K::TARGET {
+            let plain = self.plain[player].part_mut(part);
+            *plain = zip_lanes(plain, gamma, |sum, gamma| sum + gamma);
+        }
+    }
+}
+
+/// The sums of the columns of a block and of all pairs, for each player.
+struct Columns<'a> {
+    weighted: &'a mut [Lanes],
+    /// Sums of γ with a target, of γ² without.
+    plain: &'a mut [Lanes],
+    /// The univariate values of all pairs.
+    univariate: &'a mut [Lanes],
+    /// The univariate values of groups; empty if they are not summed, or if octets exchange
+    /// targets, whose sums are those of `octets`.
+    of_groups: &'a mut [Lanes],
+}
+
+impl<'a> Columns<'a> {
+    #[inline(always)]
+    fn new<K: Kind>(
+        layout: &Layout,
+        columns: &'a mut [Lanes],
+        squares: &'a mut [Lanes],
+        univariate: &'a mut [Lanes],
+    ) -> Self {
+        let players = layout.players;
+        let (columns, plain) = columns.split_at_mut(layout.column_plain.start);
+        let (weighted, of_groups) = columns[layout.column_weighted.start..].split_at_mut(players);
+        Self {
+            weighted,
+            plain: &mut (if K::TARGET { plain } else { squares })[..players],
+            univariate: &mut univariate[..players],
+            of_groups,
+        }
+    }
+
+    #[inline(always)]
+    fn load<const W: usize>(&self, player: usize, part: usize) -> ColumnSums<W> {
+        ColumnSums {
+            weighted: *self.weighted[player].part(part),
+            plain: *self.plain[player].part(part),
+            univariate: *self.univariate[player].part(part),
+            of_groups: self.of_groups.get(player).map(|sums| *sums.part(part)),
+        }
+    }
+
+    #[inline(always)]
+    fn store<const W: usize>(&mut self, player: usize, part: usize, sums: &ColumnSums<W>) {
+        *self.weighted[player].part_mut(part) = sums.weighted;
+        *self.plain[player].part_mut(part) = sums.plain;
+        *self.univariate[player].part_mut(part) = sums.univariate;
+        if let Some(of_groups) = &sums.of_groups {
+            *self.of_groups[player].part_mut(part) = *of_groups;
+        }
+    }
+}
+
+/// The sums of one player in [`Columns`].
+struct ColumnSums<const W: usize> {
+    weighted: [f64; W],
+    plain: [f64; W],
+    univariate: [f64; W],
+    of_groups: Option<[f64; W]>,
+}
+
+impl<const W: usize> ColumnSums<W> {
+    #[inline(always)]
+    fn add<A: Arithmetic, K: Kind>(&mut self, [gamma, alone]: &[[f64; W]; 2], weight: &[f64; W]) {
+        self.weighted = multiply_add_lanes::<A, W>(&self.weighted, gamma, weight);
+        self.univariate = multiply_add_lanes::<A, W>(&self.univariate, alone, weight);
+        if let Some(of_groups) = &mut self.of_groups {
+            *of_groups = multiply_add_lanes::<A, W>(of_groups, alone, weight);
+        }
+        self.plain = if K::TARGET {
+            zip_lanes(&self.plain, gamma, |sum, gamma| sum + gamma)
+        } else {
+            multiply_add_lanes::<A, W>(&self.plain, gamma, gamma)
+        };
     }
 }
 
@@ -183,13 +289,7 @@ impl<'a> ValuesOfRow<'a> {
     /// The values of a player in some lanes, 0 in lanes that hold no pair: values of a row with
     /// itself may be infinite.
     #[inline(always)]
-    fn at<
-        A: Arithmetic,
-        const W: usize,
-        const WEIGHTED: bool,
-        const HALVES: bool,
-        const ROWS: usize,
-    >(
+    fn at<A: Arithmetic, K: Kind, const W: usize, const ROWS: usize>(
         &self,
         player: usize,
         part: usize,
@@ -204,11 +304,13 @@ impl<'a> ValuesOfRow<'a> {
                 map_lanes(c, |c| univariate[player] * c),
             ];
         }
-        if HALVES {
+        if K::HALVES {
             own.take_halves::<A, W>((player, part), &mut values[0]);
             own.take_halves::<A, W>((omega.len() + player, part), &mut values[1]);
         }
-        if WEIGHTED && let Some(mask) = &of.mask {
+        if K::WEIGHTED
+            && let Some(mask) = &of.mask
+        {
             for values in &mut values {
                 *values = zip_lanes(values, mask.part(part), or_zero);
             }
