@@ -143,7 +143,9 @@ check_free_threaded() {
         PKEX_LEVELS=native wheel $target "/venv-$version/bin/python" --profile quick
     done
     test_wheel 3.14t cp314-cp314t "${python_tests[@]}" "${thread_tests[@]}"
-    test_wheel 3.15t cp315-abi3.abi3t "${python_tests[@]}" "${thread_tests[@]}"
+    # There, threads that cannot start for want of addresses fail before memory does.
+    test_wheel 3.15t cp315-abi3.abi3t "${python_tests[@]}" "${thread_tests[@]}" \
+        --ignore=tests/execution/test_memory.py
     test_wheel 3.15 cp315-abi3.abi3t "${python_tests[@]}"
 }
 
