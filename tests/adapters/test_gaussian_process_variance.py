@@ -474,6 +474,18 @@ def test_too_many_pairs_and_background_rows_are_refused_with_their_number(monkey
         pkex.Explainer(model, BACKGROUND, **options)
 
 
+@pytest.mark.parametrize("kernel", ["matern", "the usual"])
+def test_blocks_of_background_rows_and_coalitions_do_not_change_values(monkeypatch, kernel):
+    model = fitted(KERNELS[kernel])
+    explainer = pkex.Explainer(model, BACKGROUND, target="variance")
+    expected, base = explainer.shap_values(X[:2]), explainer.expected_value
+    monkeypatch.setattr(latent, "_TILE", 2 * 60)
+    monkeypatch.setattr(latent, "_BLOCK", 6)
+    in_parts = pkex.Explainer(model, BACKGROUND, target="variance")
+    np.testing.assert_allclose(in_parts.shap_values(X[:2]), expected, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(in_parts.expected_value, base, rtol=0, atol=1e-14)
+
+
 def test_neutral_worths_are_solved_for_together(monkeypatch):
     model = fitted(KERNELS["matern"])
     explainer = pkex.Explainer(model, target="variance", value_function="neutral")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pkex.kernels.domain import Domain
 from pkex.kernels.family import Factor, PackedFactor
+from pkex.kernels.mixing import Mixing, mixed_rows
 from pkex.kernels.series import PackedSeries, Series
 from pkex.typing import Float
 
@@ -45,6 +46,15 @@ class Mixed(Factor, ABC):
     @abstractmethod
     def product(self, left: Float, right: Float) -> Float:
         """Return the function for all pairs of rows, of shape (n, m)."""
+
+    def mixing(self, row: Float, background: Float, points: Float) -> Mixing:
+        """Return the function that maps coalitions to values between mixed rows and points."""
+
+        def values(members: NDArray[np.bool_]) -> Float:
+            products = self.product(mixed_rows(row, background, members), points)
+            return products.reshape(len(members), len(background), len(points))
+
+        return values
 
     @abstractmethod
     def unit(self, domain: Domain) -> float:
@@ -119,6 +129,29 @@ class Term:
         if self.series is not None:
             product *= self.series.evaluated(left, right)
         return product
+
+    def mixing(self, row: Float, background: Float, points: Float) -> Mixing:
+        """Return the function that maps coalitions to the term between mixed rows and points.
+
+        Parameters
+        ----------
+        row : ndarray of shape (d,)
+        background : ndarray of shape (n, d)
+        points : ndarray of shape (m, d)
+        """
+        mixings = [factor.mixing(row, background, points) for factor in self.factors]
+
+        def values(members: NDArray[np.bool_]) -> Float:
+            shape = (len(members), len(background), len(points))
+            product = np.full(shape, self.coefficient)
+            for mixing in mixings:
+                product *= mixing(members)
+            if self.series is not None:
+                mixed = mixed_rows(row, background, members)
+                product *= self.series.evaluated(mixed, points).reshape(shape)
+            return product
+
+        return values
 
     def magnitude(self, left: Float, right: Float) -> Float:
         """Return the scale of the rounding errors in the term, of shape (n, m)."""

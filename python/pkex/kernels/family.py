@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.inputs.choices import check_choice
+from pkex.kernels.mixing import Mixing, combining
 from pkex.typing import Float
 
 __all__ = ["FAMILIES", "Factor", "Family", "PackedFactor", "add_family"]
@@ -117,6 +118,19 @@ class Factor:
         for _, values in self.evaluated(left, right):
             product *= values
         return product
+
+    def mixing(self, row: Float, background: Float, points: Float) -> Mixing:
+        """Return the function that maps coalitions to products between mixed rows and points.
+
+        Parameters
+        ----------
+        row : ndarray of shape (d,)
+        background : ndarray of shape (n, d)
+        points : ndarray of shape (m, d)
+        """
+        own = [values[0] for _, values in self.evaluated(row[None], points)]
+        others = [values for _, values in self.evaluated(background, points)]
+        return combining(self.columns, own, others, np.multiply)
 
     def evaluated(self, left: Float, right: Float) -> Iterator[tuple[int, Float]]:
         """Yield each column's number and its factors for all pairs of rows, of shape (n, m)."""

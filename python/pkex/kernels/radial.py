@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from numbers import Real
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from pkex.kernels.base import Kernel
 from pkex.kernels.domain import Domain
@@ -16,6 +16,7 @@ from pkex.kernels.factors import Mixed, Term
 from pkex.kernels.family import Factor
 from pkex.kernels.gaussian_sums import gaussian_sum
 from pkex.kernels.length_scales import checked_length_scale, converting_gamma, over_features
+from pkex.kernels.mixing import Mixing, combining
 from pkex.kernels.mixtures import (
     MaternMixture,
     Mixture,
@@ -77,23 +78,39 @@ class Radial(Mixed):
             return None
         return replace(self, mixture=product_of(self.mixture, other.mixture, ratio * ratio))
 
-    def squares(self, left: Float, right: Float) -> Float:
-        """Return the squared distances in units of the length-scales, of shape (n, m)."""
-        squares = np.zeros((len(left), len(right)))
-        step = max(1, _TILE // max(1, len(right)))
-        for start in range(0, len(left), step):
-            tile = slice(start, start + step)
-            for column, (scale,) in zip(self.columns.tolist(), self.parameters, strict=True):
-                with np.errstate(over="ignore"):
-                    differences = left[tile, column, None] - right[:, column]
-                    differences /= scale
-                    differences *= differences
-                    squares[tile] += differences
-        return squares
+    def squares(self, left: Float, right: Float) -> Iterator[Float]:
+        """Yield the squared differences in each column, in units of its length-scale, (n, m)."""
+        for column, (scale,) in zip(self.columns.tolist(), self.parameters, strict=True):
+            with np.errstate(over="ignore"):
+                differences = left[:, column, None] - right[:, column]
+                differences /= scale
+                differences *= differences
+            yield differences
 
     def product(self, left: Float, right: Float) -> Float:
         """Return the function for all pairs of rows, of shape (n, m)."""
-        return self.mixture.value(self.squares(left, right))
+        values = np.empty((len(left), len(right)))
+        step = max(1, _TILE // max(1, len(right)))
+        for start in range(0, len(left), step):
+            tile = left[start : start + step]
+            squares = np.zeros((len(tile), len(right)))
+            for of_column in self.squares(tile, right):
+                squares += of_column
+            values[start : start + step] = self.mixture.value(squares)
+        return values
+
+    def mixing(self, row: Float, background: Float, points: Float) -> Mixing:
+        """Return the function that maps coalitions to values between mixed rows and points."""
+        own = [squares[0] for squares in self.squares(row[None], points)]
+        squares = combining(self.columns, own, [*self.squares(background, points)], np.add)
+
+        def values(members: NDArray[np.bool_]) -> Float:
+            results = squares(members)
+            for of_coalition in results:
+                of_coalition[...] = self.mixture.value(of_coalition)
+            return results
+
+        return values
 
     def unit(self, domain: Domain) -> float:
         """Return the scale of relative errors within a domain: the value of equal rows, or more."""

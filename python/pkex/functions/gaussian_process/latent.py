@@ -6,9 +6,11 @@ except the reduction of the prior variance.
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from typing import Any
 
 import numpy as np
@@ -21,10 +23,13 @@ from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
 from pkex.kernels.allowed_values import AllowedValues
 from pkex.kernels.factors import has_series, restricted
+from pkex.kernels.mixing import mixed_rows
 from pkex.typing import Float, Report
 
 __all__ = ["ConditioningMatrix", "LatentVariance"]
 
+# Kernel values computed at a time, which fit into the second-level cache.
+_TILE = 1 << 15
 # Rows whose variance is computed together, for any number of rows.
 _BLOCK = 1024
 # Rows between which the kernel is evaluated for its diagonal.
@@ -232,33 +237,57 @@ class LatentVariance:
             Receives the progress.
         """
         members = all_coalitions(players)
-        n_rows = 1 if game.background is None else len(game.background[0])
-        step = max(1, _BLOCK // n_rows)
-        # Blocks do not depend on the number of explained rows.
-        starts = range(0, len(members), step)
-        values = np.empty((len(X), len(members)))
+        values = np.zeros((len(X), len(members)))
         for number, row in enumerate(X):
-            for done, start in enumerate(starts):
-                some = slice(start, start + step)
-                values[number, some] = self._values_of_row(row, members[some], game)
+            for done, total, some, shares in self._shares_of_row(row, members, game):
+                values[number, some] += shares
                 if report is not None:
-                    report(number * len(starts) + done + 1, len(X) * len(starts))
+                    report(number * total + done, len(X) * total)
         return values
 
     def empty_value(self, game: Game) -> float:
         """Return the value of the empty coalition."""
         row = np.zeros(self.points.shape[1])
-        return float(self._values_of_row(row, row[None] > 0.0, game)[0])
+        parts = self._shares_of_row(row, row[None] > 0.0, game)
+        return float(sum(shares[0] for *_, shares in parts))
 
-    def _values_of_row(self, row: Float, members: NDArray[np.bool_], game: Game) -> Float:
-        """Return the values of coalitions of columns in the game of a row."""
+    def _shares_of_row(
+        self, row: Float, members: NDArray[np.bool_], game: Game
+    ) -> Iterator[tuple[int, int, slice, Float]]:
+        """Yield parts of the values of coalitions of columns in the game of a row.
+
+        Yields
+        ------
+        done, total : int
+            The numbers of parts.
+        slice
+            Some coalitions.
+        ndarray
+            Their values, or what some background rows add to them.
+        """
+        # Parts do not depend on the number of explained rows.
         if game.background is None:
-            return self._of_columns(row, members)
+            starts = range(0, len(members), _BLOCK)
+            for done, start in enumerate(starts):
+                some = slice(start, start + _BLOCK)
+                yield done + 1, len(starts), some, self._of_columns(row, members[some])
+            return
         rows, weights = game.background
-        mixed = np.where(members[:, None], row, rows).reshape(-1, len(row))
-        variances = self.at(mixed).reshape(len(members), len(rows))
-        values: Float = np.einsum("sl,l->s", variances, weights)
-        return values
+        of_tile = min(len(rows), max(1, _TILE // max(1, len(self.points))))
+        step = max(1, _BLOCK // of_tile)
+        tiles, blocks = range(0, len(rows), of_tile), range(0, len(members), step)
+        places = list(itertools.product(tiles, blocks))
+        for done, (first, start) in enumerate(places):
+            tile, some = slice(first, first + of_tile), slice(start, start + step)
+            if start == 0:
+                mixings = [term.mixing(row, rows[tile], self.points) for term in self.terms]
+            cross = reduce(np.add, [mixing(members[some]) for mixing in mixings])
+            prior: float | Float = self.prior
+            if has_series(self.terms):
+                prior = self.priors(mixed_rows(row, rows[tile], members[some]))
+            variances = self._reduced(prior, cross.reshape(-1, len(self.points)))
+            shares = variances.reshape(-1, len(rows[tile])) @ weights[tile]
+            yield done + 1, len(places), some, shares
 
     # --- as a sum over pairs of points ---
 
