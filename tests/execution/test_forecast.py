@@ -79,9 +79,14 @@ def process_and_rows():
     return process.fit(rows, np.sin(rows).sum(axis=1)), rows
 
 
+def explain_variance(process, rows):
+    more = np.random.default_rng(1).normal(size=(200, 3))
+    pkex.Explainer(process.fit(more, more[:, 0]), target="variance", n_jobs=1)
+
+
 CALLS = {
     "variance": (
-        lambda process, rows: pkex.Explainer(process, target="variance", n_jobs=1),
+        explain_variance,
         'the RBF kernel; value_function="neutral"; .* with a background',
     ),
     "uncertainty": (

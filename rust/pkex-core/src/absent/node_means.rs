@@ -4,24 +4,31 @@
 use std::ops::Range;
 
 use crate::absent::factors::AbsentFactors;
-use crate::absent::product_means::{MultiplyKept, RowFactors};
+use crate::absent::product_means::LEAST;
 use crate::absent::sample_rules::{Gaussians, SampleRules};
 use crate::error::Error;
 use crate::evaluations::products::Products;
 use crate::kernel::family::gaussian;
-use crate::memory::{FACTORS, Memory};
+use crate::memory::{FACTORS, Memory, saturating_product};
 use crate::quadrature::sample_rule::Node;
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, map_lanes};
+use crate::simd::lanes::{LANES, Lanes, map_lanes, multiply_add_lanes};
 use crate::simd::level::Body;
 use crate::simd::sum::Accumulator;
+
+/// Lanes of the one evaluation block that are multiplied side by side, for which registers suffice.
+const TOGETHER: usize = 4;
+
+/// A node's weight times a, and times a − 1, in lanes side by side.
+type Weighted = [[f64; TOGETHER]; 2];
 
 /// The factors of two evaluation blocks at nodes.
 #[derive(Debug, Default)]
 pub(crate) struct NodeMeans {
-    one: NodeFactors,
-    /// Player by player.
+    /// The factors of a player of the one block at the nodes of a rule, lanes by lanes.
+    one: Vec<Weighted>,
+    /// Those of the others, player by player.
     others: Vec<NodeFactors>,
 }
 
@@ -30,7 +37,7 @@ pub(crate) struct NodeMeans {
 struct NodeFactors {
     /// The evaluation block and the level of the rule, if they are kept.
     of: Option<[usize; 2]>,
-    factors: Vec<RowFactors>,
+    factors: Vec<Lanes>,
     /// Σ weight · (a − 1).
     less_one: Lanes,
 }
@@ -40,8 +47,9 @@ impl NodeMeans {
     pub fn reserve(&mut self, players: usize, nodes: usize, memory: &Memory) -> Result<(), Error> {
         memory.reserve(&mut self.others, players, FACTORS)?;
         self.others.resize_with(players, NodeFactors::default);
-        let all = self.others.iter_mut().chain([&mut self.one]);
-        all.into_iter().try_for_each(|own| memory.reserve(&mut own.factors, nodes, FACTORS))
+        let of_all_lanes = saturating_product([nodes, LANES / TOGETHER]);
+        memory.reserve(&mut self.one, of_all_lanes, FACTORS)?;
+        self.others.iter_mut().try_for_each(|own| memory.reserve(&mut own.factors, nodes, FACTORS))
     }
 
     /// Computes the means of some blocks of products, unless the call is to stop.
@@ -78,47 +86,90 @@ impl NodeMeans {
         means: &mut [AbsentFactors],
     ) {
         let of = products.of_block(index);
-        let blocks = [of.partners.one.block, of.partners.others];
-        let evaluations = blocks.map(|block| products.expansion.term_and_points(block));
+        let (one, others) = (of.partners.one, of.partners.others);
+        let evaluations = [one.block, others].map(|of| products.expansion.term_and_points(of));
         let terms = evaluations.map(|(term, _)| term);
         // Rules exist only if all players have such factors.
         let Some(gaussians) = Gaussians::of(terms, of.union.places[player]) else { return };
         let Gaussians { column, rates } = gaussians;
         let level = rules.level(gaussians);
         let nodes = rules.nodes(column, level);
-        let fill = |own: &mut NodeFactors, which: usize| {
-            let (rate, points) = (rates[which], &evaluations[which].1[column]);
-            let factors = &mut own.factors;
-            own.less_one = context.run(FillNodes { nodes, rate, points, factors });
-        };
-        let (one, others) = (&mut self.one, &mut self.others[of.union.players[player]]);
-        fill(one, 0);
+        let points = evaluations.map(|(_, points)| &points[column]);
+        context.run(FillOne { nodes, rate: rates[0], points: points[0], weighted: &mut self.one });
+        let kept = &mut self.others[of.union.players[player]];
         // Many evaluations in turn have the same partners.
-        let key = Some([blocks[1], level]);
-        if others.of != key {
-            others.of = key;
-            fill(others, 1);
+        if kept.of != Some([others, level]) {
+            kept.of = Some([others, level]);
+            let (rate, points, factors) = (rates[1], points[1], &mut kept.factors);
+            kept.less_one = context.run(FillOthers { nodes, rate, points, factors });
         }
-        for (means, lane) in means.iter_mut().zip(of.partners.one.lane..LANES) {
-            let [factor, less_one] = context.run(MultiplyKept {
-                one: (&one.factors, lane),
-                others: (&others.factors, &others.less_one),
-            });
-            means.factor.push(factor);
-            means.less_one.push(less_one);
+        for (first, weighted) in (0..LANES).step_by(TOGETHER).zip(self.one.chunks(nodes.len())) {
+            let lanes = one.lane.max(first)..(one.lane + means.len()).min(first + TOGETHER);
+            if lanes.is_empty() {
+                continue;
+            }
+            let sums = context.run(MultiplyAtNodes { weighted, others: &kept.factors });
+            for lane in lanes {
+                let [factor, mut less_one] = sums[lane - first];
+                less_one.0.iter_mut().zip(&kept.less_one.0).for_each(|(sum, own)| *sum += own);
+                means[lane - one.lane].factor.push(factor);
+                means[lane - one.lane].less_one.push(less_one);
+            }
         }
     }
 }
 
-/// Computes the factors of sixteen points at nodes, and Σ weight · (a − 1).
-struct FillNodes<'a> {
+/// The factors a of sixteen points at a node, and a − 1.
+#[inline(always)]
+fn at_node<A: Arithmetic, const W: usize>(node: &Node, rate: f64, points: &Lanes) -> [Lanes; 2] {
+    let (mut factor, mut less_one) = (Lanes::ZERO, Lanes::ZERO);
+    for part in 0..LANES / W {
+        let from_center = map_lanes(points.part::<W>(part), |point| point - node.center);
+        let (a, c) = gaussian::<A, W>(rate, node.offset, &from_center);
+        *factor.part_mut(part) = map_lanes(&a, |a| if a < LEAST { 0.0 } else { a });
+        *less_one.part_mut(part) = c;
+    }
+    [factor, less_one]
+}
+
+/// Computes the weighted factors of the one block at nodes.
+struct FillOne<'a> {
     nodes: &'a [Node],
     rate: f64,
     points: &'a Lanes,
-    factors: &'a mut Vec<RowFactors>,
+    weighted: &'a mut Vec<Weighted>,
 }
 
-impl Body for FillNodes<'_> {
+impl Body for FillOne<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { nodes, rate, points, weighted } = self;
+        weighted.clear();
+        weighted.resize(nodes.len() * (LANES / TOGETHER), Weighted::default());
+        for (number, node) in nodes.iter().enumerate() {
+            let values = at_node::<A, W>(node, rate, points);
+            let places = weighted.iter_mut().skip(number).step_by(nodes.len());
+            for (group, place) in places.enumerate() {
+                for (weighted, values) in place.iter_mut().zip(&values) {
+                    let own = &values.0.as_chunks::<TOGETHER>().0[group];
+                    *weighted = map_lanes(own, |value| node.weight * value);
+                }
+            }
+        }
+    }
+}
+
+/// Computes the factors of the other block at nodes, and Σ weight · (a − 1).
+struct FillOthers<'a> {
+    nodes: &'a [Node],
+    rate: f64,
+    points: &'a Lanes,
+    factors: &'a mut Vec<Lanes>,
+}
+
+impl Body for FillOthers<'_> {
     type Output = Lanes;
 
     #[inline(always)]
@@ -126,17 +177,45 @@ impl Body for FillNodes<'_> {
         let Self { nodes, rate, points, factors } = self;
         let mut sum = Accumulator::ZERO;
         factors.clear();
-        for &Node { center, offset, weight } in nodes {
-            let (mut factor, mut less_one) = (Lanes::ZERO, Lanes::ZERO);
-            for part in 0..LANES / W {
-                let from_center = map_lanes(points.part::<W>(part), |point| point - center);
-                let (a, c) = gaussian::<A, W>(rate, offset, &from_center);
-                *factor.part_mut(part) = a;
-                *less_one.part_mut(part) = c;
-            }
-            factors.push(RowFactors::new(&factor, &less_one, weight));
-            sum.add_product::<A, W>(&Lanes([weight; LANES]), &less_one);
+        for node in nodes {
+            let [factor, less_one] = at_node::<A, W>(node, rate, points);
+            sum.add_product::<A, W>(&Lanes([node.weight; LANES]), &less_one);
+            factors.push(factor);
         }
         sum.lanes()
+    }
+}
+
+/// Computes Σ weight · a a′ and Σ weight · (a − 1) a′ over nodes, for each a of the one block in
+/// lanes side by side, and a′ in sixteen.
+struct MultiplyAtNodes<'a> {
+    weighted: &'a [Weighted],
+    others: &'a [Lanes],
+}
+
+impl Body for MultiplyAtNodes<'_> {
+    type Output = [[Lanes; 2]; TOGETHER];
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) -> [[Lanes; 2]; TOGETHER] {
+        let Self { weighted, others } = self;
+        let mut result = [[Lanes::ZERO; 2]; TOGETHER];
+        for part in 0..LANES / W {
+            let mut sums = [[[0.0; W]; 2]; TOGETHER];
+            for (weighted, other) in weighted.iter().zip(others) {
+                let other: &[f64; W] = other.part(part);
+                for (lane, sums) in sums.iter_mut().enumerate() {
+                    for (sum, weighted) in sums.iter_mut().zip(weighted) {
+                        *sum = multiply_add_lanes::<A, W>(sum, &[weighted[lane]; W], other);
+                    }
+                }
+            }
+            for (result, sums) in result.iter_mut().zip(&sums) {
+                for (result, sum) in result.iter_mut().zip(sums) {
+                    *result.part_mut(part) = *sum;
+                }
+            }
+        }
+        result
     }
 }

@@ -17,7 +17,7 @@ use crate::kernel::term::FillTerm;
 use crate::memory::{FACTORS, Memory, saturating_product};
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, map_lanes, multiply_add_lanes, zip_lanes};
+use crate::simd::lanes::{LANES, Lanes, map_lanes, multiply_add_lanes};
 use crate::simd::level::Body;
 use crate::simd::sum::Accumulator;
 use crate::walk::triangle::EvaluationPlace;
@@ -28,11 +28,11 @@ const MOST_ROWS: usize = 32;
 const BYTES: usize = 4 << 20;
 /// Smaller factors count as 0: their products may be subnormal numbers, with which processors are
 /// many times slower.
-const LEAST: f64 = 1e-150;
+pub(crate) const LEAST: f64 = 1e-150;
 
 /// The factors of a player between a background row and sixteen evaluations.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RowFactors {
+struct RowFactors {
     /// The factor a.
     factor: Lanes,
     /// The weight of the row times a, and the weight times a − 1.
@@ -40,9 +40,8 @@ pub(crate) struct RowFactors {
 }
 
 impl RowFactors {
-    /// The factors of a row with a weight.
     #[inline(always)]
-    pub fn new(factor: &Lanes, less_one: &Lanes, weight: f64) -> Self {
+    fn new(factor: &Lanes, less_one: &Lanes, weight: f64) -> Self {
         let factor = Lanes(map_lanes(&factor.0, |a| if a.abs() < LEAST { 0.0 } else { a }));
         let weighted = [&factor, less_one].map(|lanes| Lanes(map_lanes(&lanes.0, |a| weight * a)));
         Self { factor, weighted }
@@ -261,24 +260,6 @@ fn add_product<A: Arithmetic, const W: usize>(
 ) {
     for (sum, weighted) in sums.iter_mut().zip(&one.weighted) {
         *sum = multiply_add_lanes::<A, W>(sum, &[weighted.0[lane]; W], other.factor.part(part));
-    }
-}
-
-/// The means of a a′ and of a a′ − 1, for a in one lane and a′ in sixteen, which come with
-/// Σ weight · (a′ − 1).
-pub(crate) struct MultiplyKept<'a> {
-    pub one: (&'a [RowFactors], usize),
-    pub others: (&'a [RowFactors], &'a Lanes),
-}
-
-impl Body for MultiplyKept<'_> {
-    type Output = [Lanes; 2];
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) -> [Lanes; 2] {
-        let Self { one: (one, lane), others: (others, less_one) } = self;
-        let [factor, partly] = products::<A, W>(one, lane, others);
-        [factor, Lanes(zip_lanes(&partly.0, &less_one.0, |a, b| a + b))]
     }
 }
 
