@@ -22,7 +22,6 @@ __all__ = [
     "simd_level",
     "sums_of_parts",
     "superset_sums",
-    "tile_sums",
     "variance_games",
     "variance_games_twice",
 ]
@@ -202,12 +201,13 @@ def self_pairs(
     players: NDArray[np.int64],
     absent: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]: ...
-def tile_sums(
+def rectangle_sums(
     sample: _Sample,
     weighting: _Weighting,
     *,
     univariate_in_groups: bool,
-    tiles: tuple[int, int],
+    summation: str,
+    rectangles: tuple[int, int],
 ) -> NDArray[np.float64]: ...
 def sums_of_parts(
     sample: _Sample,

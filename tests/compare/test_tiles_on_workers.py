@@ -8,11 +8,13 @@ import pytest
 
 import pkex
 from pkex.compare.pairs import pair_sums
+from pkex.execution.backends import JoblibWorkers
 from pkex.kernels import RBF, Matern
 
 RNG = np.random.default_rng(0)
-X, Y = RNG.normal(size=(700, 3)), RNG.normal(size=(500, 3))
-TARGET = X[:, 0] + RNG.normal(size=700)
+# Two bands of rows, whose sums are added together.
+X, Y = RNG.normal(size=(2100, 3)), RNG.normal(size=(500, 3))
+TARGET = X[:, 0] + RNG.normal(size=2100)
 CALLS = {
     "MMD": lambda **how: pkex.mmd(X, Y, n_permutations=9, random_state=0, **how),
     "MMD of weighted rows": lambda **how: pkex.mmd(X, Y, weights=(X[:, 0] ** 2, None), **how),
@@ -29,17 +31,17 @@ CALLS = {
 
 @pytest.fixture
 def pieces(monkeypatch):
-    """The pieces that workers computed, of few tiles; also of few rows."""
+    """The pieces that workers computed, of few sums; also of few rows."""
     monkeypatch.setattr(pair_sums, "_MANY_ROWS", 100)
     monkeypatch.setattr(pair_sums, "_OF_TASK", 2)
-    handed_out, run = [], pair_sums.Workers.map
+    handed_out, run = [], JoblibWorkers.map
 
     def recorded(self, function, items):
         items = list(items)
         handed_out.extend(items)
         return run(self, function, items)
 
-    monkeypatch.setattr(pair_sums.Workers, "map", recorded)
+    monkeypatch.setattr(JoblibWorkers, "map", recorded)
     return handed_out
 
 
@@ -65,7 +67,7 @@ def test_workers_give_the_bits_of_one_process(pieces, call):
 
 
 def test_few_rows_are_not_worth_the_way(monkeypatch):
-    monkeypatch.setattr(pair_sums.Workers, "map", None)
+    monkeypatch.setattr(JoblibWorkers, "map", None)
     with joblib.parallel_config(backend="loky", n_jobs=2):
         assert np.isfinite(CALLS["MMD"]().values).all()
 
@@ -74,7 +76,7 @@ def test_what_a_worker_raises_is_raised(pieces, monkeypatch):
     def fails(self, function, items):
         raise RuntimeError("the cluster is gone")
 
-    monkeypatch.setattr(pair_sums.Workers, "map", fails)
+    monkeypatch.setattr(JoblibWorkers, "map", fails)
     with (
         joblib.parallel_config(backend="loky", n_jobs=2),
         pytest.raises(RuntimeError, match="the cluster is gone"),

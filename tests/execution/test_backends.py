@@ -14,7 +14,7 @@ from sklearn.svm import SVC, SVR
 from small_regression import ROWS, X, Y
 
 import pkex
-from pkex.execution.backends import InOnePiece, active_workers
+from pkex.execution.backends import InOnePiece, active_workers, ranges_of_tasks
 from pkex.explain import exact_values
 
 
@@ -152,13 +152,40 @@ def test_rows_of_parquet_files_are_explained_when_they_are_asked_for(tmp_path):
         explainer.shap_values("nowhere.parquet")
 
 
-def test_work_that_is_pickled_again_stays_in_one_piece():
+def test_work_that_is_pickled_again_needs_no_alignment():
     work = InOnePiece(partial(np.add, np.arange(9.0)))
     for _ in range(2):
         beside = []
-        work = pickle.loads(pickle.dumps(work, protocol=5, buffer_callback=beside.append))
-        assert not beside
-    np.testing.assert_array_equal(work(1.0), np.arange(1.0, 10.0))
+        pickled = pickle.dumps(work, protocol=5, buffer_callback=beside.append)
+        # As if received at an odd address.
+        received = [np.append(np.uint8(0), buffer)[1:] for buffer in beside]
+        work = pickle.loads(pickled, buffers=received)
+    values = work(1.0)
+    assert values.flags.aligned
+    np.testing.assert_array_equal(values, np.arange(1.0, 10.0))
+
+
+@pytest.mark.parametrize("most", [None, 9])
+@pytest.mark.parametrize(("number", "n_workers"), [(1, 2), (20, 3), (10_000, 2)])
+def test_tasks_become_smaller_until_all_is_divided(number, n_workers, most):
+    ranges = ranges_of_tasks(number, n_workers, most)
+    assert [start for start, _ in ranges] == [0, *(stop for _, stop in ranges[:-1])]
+    assert ranges[-1][1] == number
+    lengths = [stop - start for start, stop in ranges]
+    assert sorted(lengths, reverse=True) == lengths
+    assert min(lengths) >= 1
+    assert max(lengths) <= min(most or number, max(1, number / n_workers / 4))
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+def test_workers_report_rows_that_are_done(explainer, backend):
+    reported = []
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        rows = np.concatenate([ROWS] * 9)
+        explainer.shap_values(rows, progress=lambda *done: reported.append(done))
+    assert len(reported) > 4
+    assert sorted(reported) == reported
+    assert reported[-1] == (len(rows), len(rows))
 
 
 # A process of its own, which starts the workers of a cluster anew.
@@ -221,6 +248,25 @@ ON_A_CLUSTER = """
                 assert (explainer.shap_values(many) == np.tile(values, (50, 1))).all()
                 pair_sums._MANY_ROWS = 1000
                 assert (pkex.mmd(x, y).values == exact.values).all()
+                # After some progress Ctrl-C: soon nothing is left to compute.
+                done = []
+
+                def interrupt(*progress):
+                    if len(done) == 1:
+                        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+                    done.append(progress)
+
+                try:
+                    explainer.shap_values(np.tile(rows, (5000, 1)), progress=interrupt)
+                except KeyboardInterrupt:
+                    pass
+                assert 0 < done[0][0] < done[-1][0] < done[-1][1], done
+                for _ in range(100):
+                    time.sleep(0.1)
+                    if not client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.tasks):
+                        break
+                else:
+                    raise AssertionError("the cluster keeps tasks")
             assert (found.values == expected.values).all()
             assert (found.permuted_values == expected.permuted_values).all()
             import dask.array as da

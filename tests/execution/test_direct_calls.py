@@ -335,11 +335,12 @@ ANSWERED: dict[str, Callable[[], object]] = {
     "rows without columns with themselves": lambda: _core.self_pairs(
         EMPTY, rbf(0), NO_PLAYERS, None
     ),
-    "tiles that there are not": lambda: _core.tile_sums(
+    "rectangles that there are not": lambda: _core.rectangle_sums(
         (ROWS, rbf(), PLAYERS, None, GROUPS),
         (0, None, False, True),
         univariate_in_groups=False,
-        tiles=(2**40, 5),
+        summation="compensated",
+        rectangles=(2**40, 5),
     ),
     "no orders": lambda: _core.permuted_sums(
         np.ones((2, 2)), np.ones((3, 1)), np.empty((0, 2), dtype=np.int64), n_threads=1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -9,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pkex.errors import InputError, Option
-from pkex.execution.backends import active_workers
+from pkex.execution.backends import Workers, active_workers, ranges_of_tasks
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress
 from pkex.explain.dask_rows import on_dask_rows, open_files
@@ -19,16 +20,15 @@ from pkex.functions.row_losses import RowLosses
 from pkex.games.value_functions import Game
 from pkex.results.explanation import Explanation
 from pkex.results.uncertainty import Uncertainty
-from pkex.tables.sparse import split_rows
 from pkex.tables.stream import is_lazy
-from pkex.typing import DaskArray, Float, Rows, SparseRows
+from pkex.typing import DaskArray, Float, Report, Rows, SparseRows
 
 __all__ = ["bare_values", "computed_values", "exact_values", "sparse_values"]
 
 # Values that are dense at a time in a sparse result.
 _MOST_DENSE = 1 << 22
-# Chunks of rows per worker of joblib: several, so that slow workers can compute fewer of them.
-_OF_WORKER = 4
+# Most rows of a worker's task: seconds, after which it is interrupted and reports progress.
+_OF_TASK = 4096
 
 
 def exact_values(
@@ -143,13 +143,12 @@ def computed_values(
     """
     game = problem.game
     workers = active_workers(problem.settings.n_jobs)
-    n_chunks = 1 if workers is None else min(rows.shape[0], _OF_WORKER * workers.number)
     values = None
-    if workers is not None and n_chunks > 1:
+    if workers is not None and rows.shape[0] > 1:
         one_thread = Computation(how.method, how.summation)
         try:
-            chunks = split_rows(rows, n_chunks)
-            values = np.concatenate(workers.map(_OnWorker(function, game, one_thread), chunks))
+            on_worker = _OnWorker(function, game, one_thread)
+            values = _values_by_workers(workers, on_worker, rows, how.progress)
         except OverflowError:
             # The message names a row of the chunk; computed again, it names one of all rows.
             values = None
@@ -168,6 +167,21 @@ class _OnWorker:
 
     def __call__(self, rows: Any) -> Float:
         return self.function.explain(rows, game=self.game, how=self.how)
+
+
+def _values_by_workers(
+    workers: Workers, on_worker: _OnWorker, rows: Rows, progress: Report | None
+) -> Float:
+    """Return values of rows, shape (n, players, outputs), in the order of the rows."""
+    n_rows = rows.shape[0]
+    ranges = ranges_of_tasks(n_rows, workers.number, _OF_TASK)
+    chunks = []
+    with closing(workers.map(on_worker, (rows[slice(*some)] for some in ranges))) as results:
+        for (_, stop), values in zip(ranges, results, strict=True):
+            chunks.append(values)
+            if progress is not None:
+                progress(stop, n_rows)
+    return np.concatenate(chunks)
 
 
 def _shape_of_row(problem: Problem) -> tuple[int, ...]:

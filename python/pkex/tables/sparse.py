@@ -6,7 +6,6 @@ SciPy is imported only after a user has passed one of its objects.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -28,7 +27,6 @@ __all__ = [
     "is_sparse",
     "nonzero_columns",
     "owned_rows",
-    "split_rows",
 ]
 
 
@@ -158,10 +156,3 @@ def are_equal_rows(left: Rows, right: Rows) -> bool:
     if not is_sparse(left) or not is_sparse(right):
         return is_sparse(left) == is_sparse(right) and np.array_equal(left, right)
     return left.shape == right.shape and int((left != right).nnz) == 0
-
-
-def split_rows(rows: Rows, n_parts: int) -> list[Rows]:
-    """Return rows in contiguous parts of nearly equal length."""
-    n_rows = rows.shape[0]
-    ends = np.linspace(0, n_rows, n_parts + 1).astype(np.intp).tolist()
-    return [rows[start:stop] for start, stop in pairwise(ends)]

@@ -27,7 +27,7 @@ const ROOMS: &str = "
     coalitions/  tables factors all listed orders values
     coupling
     sample/      octets layout absent self_pairs weights problem packed workspace
-    sample/      accumulate tiles totals sums
+    sample/      accumulate tiles rectangle_rows totals sums
     sample/      gaussian_means mean_factors permuted
 ";
 

@@ -29,7 +29,7 @@ mod _core {
         coupled_probabilities, product_game, superset_sums, variance_games, variance_games_twice,
     };
     #[pymodule_export]
-    use crate::pair_sums::{pair_sums, sums_of_parts, tile_sums};
+    use crate::pair_sums::{pair_sums, rectangle_sums, sums_of_parts};
     #[pymodule_export]
     use crate::sample::{mean_factors, permuted_sums, self_pairs};
     #[pymodule_export]

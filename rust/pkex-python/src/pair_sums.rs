@@ -177,26 +177,27 @@ pub fn pair_sums<'py>(
     problem.arrays(py, sums)
 }
 
-/// The plain sums of the tiles from one number to another, in one array.
+/// The sums of the rectangles of tiles from one number to another, in one array.
 #[pyfunction]
-#[pyo3(signature = (sample, weighting, *, univariate_in_groups, tiles))]
-pub fn tile_sums<'py>(
+#[pyo3(signature = (sample, weighting, *, univariate_in_groups, summation, rectangles))]
+pub fn rectangle_sums<'py>(
     py: Python<'py>,
     sample: SampleArgument<'py>,
     weighting: WeightingArgument<'py>,
     univariate_in_groups: bool,
-    tiles: (usize, usize),
+    summation: &str,
+    rectangles: (usize, usize),
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let problem = Problem::copied(&sample, &weighting, univariate_in_groups)?;
-    let settings = arguments::settings("compensated", 1)?;
-    let tiles: Range<usize> = tiles.0..tiles.1;
-    let sums =
-        problem.run(py, None, |problem, monitor| problem.tile_sums(tiles, &settings, monitor))?;
+    let settings = arguments::settings(summation, 1)?;
+    let rectangles: Range<usize> = rectangles.0..rectangles.1;
+    let sums = problem
+        .run(py, None, |problem, monitor| problem.rectangle_sums(rectangles, &settings, monitor))?;
     Ok(PyArray1::from_vec(py, sums))
 }
 
-/// The sums over all tiles. `parts` takes the number of tiles and returns an iterable over the
-/// results of `tile_sums` for the first tiles, for those after them, and so on.
+/// The sums over all rectangles of tiles. `parts` takes the number of rectangles and returns an iterable
+/// over the results of `rectangle_sums` for the first rectangles, for those after them, and so on.
 #[pyfunction]
 #[pyo3(signature = (sample, weighting, parts, *, univariate_in_groups, summation))]
 pub fn sums_of_parts<'py>(
@@ -210,7 +211,7 @@ pub fn sums_of_parts<'py>(
     let problem = Problem::copied(&sample, &weighting, univariate_in_groups)?;
     let settings = arguments::settings(summation, 1)?;
     let pairs = problem.sample.problem(problem.weighting.weighting(), univariate_in_groups);
-    let count = pairs.tile_count(&settings).map_err(call::to_python)?;
+    let count = pairs.rectangle_count(&settings).map_err(call::to_python)?;
     let mut parts: Bound<'py, PyIterator> = parts.call1((count,))?.try_iter()?;
     let mut raised = None;
     let next_part = || match next_part(&mut parts) {

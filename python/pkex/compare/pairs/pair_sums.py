@@ -1,13 +1,14 @@
 """Sums over pairs of rows, computed by the engine in threads or by joblib's workers.
 
-Workers receive all rows with each task, and return the sums of each tile: some kilobytes. The sums
-are added here tile by tile, in the same order as for threads, so that the bits are equal.
+Workers receive all rows once, and return the sums of rectangles of tiles, whose rows are some
+thousands. The sums are added here in the same order as for threads, so that the bits are equal.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from pkex import _core
 from pkex.compare.kernel.terms import KernelTerms
-from pkex.execution.backends import Workers
+from pkex.execution.backends import Workers, ranges_of_tasks
 from pkex.execution.computation import Computation
 from pkex.typing import Float
 
@@ -25,10 +26,10 @@ __all__ = ["PairSums", "pair_matrix", "pair_sums", "pair_triangle", "sums_over_p
 
 # Smallest number of rows for workers: their pairs take many seconds of one core.
 _MANY_ROWS = 20_000
-# Number of tiles of a task, and of tasks that each worker gets at a time.
-_OF_TASK, _OF_WORKER = 256, 4
+# Largest number of rectangles times players of a task, whose results are some twenty megabytes.
+_OF_TASK = 640
 
-# Rows, terms, players, absent factors and groups; weights of pairs: see `_core.tile_sums`.
+# Rows, terms, players, absent factors and groups; weights of pairs: see `_core.rectangle_sums`.
 _Sample: TypeAlias = tuple[Float, list[Any], NDArray[np.int64], Float | None, NDArray[np.int64]]
 _Weighting: TypeAlias = tuple[Any, ...]
 
@@ -134,34 +135,34 @@ def sums_over_pairs(
             n_threads=computation.n_threads,
             progress=computation.progress,
         )
-    work = partial(_tile_sums, sample, weighting, univariate_in_groups)
+    settings: dict[str, Any] = {
+        "univariate_in_groups": univariate_in_groups,
+        "summation": computation.summation,
+    }
+    work = partial(_rectangle_sums, sample, weighting, settings)
     return _core.sums_of_parts(
         sample,
         weighting,
         partial(_parts, computation.workers, work, computation),
-        univariate_in_groups=univariate_in_groups,
-        summation=computation.summation,
+        **settings,
     )
 
 
-def _tile_sums(
-    sample: _Sample, weighting: _Weighting, univariate_in_groups: bool, tiles: tuple[int, int]
+def _rectangle_sums(
+    sample: _Sample, weighting: _Weighting, settings: dict[str, Any], rectangles: tuple[int, int]
 ) -> Float:
-    return _core.tile_sums(
-        sample, weighting, univariate_in_groups=univariate_in_groups, tiles=tiles
-    )
+    return _core.rectangle_sums(sample, weighting, **settings, rectangles=rectangles)
 
 
 def _parts(
-    workers: Workers, work: partial[Float], computation: Computation, n_tiles: int
+    workers: Workers, work: partial[Float], computation: Computation, n_rectangles: int
 ) -> Iterator[Float]:
-    """Yield the sums of all tiles, task by task."""
-    tasks = [(start, min(start + _OF_TASK, n_tiles)) for start in range(0, n_tiles, _OF_TASK)]
-    at_once = _OF_WORKER * workers.number
-    for first in range(0, len(tasks), at_once):
-        some = tasks[first : first + at_once]
-        for part in workers.map(work, some):
+    """Yield the sums of all rectangles, task by task."""
+    players = work.args[0][2]
+    tasks = ranges_of_tasks(n_rectangles, workers.number, max(1, _OF_TASK // (players.max() + 1)))
+    with closing(workers.map(work, tasks)) as parts:
+        for (_, stop), part in zip(tasks, parts, strict=True):
             # Arrays received over a network may be misaligned.
             yield np.require(part, requirements=("C_CONTIGUOUS", "ALIGNED"))
-        if computation.progress is not None:
-            computation.progress(some[-1][1], n_tiles)
+            if computation.progress is not None:
+                computation.progress(stop, n_rectangles)

@@ -3,9 +3,10 @@
 //! `problem`: a sample and the sums over its pairs; `weights`: the weights of pairs; `octets`:
 //! exchanges of targets; `absent`: the factors of pairs; `self_pairs`: pairs of a row with itself;
 //! `packed`: a packed problem; `layout`: the places of its sums; `workspace`: the running sums of a
-//! thread; `accumulate`: adds pairs to them; `tiles`: the sums of a tile; `totals`: the sums of all
-//! tiles; `sums`: the whole computation, at once or in parts; `mean_factors` and `gaussian_means`:
-//! means over pairs; `permuted`: sums after permutations.
+//! thread; `accumulate`: adds pairs to them; `tiles`: the sums of a tile; `rectangle_rows`: the sums
+//! of rows in a rectangle of tiles; `totals`: the sums of all tiles; `sums`: the whole computation,
+//! at once or in parts; `mean_factors` and `gaussian_means`: means over pairs; `permuted`: sums after
+//! permutations.
 
 pub(crate) mod absent;
 pub(crate) mod accumulate;
@@ -16,6 +17,7 @@ pub(crate) mod octets;
 pub(crate) mod packed;
 pub(crate) mod permuted;
 pub(crate) mod problem;
+pub(crate) mod rectangle_rows;
 pub(crate) mod self_pairs;
 pub(crate) mod sums;
 pub(crate) mod tiles;

@@ -107,7 +107,11 @@ impl<'a> PackedPairs<'a> {
     pub fn bytes(&self, tile: Tile<'_>) -> usize {
         let rows = tile.first.rows.len() + tile.second.rows.len();
         let of_rows = saturating_product([rows, self.layout.in_row]);
-        let sums = of_rows.saturating_add(2 * self.layout.players + self.group_sums(tile));
-        saturating_product([sums, size_of::<f64>()])
+        saturating_product([of_rows.saturating_add(self.other_sums(tile)), size_of::<f64>()])
+    }
+
+    /// The number of a tile's sums except those of rows.
+    pub fn other_sums(&self, tile: Tile<'_>) -> usize {
+        2 * self.layout.players + self.group_sums(tile)
     }
 }

@@ -9,6 +9,9 @@ use crate::sample::octets::OCTET;
 use crate::sample::weights::{Classes, TargetWeights, Weighting};
 use crate::walk::chunks::Chunks;
 
+/// Most rows of a band, unless one chunk has more.
+const ROWS_OF_BAND: usize = 2048;
+
 /// A sample whose pairs of rows are summed.
 #[derive(Clone, Copy, Debug)]
 pub struct PairProblem<'a> {
@@ -101,7 +104,8 @@ impl PairProblem<'_> {
     }
 
     /// Chunks whose columns' sums stay in the first-level cache, or in the second-level cache if
-    /// octets exchange targets, because each column then has sums for every row of an octet.
+    /// octets exchange targets, because each column then has sums for every row of an octet. They
+    /// are in bands, whose sums are many times fewer than those of tiles.
     pub(crate) fn chunks(&self) -> Chunks {
         // With a target all rows are of the second class.
         let first = match self.weighting {
@@ -109,7 +113,7 @@ impl PairProblem<'_> {
             Weighting::Target(_) => 0,
         };
         let blocks = (320 / self.players.count().max(1)).clamp(1, 16);
-        Chunks::new(&[0..first, first..self.rows.rows()], blocks)
+        Chunks::new(&[0..first, first..self.rows.rows()], blocks).in_bands(ROWS_OF_BAND)
     }
 }
 

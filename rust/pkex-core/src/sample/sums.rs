@@ -3,11 +3,12 @@
 //!
 //! Every pair of rows a, b is a product game with the value γⱼ = cⱼ Ωⱼ for player j, summed over
 //! the terms of the kernel. Each unordered pair is computed once, in tiles whose plain sums (of
-//! some hundred numbers) are added up in the order of tiles. The pair of a row with itself is left
-//! out (for power series, half of it is subtracted from all pairs of the row: see `self_pairs`).
+//! some hundred numbers) are added up in the order of tiles. Sums of rows are added and rounded
+//! within a rectangle of tiles, and then rectangle by rectangle. The pair of a row with itself is
+//! left out (for power series, half of it is subtracted from all pairs of the row: `self_pairs`).
 //! Memory: the results, and the sums of a wave of tiles.
 //!
-//! Tiles may also be computed separately, for example on other machines, and combined in their
+//! Rectangles may also be computed separately, for example on other machines, and combined in their
 //! order: the bits are those of the sums computed at once.
 
 use std::ops::Range;
@@ -16,9 +17,11 @@ use crate::error::Error;
 use crate::memory::{Memory, PAIRS};
 use crate::sample::packed::PackedPairs;
 use crate::sample::problem::{PairProblem, PairSums};
+use crate::sample::rectangle_rows::RectangleRows;
 use crate::sample::tiles::TileSums;
 use crate::sample::totals::Totals;
 use crate::settings::Settings;
+use crate::simd::sum::add_each;
 use crate::threads::Monitor;
 
 impl PairProblem<'_> {
@@ -31,7 +34,7 @@ impl PairProblem<'_> {
         let chunks = self.chunks();
         let packed = PackedPairs::new(self, &chunks, settings)?;
         let memory = Memory::default();
-        let mut totals = Totals::new(&packed, &memory)?;
+        let mut totals = Totals::new(&packed, &chunks, &memory)?;
         packed.walk(&chunks, settings)?.run(
             &packed,
             |tile, sums| totals.add(&packed, tile, sums, settings.summation),
@@ -41,25 +44,25 @@ impl PairProblem<'_> {
         totals.finish(&packed)
     }
 
-    /// The number of tiles of the pairs.
+    /// The number of rectangles of the pairs.
     ///
     /// # Errors
     /// As [`PairProblem::sums`].
-    pub fn tile_count(&self, settings: &Settings) -> Result<usize, Error> {
+    pub fn rectangle_count(&self, settings: &Settings) -> Result<usize, Error> {
         self.check()?;
         let chunks = self.chunks();
         let packed = PackedPairs::new(self, &chunks, settings)?;
-        Ok(packed.walk(&chunks, settings)?.tiles().len())
+        Ok(packed.walk(&chunks, settings)?.rectangles().count())
     }
 
-    /// Computes the plain sums of some tiles, one tile after the other, for
+    /// Computes the sums of some rectangles, one rectangle after the other, for
     /// [`PairProblem::sums_of_parts`].
     ///
     /// # Errors
     /// As [`PairProblem::sums`].
-    pub fn tile_sums(
+    pub fn rectangle_sums(
         &self,
-        tiles: Range<usize>,
+        rectangles: Range<usize>,
         settings: &Settings,
         monitor: Monitor<'_>,
     ) -> Result<Vec<f64>, Error> {
@@ -67,21 +70,36 @@ impl PairProblem<'_> {
         let chunks = self.chunks();
         let packed = PackedPairs::new(self, &chunks, settings)?;
         let memory = Memory::default();
-        let walk = packed.walk(&chunks, settings)?.within(tiles);
-        let bytes: usize = walk.tiles().iter().map(|tile| packed.bytes(*tile)).sum();
+        let walk = packed.walk(&chunks, settings)?.within(rectangles);
+        let numbers = walk.tiles().iter().map(|tile| {
+            let of_rows =
+                if tile.ends_rectangle { RectangleRows::count(&packed, *tile) } else { 0 };
+            of_rows + packed.other_sums(*tile)
+        });
         let mut found = Vec::new();
-        memory.reserve(&mut found, bytes / size_of::<f64>(), PAIRS)?;
+        memory.reserve(&mut found, numbers.sum(), PAIRS)?;
+        let mut rows = RectangleRows::new(&packed, &chunks, &memory)?;
         walk.run(
             &packed,
-            |_, sums| sums.parts().into_iter().for_each(|part| found.extend_from_slice(part)),
+            |tile, sums| {
+                rows.add(&packed, tile, sums, settings.summation);
+                sums.others().into_iter().for_each(|part| found.extend_from_slice(part));
+                if tile.ends_rectangle {
+                    rows.sums
+                        .iter()
+                        .for_each(|part| found.extend(part.iter().map(|sum| sum.value())));
+                    rows.clear();
+                }
+            },
             &memory,
             monitor,
         )?;
         Ok(found)
     }
 
-    /// Combines the sums of all tiles. A part is the result of [`PairProblem::tile_sums`] for the
-    /// first tiles, the next part that for the tiles after these, and so on.
+    /// Combines the sums of all rectangles. A part is the result of
+    /// [`PairProblem::rectangle_sums`] for the first rectangles, the next part that for the
+    /// rectangles after these, and so on.
     ///
     /// # Errors
     /// The errors of `next_part` and of [`PairProblem::sums`]; also if there are too few or too
@@ -95,24 +113,30 @@ impl PairProblem<'_> {
         let chunks = self.chunks();
         let packed = PackedPairs::new(self, &chunks, settings)?;
         let memory = Memory::default();
-        let mut totals = Totals::new(&packed, &memory)?;
+        let mut totals = Totals::new(&packed, &chunks, &memory)?;
         let walk = packed.walk(&chunks, settings)?;
         let mut tiles = walk.tiles().iter().copied();
         let mut sums = TileSums::default();
+        let mut rows = RectangleRows::new(&packed, &chunks, &memory)?;
         while let Some(part) = next_part()? {
             let mut rest = part.as_ref();
             while !rest.is_empty() {
                 let tile = tiles.next().ok_or_else(|| unfit("no more", rest.len()))?;
                 sums.reserve(&packed, tile, &memory)?;
                 sums.reset(&packed, tile);
-                for own in sums.parts_mut() {
-                    let (values, others) = rest
-                        .split_at_checked(own.len())
-                        .ok_or_else(|| unfit("those of whole tiles", rest.len()))?;
+                for own in sums.others_mut() {
+                    let values = first(&mut rest, own.len())?;
                     own.copy_from_slice(values);
-                    rest = others;
                 }
-                totals.add(&packed, tile, &sums, settings.summation);
+                totals.add_others(&packed, tile, &sums, settings.summation);
+                if tile.ends_rectangle {
+                    rows.reset(&packed, tile);
+                    for own in &mut rows.sums {
+                        let values = first(&mut rest, own.len())?;
+                        add_each(own, values, settings.summation);
+                    }
+                    totals.add_rows(&packed, tile, &rows, settings.summation);
+                }
             }
         }
         match tiles.count() {
@@ -122,6 +146,19 @@ impl PairProblem<'_> {
     }
 }
 
+/// Removes the first numbers of a part, and returns them.
+fn first<'a>(part: &mut &'a [f64], count: usize) -> Result<&'a [f64], Error> {
+    let (values, rest) = part
+        .split_at_checked(count)
+        .ok_or_else(|| unfit("those of whole rectangles", part.len()))?;
+    *part = rest;
+    Ok(values)
+}
+
 fn unfit(expected: &str, got: usize) -> Error {
-    Error::Shape { argument: "tiles", expected: format!("{expected} sums"), got: got.to_string() }
+    Error::Shape {
+        argument: "rectangles",
+        expected: format!("{expected} sums"),
+        got: got.to_string(),
+    }
 }

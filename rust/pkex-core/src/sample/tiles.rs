@@ -44,16 +44,14 @@ impl TileSums {
         room(&mut self.squares, packed.layout.players)
     }
 
-    /// All sums, in a fixed order.
-    pub fn parts(&self) -> [&Vec<f64>; 5] {
-        let [first, second] = &self.rows;
-        [first, second, &self.groups, &self.univariate, &self.squares]
+    /// All sums except those of rows, in a fixed order.
+    pub fn others(&self) -> [&Vec<f64>; 3] {
+        [&self.groups, &self.univariate, &self.squares]
     }
 
-    /// All sums, mutable, in the order of [`Self::parts`].
-    pub fn parts_mut(&mut self) -> [&mut Vec<f64>; 5] {
-        let [first, second] = &mut self.rows;
-        [first, second, &mut self.groups, &mut self.univariate, &mut self.squares]
+    /// These sums, mutable, in the order of [`Self::others`].
+    pub fn others_mut(&mut self) -> [&mut Vec<f64>; 3] {
+        [&mut self.groups, &mut self.univariate, &mut self.squares]
     }
 
     /// Sets all sums to 0, at the sizes of the tile.

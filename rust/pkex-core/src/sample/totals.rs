@@ -5,8 +5,10 @@ use crate::memory::{Memory, PAIRS, saturating_product};
 use crate::sample::octets;
 use crate::sample::packed::PackedPairs;
 use crate::sample::problem::{PairSums, triangle_index};
+use crate::sample::rectangle_rows::RectangleRows;
 use crate::sample::tiles::TileSums;
 use crate::simd::sum::{Sum, Summation, add_each};
+use crate::walk::chunks::Chunks;
 use crate::walk::pairs::Tile;
 
 /// The number of sums of each row.
@@ -18,10 +20,12 @@ pub(crate) struct Totals {
     groups: Vec<Sum>,
     univariate: Vec<Sum>,
     squares: Vec<Sum>,
+    /// The sums of rows over the tiles of the current rectangle.
+    rectangle: RectangleRows,
 }
 
 impl Totals {
-    pub fn new(packed: &PackedPairs<'_>, memory: &Memory) -> Result<Self, Error> {
+    pub fn new(packed: &PackedPairs<'_>, chunks: &Chunks, memory: &Memory) -> Result<Self, Error> {
         let zeros = |length: usize| {
             memory.filled(
                 saturating_product([length, packed.layout.players]),
@@ -41,6 +45,7 @@ impl Totals {
             )?,
             univariate: zeros(class_pairs)?,
             squares: zeros(squares)?,
+            rectangle: RectangleRows::new(packed, chunks, memory)?,
         })
     }
 
@@ -52,17 +57,47 @@ impl Totals {
         sums: &TileSums,
         summation: Summation,
     ) {
-        let (players, is_target) = (packed.layout.players, packed.weights.is_target());
-        let in_row = packed.layout.in_row;
-        for (side, [chunk, other]) in
-            [[tile.first, tile.second], [tile.second, tile.first]].into_iter().enumerate()
-        {
-            let place = if is_target { 0 } else { other.class * players };
-            for (row, values) in chunk.rows.clone().zip(sums.rows[side].chunks(in_row)) {
+        self.add_others(packed, tile, sums, summation);
+        self.rectangle.add(packed, tile, sums, summation);
+        if tile.ends_rectangle {
+            let mut rectangle = std::mem::take(&mut self.rectangle);
+            self.add_rows(packed, tile, &rectangle, summation);
+            rectangle.clear();
+            self.rectangle = rectangle;
+        }
+    }
+
+    /// Adds the sums of the rows of a tile's rectangle.
+    pub fn add_rows(
+        &mut self,
+        packed: &PackedPairs<'_>,
+        tile: Tile<'_>,
+        rectangle: &RectangleRows,
+        summation: Summation,
+    ) {
+        let (players, in_row) = (packed.layout.players, packed.layout.in_row);
+        let sides = [[tile.first, tile.second], [tile.second, tile.first]];
+        for ([chunk, other], sums) in sides.into_iter().zip(&rectangle.sums) {
+            let place = if packed.weights.is_target() { 0 } else { other.class * players };
+            for (row, values) in chunk.band.clone().zip(sums.chunks(in_row)) {
                 let at = row * ROW_SUMS * players + place;
-                add_each(&mut self.rows[at..at + in_row], values, summation);
+                let totals = &mut self.rows[at..at + in_row];
+                for (total, sum) in totals.iter_mut().zip(values) {
+                    total.add(Sum::from(sum.value()), summation);
+                }
             }
         }
+    }
+
+    /// Adds a tile's sums except those of rows.
+    pub fn add_others(
+        &mut self,
+        packed: &PackedPairs<'_>,
+        tile: Tile<'_>,
+        sums: &TileSums,
+        summation: Summation,
+    ) {
+        let (players, is_target) = (packed.layout.players, packed.weights.is_target());
         let (row_groups, column_groups) =
             (packed.groups_of(tile.first), packed.groups_of(tile.second));
         let width = packed.layout.in_group;

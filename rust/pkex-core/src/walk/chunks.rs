@@ -18,6 +18,8 @@ pub(crate) struct Chunks {
 pub(crate) struct Chunk {
     pub rows: Range<usize>,
     pub class: usize,
+    /// The rows of the chunk's band: neighboring chunks of one class, see [`Chunks::in_bands`].
+    pub band: Range<usize>,
     /// Index of the chunk's first block among all blocks.
     first_block: usize,
 }
@@ -38,19 +40,34 @@ pub(crate) struct ChunkBlock<'a> {
 }
 
 impl Chunks {
-    /// Cuts the rows of each class into chunks of at most `blocks` blocks.
+    /// Cuts the rows of each class into chunks of at most `blocks` blocks, each a band.
     pub fn new(classes: &[Range<usize>], blocks: usize) -> Self {
         let mut chunks = Vec::new();
         let mut first_block = 0;
         for (class, rows) in classes.iter().enumerate() {
             for start in rows.clone().step_by(blocks * LANES) {
                 let rows = start..(start + blocks * LANES).min(rows.end);
-                let chunk = Chunk { rows, class, first_block };
+                let chunk = Chunk { band: rows.clone(), rows, class, first_block };
                 first_block += chunk.blocks();
                 chunks.push(chunk);
             }
         }
         Self { chunks }
+    }
+
+    /// The chunks in bands of about equal size, with at most `most` rows or one chunk each.
+    pub fn in_bands(mut self, most: usize) -> Self {
+        for of_class in self.chunks.chunk_by_mut(|chunk, next| chunk.class == next.class) {
+            let fit = (most / of_class[0].rows.len()).max(1);
+            let bands = of_class.len().div_ceil(fit);
+            for band in of_class.chunks_mut(of_class.len().div_ceil(bands)) {
+                let rows = band[0].rows.start..band[band.len() - 1].rows.end;
+                for chunk in band {
+                    chunk.band = rows.clone();
+                }
+            }
+        }
+        self
     }
 
     /// The chunks, in the order of their rows.

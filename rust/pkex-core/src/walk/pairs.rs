@@ -1,7 +1,7 @@
 //! The walk over all pairs of rows, in tiles: pairs of chunks of rows.
 //!
 //! Tiles are computed wave after wave, and collected in their order, which depends only on the
-//! chunks.
+//! chunks. A rectangle has the tiles of a pair of bands; one comes after the other.
 
 use std::ops::Range;
 
@@ -20,9 +20,17 @@ pub(crate) struct Tile<'a> {
     pub second: &'a Chunk,
     /// Whether the chunks are the same.
     is_diagonal: bool,
+    /// Whether the next tile belongs to another pair of bands.
+    pub ends_rectangle: bool,
 }
 
 impl Tile<'_> {
+    /// The place of the tile's pair of bands among all, then that of the tile in it.
+    fn place(&self) -> [usize; 4] {
+        let [first, second] = [self.first, self.second];
+        [first.band.start, second.band.start, first.rows.start, second.rows.start]
+    }
+
     /// The blocks of the second chunk that contain a pair with a row of the first chunk.
     pub fn blocks_of(self, row: usize) -> Range<usize> {
         let start = if self.is_diagonal { (row - self.first.rows.start) / LANES } else { 0 };
@@ -90,6 +98,7 @@ impl<'a> PairWalk<'a> {
             first: &chunks[i],
             second: &chunks[j],
             is_diagonal: i == j,
+            ends_rectangle: false,
         };
         let mut tiles = Vec::new();
         let most = saturating_product([chunks.len(), chunks.len() + 1]) / 2;
@@ -99,6 +108,10 @@ impl<'a> PairWalk<'a> {
                 .flat_map(|i| (i..chunks.len()).map(move |j| tile(i, j)))
                 .filter(|tile| !(skips_second && tile.first.class == 1)),
         );
+        tiles.sort_unstable_by_key(Tile::place);
+        for rectangle in tiles.chunk_by_mut(|tile, next| tile.place()[..2] == next.place()[..2]) {
+            rectangle[rectangle.len() - 1].ends_rectangle = true;
+        }
         let pairs = |tile: &Tile<'_>| tile.first.rows.len() * tile.second.rows.len();
         let pairs = tiles.iter().map(pairs).sum();
         let parallelism = if saturating_product([pairs, pair_cost]) < 50_000 {
@@ -114,10 +127,17 @@ impl<'a> PairWalk<'a> {
         &self.tiles
     }
 
-    /// The walk over some of the tiles.
-    pub fn within(mut self, tiles: Range<usize>) -> Self {
-        self.tiles.truncate(tiles.end);
-        self.tiles.drain(..tiles.start.min(self.tiles.len()));
+    /// The rectangles, in their order.
+    pub fn rectangles(&self) -> impl Iterator<Item = &[Tile<'a>]> {
+        self.tiles.split_inclusive(|tile| tile.ends_rectangle)
+    }
+
+    /// The walk over some of the rectangles.
+    pub fn within(mut self, rectangles: Range<usize>) -> Self {
+        let tiles = |first| self.rectangles().take(first).map(<[_]>::len).sum::<usize>();
+        let (start, end) = (tiles(rectangles.start), tiles(rectangles.end));
+        self.tiles.truncate(end);
+        self.tiles.drain(..start.min(end));
         self
     }
 

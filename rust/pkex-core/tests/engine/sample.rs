@@ -340,17 +340,17 @@ fn bits_of_pair_sums_do_not_depend_on_threads() {
     }
 }
 
-/// The sums of the tiles of a problem, in parts of a number of tiles.
+/// The sums of the rectangles of a problem, in parts of a number of rectangles.
 fn parts_of(problem: &PairProblem<'_>, of_part: usize, settings: &Settings) -> Vec<Vec<f64>> {
-    let starts = (0..problem.tile_count(settings).unwrap()).step_by(of_part);
+    let starts = (0..problem.rectangle_count(settings).unwrap()).step_by(of_part);
     let go_on = &mut |_, _| ControlFlow::Continue(());
     starts
-        .map(|start| problem.tile_sums(start..start + of_part, settings, go_on).unwrap())
+        .map(|start| problem.rectangle_sums(start..start + of_part, settings, go_on).unwrap())
         .collect()
 }
 
 #[test]
-fn tiles_computed_apart_have_the_bits_of_all_at_once() {
+fn rectangles_computed_apart_have_the_bits_of_all_at_once() {
     let mut case = Case::new(600, 8, true);
     case.univariate_in_groups = true;
     let settings = Settings::default();
@@ -371,15 +371,15 @@ fn tiles_computed_apart_have_the_bits_of_all_at_once() {
 
 #[test]
 fn parts_that_are_missing_or_left_over_are_refused() {
-    let (case, settings) = (Case::new(1200, 8, true), Settings::default());
+    let (case, settings) = (Case::new(2100, 8, true), Settings::default());
     let problem = case.problem(Kind::Target { exchanges: false });
-    let parts = parts_of(&problem, 2, &settings);
+    let parts = parts_of(&problem, 1, &settings);
     assert!(parts.len() > 1);
     let cut = parts[0][1..].to_vec();
     for wrong in [parts[1..].to_vec(), [parts.clone(), parts.clone()].concat(), vec![cut]] {
         let mut wrong = wrong.into_iter();
         let refused = problem.sums_of_parts(|| Ok(wrong.next()), &settings);
-        assert!(matches!(refused, Err(Error::Shape { argument: "tiles", .. })));
+        assert!(matches!(refused, Err(Error::Shape { argument: "rectangles", .. })));
     }
 }
 
