@@ -18,6 +18,7 @@ __all__ = [
     "pair_sums",
     "permuted_sums",
     "product_game",
+    "rectangle_sums",
     "self_pairs",
     "simd_level",
     "sums_of_parts",
