@@ -80,7 +80,7 @@ def in_halves(pool, problem):
 @contextmanager
 def ways():
     """Yield all ways to run a call, with processes that have loaded the library."""
-    options = {"threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    options = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with ExitStack() as stack:
         pool = stack.enter_context(ProcessPoolExecutor(2, mp_context=get_context("spawn")))
         found = [Way(f"{n} thread{'s' * (n > 1)}", partial(here, n)) for n in (1, 2)]
@@ -119,7 +119,7 @@ def compare(problem, found):
     found = [way for way in found if way.is_whole or problem.half is not None]
     best, expected = {}, measured(found[0], problem)[-1]
     for way in found:
-        measured(way, Problem(problem.name, problem.call, 1000, 1000))
+        measured(way, Problem(problem.name, problem.call, 2000, 2000))
     for _ in range(ROUNDS):
         for way in found:
             *times, bits = measured(way, problem)
