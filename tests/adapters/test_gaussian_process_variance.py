@@ -472,6 +472,12 @@ def test_too_many_pairs_and_background_rows_are_refused_with_their_number(monkey
     message = r"60 points times 1 products .* times 5 background rows: 9\.2e\+03 games for each row"
     with pytest.raises(pkex.UnsupportedModelError, match=message):
         pkex.Explainer(model, BACKGROUND, **options)
+    # Means of Gaussians do not take longer with more rows.
+    monkeypatch.setattr(pairs, "_NODES", 4)
+    assert pkex.Explainer(model, BACKGROUND, **options)
+    monkeypatch.setattr(pairs, "_MOST_GAMES", 60 * 61 // 2)
+    with pytest.raises(pkex.UnsupportedModelError, match=r"times 4 nodes for the means over"):
+        pkex.Explainer(model, BACKGROUND, **options)
 
 
 @pytest.mark.parametrize("kernel", ["matern", "the usual"])

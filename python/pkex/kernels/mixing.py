@@ -53,8 +53,7 @@ def combining(
         partial = np.empty((len(choices), *others[0].shape))
         changed = np.ones_like(present)
         changed[1:] = present[1:] != present[:-1]
-        # If nothing has changed, the last column is combined again.
-        changed[:, -1] = True
+        # Without a change, all columns are combined again.
         for number, first in enumerate(changed.argmax(axis=1).tolist()):
             for place in range(first, len(choices)):
                 value = choices[place][int(present[number, place])]

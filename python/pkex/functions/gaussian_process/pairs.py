@@ -37,8 +37,8 @@ _LARGEST_ROUNDING = 1e-7
 _MOST_POINTS = 10_000
 _MOST_GAMES = 10_000_000_000
 _MOST_TERMS = 500
-# Means of Gaussians of one column take the time of about as many background rows, or of fewer.
-_ROWS_OF_GAUSSIANS = 32
+# Means of Gaussians of one column are sums over about as many nodes instead of background rows.
+_NODES = 32
 
 
 class VarianceReduction:
@@ -142,13 +142,13 @@ class VarianceReduction:
         if not self.are_exact(game):
             share = self._rounding(game) / self._variance.scale
             raise self._inexact(f"rounding errors would be {share:.0e} of the prior variance")
-        n_rows = 1
+        n_rows, kind = 1, "background rows"
         if game.value_function != "neutral":
             n_rows = len(self._variance.points if game.background is None else game.background[0])
         terms = self._packing.terms_at(self._packing.of_game(game))
-        if game.is_marginal and self._are_gaussians(terms):
-            n_rows = min(n_rows, _ROWS_OF_GAUSSIANS)
-        _check_size(len(self._variance.points), len(terms), n_rows)
+        if n_rows > _NODES and game.is_marginal and self._are_gaussians(terms):
+            n_rows, kind = _NODES, "nodes for the means over background rows"
+        _check_size(len(self._variance.points), len(terms), n_rows, kind)
 
     def _are_gaussians(self, terms: list[Term]) -> bool:
         """Whether all factors are Gaussians of one column, which is a player of its own."""
@@ -205,13 +205,15 @@ def _packed(
     return _core.Expansion.quadratic(points, weights, terms, players)
 
 
-def _check_size(n_points: int, n_terms: int, n_rows: int = 1) -> None:
-    """Raise an error for too many pairs, or games of pairs and background rows."""
+def _check_size(
+    n_points: int, n_terms: int, n_rows: int = 1, kind: str = "background rows"
+) -> None:
+    """Raise an error for too many points, or games of pairs and background rows or nodes."""
     evaluations = n_points * n_terms
     games = evaluations * (evaluations + 1) // 2 * n_rows
     if n_points <= _MOST_POINTS and n_terms <= _MOST_TERMS and games <= _MOST_GAMES:
         return
-    of_rows = f" times {n_rows} background rows" if n_rows > 1 else ""
+    of_rows = f" times {n_rows} {kind}" if n_rows > 1 else ""
     raise UnsupportedModelError(
         f"the variance is a sum over pairs of {n_points} points times {n_terms} products of the "
         f"kernel{of_rows}: {games:.1e} games for each row; pkex supports up to {_MOST_POINTS} "

@@ -1,10 +1,11 @@
 //! Gauss rules for the means of products of two Gaussian kernels over background rows, column by
 //! column.
 //!
-//! A product of two Gaussians is one of rate c = √(a² + b²), times a number up to 1. On an interval
-//! of half its width T/c, it is a polynomial up to 10⁻¹⁷: on the ellipse around the interval with
-//! the semiaxes (ρ ± 1/ρ) T/(2c), it is at most exp(T² (ρ − 1/ρ)²/4), so the error of m nodes is at
-//! most 4 ρ^(1−2m)/(ρ − 1) times this (Trefethen 2019, theorem 19.3).
+//! A product of two Gaussians is one of rate c = √(a² + b²), times a number up to 1. On the ellipse
+//! around an interval of width 2 T/c with the semiaxes (ρ ± 1/ρ) T/(2c), it is at most
+//! M = exp(T² (ρ − 1/ρ)²/4). So a polynomial of degree 2m − 1 is within 2 M ρ^(1−2m)/(ρ − 1) of it on
+//! the interval (Trefethen 2019, theorem 8.2). A rule of m nodes has that polynomial's mean, hence an
+//! error of at most twice this.
 
 use crate::absent::background::Background;
 use crate::error::Error;
@@ -17,7 +18,7 @@ use crate::quadrature::sample_rule::{Node, add_gauss_rule, distinct};
 /// The nodes of an interval for T up to ½, 1, 2 and 4: the error bound is below 10⁻¹⁷. For larger T,
 /// the column is cut into intervals with T = 4.
 const NODES: [usize; 4] = [10, 14, 20, 32];
-/// More levels have all rows as nodes.
+/// The last level has all entries as nodes.
 const MOST_LEVELS: usize = 40;
 
 /// The rules of all columns.
