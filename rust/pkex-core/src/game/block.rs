@@ -201,12 +201,14 @@ impl Block {
     #[inline(always)]
     pub fn set_absent<const W: usize>(&mut self, absent: impl Iterator<Item = f64>) {
         self.absent.clear();
-        for (b, difference) in absent.zip(&mut self.difference) {
+        for ((b, difference), present) in absent.zip(&mut self.difference).zip(&self.present) {
             self.absent.push(Lanes([b; LANES]));
-            // a − b = (a − 1) − (b − 1).
+            // a − b = (a − 1) − (b − 1) keeps the digits of a and b near 1.
+            let is_near_1 = b > 0.5;
             for part in 0..LANES / W {
-                let c: &mut [f64; W] = difference.part_mut(part);
-                *c = each_lane(|i| c[i] - (b - 1.0));
+                let (a, c): (&[f64; W], &mut [f64; W]) =
+                    (present.part(part), difference.part_mut(part));
+                *c = each_lane(|i| if is_near_1 { c[i] - (b - 1.0) } else { a[i] - b });
             }
         }
     }

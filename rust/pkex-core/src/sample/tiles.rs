@@ -146,7 +146,7 @@ impl PackedPairs<'_> {
             }
             pairs.row = row;
             pairs.mask = tile.mask(row, block);
-            pairs.weight = pairs.mask.map_or(weight, |mask| weight.times::<LANES>(&mask));
+            pairs.weight = weight;
         }
         let PairWorkspace { pairs, scratch, .. } = workspace;
         self.evaluate(at, &mut pairs[..count], scratch, context);

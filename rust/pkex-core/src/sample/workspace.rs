@@ -17,7 +17,7 @@ pub(crate) struct RowPairs {
     pub row: usize,
     /// 1 in lanes that hold a pair, 0 in others; `None` if all lanes hold one.
     pub mask: Option<Lanes>,
-    /// The weights of the pairs, 0 in lanes that hold none.
+    /// The weights of the pairs, of any size in lanes that hold none.
     pub weight: Lanes,
     /// The factors of a term, their spread, and Ω.
     pub block: Block,

@@ -287,6 +287,24 @@ fn sums_equal_those_over_pairs_one_by_one() {
 }
 
 #[test]
+fn sums_equal_those_over_pairs_whose_factors_are_scaled() {
+    for (kind, univariate_in_groups) in [
+        (Kind::plain(24), false),
+        (Kind::Classes { first: 24, weighted: true, skips_second: false }, true),
+        (Kind::Target { exchanges: true }, true),
+    ] {
+        let mut case = Case { univariate_in_groups, ..Case::new(40, 8, true) }.of_one_term();
+        // Products of the factors are below the range: games are scaled.
+        case.absent.as_mut().unwrap()[..3].fill(1e-95);
+        case.terms[0].coefficient = 1e285;
+        for (row, data) in case.data.chunks_exact_mut(COLUMNS).enumerate() {
+            data[..3].fill(30.0 * row as f64);
+        }
+        case.assert_equals_reference(kind);
+    }
+}
+
+#[test]
 fn sums_with_exchanged_targets_equal_those_over_pairs_one_by_one() {
     // With and without an incomplete octet, in a group of its own or not.
     for (rows, group_size) in [(3, 8), (8, 8), (40, 16), (300, 8), (276, 40), (530, 136)] {
