@@ -111,7 +111,7 @@ def _estimated_roots(
     joint = problem.joint_draws(explained, estimator)
     functions = joint.functions(_DRAWS, generator)
     covariances = []
-    for output, function in enumerate(functions):
-        drawn, _ = estimator(function, explained.rows, how.part(output, len(functions)))
+    for function, of_output in how.over(functions):
+        drawn, _ = estimator(function, explained.rows, of_output)
         covariances.append(drawn @ drawn.transpose(0, 2, 1) / _DRAWS)
     return roots_of(np.stack(covariances, axis=-1)), joint

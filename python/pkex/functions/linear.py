@@ -252,8 +252,7 @@ class LinearFunction(Function):
                 deviations -= missing
                 for output, weights in enumerate(self._by_output()):
                     _write_sums(deviations, weights, members, values[block, :, output])
-                if how.progress is not None:
-                    how.progress(min(block.stop, n_rows), n_rows)
+                how.report(block.stop, n_rows)
         return values
 
     def _by_output(self) -> Iterator[Float]:

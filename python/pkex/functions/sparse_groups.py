@@ -214,8 +214,7 @@ class GroupFactors:
                 values[number] = self._of_changes(row, changes, how)
             else:
                 self._add_joint(row, game, background, how, values[number])
-            if how.progress is not None:
-                how.progress(number + 1, X.shape[0])
+            how.report(number + 1, X.shape[0])
         return values
 
     def _of_changes(self, row: _RowLogarithms, changes: Float, how: Computation) -> Float:

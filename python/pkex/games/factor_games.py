@@ -182,5 +182,4 @@ def add_quantities(
             raise OverflowError(
                 f"a value of row {number} is too large for a float, or a product of its factors is"
             ) from None
-        if how.progress is not None:
-            how.progress(number + 1, len(values))
+        how.report(number + 1, len(values))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pkex.execution.blocks import blocks_of
 from pkex.tables.sparse import dense_rows, is_sparse
 from pkex.typing import Float, Rows, SparseRows
 
@@ -25,8 +26,7 @@ def added(terms: Float) -> Float:
 
 def blocks(n_rows: int, n_columns: int) -> list[slice]:
     """Return slices that divide rows into blocks that fit into the cache."""
-    size = max(_FEWEST_ROWS, _BLOCK // n_columns)
-    return [slice(start, start + size) for start in range(0, n_rows, size)]
+    return blocks_of(n_rows, max(_FEWEST_ROWS, _BLOCK // n_columns))
 
 
 def column_means(rows: Rows, weights: Float) -> tuple[Float, Float]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.execution.blocks import blocks_of
 from pkex.kernels.factors import Term, has_mixtures, has_series, restricted
 from pkex.typing import Float
 
@@ -59,11 +60,10 @@ class Restrictions:
             for term in self._terms:
                 total += restricted(term, present).evaluated(self._left, self._right)
             return total
-        step = max(1, _TILE // max(1, total.shape[1]))
+        tiles = blocks_of(len(total), _TILE // max(1, total.shape[1]))
         for term, table in zip(self._terms, self._tables, strict=True):
             chosen = [values for column, values in table.items() if present[column]]
-            for start in range(0, len(total), step):
-                tile = slice(start, start + step)
+            for tile in tiles:
                 product = np.full_like(total[tile], term.coefficient)
                 for values in chosen:
                     product *= values[tile]

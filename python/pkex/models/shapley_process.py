@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from pkex.errors import InputError
+from pkex.execution.blocks import blocks_of
 from pkex.functions.gaussian_process.shapley_prior import ShapleyPrior
 from pkex.games.value_functions import Game
 from pkex.inputs.choices import check_choice
@@ -220,8 +221,7 @@ class ShapleyProcess(RegressorMixin, BaseEstimator):
         if return_cov:
             _check_number("X", n, d)
         mean, variances, whitened = np.empty((n, d)), np.empty((n, d)), []
-        for start in range(0, n, _BLOCK):
-            some = slice(start, start + _BLOCK)
+        for some in blocks_of(n, _BLOCK):
             between = fit.prior.between(rows[some], self.X_train_)
             mean[some] = (between @ fit.dual).reshape(-1, d)
             if return_std or return_cov:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.errors import InputError
+from pkex.execution.blocks import blocks_of
 from pkex.functions.products import Products
 from pkex.sensitivity.distributions import Marginal
 from pkex.typing import Float, Report
@@ -238,8 +239,7 @@ def _of_column(
 
 
 def _chunks(n_evaluations: int, n_nodes: int) -> list[slice]:
-    size = max(64, _CHUNK // max(n_evaluations, 1))
-    return [slice(start, start + size) for start in range(0, n_nodes, size)]
+    return blocks_of(n_nodes, max(64, _CHUNK // max(n_evaluations, 1)))
 
 
 def _shortened(rows: Float, sizes: Float) -> Float:

@@ -164,5 +164,4 @@ def _parts(
         for (_, stop), part in zip(tasks, parts, strict=True):
             # Arrays received over a network may be misaligned.
             yield np.require(part, requirements=("C_CONTIGUOUS", "ALIGNED"))
-            if computation.progress is not None:
-                computation.progress(stop, n_rectangles)
+            computation.report(stop, n_rectangles)

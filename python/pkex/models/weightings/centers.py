@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pkex.execution.blocks import blocks_of
 from pkex.models.weightings.closed_forms import Weighting
 from pkex.typing import Float
 
@@ -81,9 +82,7 @@ class Centers:
         entries : ndarray of shape (n, k)
             Rows of these columns only.
         """
-        step = max(1, _OUTPUTS // len(self.points))
-        for start in range(0, len(entries), step):
-            block = slice(start, start + step)
+        for block in blocks_of(len(entries), _OUTPUTS // len(self.points)):
             outputs = self.weighting.outputs(entries[block], self.points)
             outputs *= self.probability
             yield block, outputs
