@@ -6,7 +6,7 @@ import types
 
 import numpy as np
 import pytest
-from brute_force import interventional, neutral
+from brute_force import assert_explained, neutral
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_regression
@@ -278,10 +278,8 @@ def test_subclasses_are_explained_as_their_parent():
 @pytest.mark.parametrize(("n", "d"), [(1, D), (1, 1), (60, 1), (2, 2)])
 def test_models_of_one_row_or_one_column_equal_brute_force(model, n, d):
     model.fit(X[:n, :d], Y[:n])
-    values = pkex.Explainer(model, X[5:8, :d]).shap_values(ROWS[:, :d])
-    for row, found in zip(ROWS[:, :d], values, strict=True):
-        expected, _ = interventional(model.predict, row, X[5:8, :d])
-        expected.assert_close(found)
+    explainer = pkex.Explainer(model, X[5:8, :d])
+    assert_explained(explainer, model.predict, ROWS[:, :d], X[5:8, :d])
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")
@@ -296,11 +294,9 @@ def test_options_that_change_labels_or_probabilities_only_change_no_value():
 def test_rows_out_of_the_reach_of_any_kernel_are_explained(scale):
     model = SVR().fit(X, Y)
     rows, far = ROWS * scale, X[5:8] * -scale
-    values = pkex.Explainer(model, far).shap_values(ROWS)
-    for row, found in zip(ROWS, values, strict=True):
-        expected, _ = interventional(model.predict, row, far)
-        expected.assert_close(found)
-    assert np.all(pkex.Explainer(model, far).shap_values(rows) == 0.0)
+    explainer = pkex.Explainer(model, far)
+    assert_explained(explainer, model.predict, ROWS, far)
+    assert np.all(explainer.shap_values(rows) == 0.0)
 
 
 class Doubled(SVR):
