@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from pkex.adapters.sklearn.estimators import feature_names
 from pkex.errors import InputError
 from pkex.execution.blocks import blocks_of
 from pkex.functions.gaussian_process.shapley_prior import ShapleyPrior
@@ -172,8 +173,8 @@ class ShapleyProcess(RegressorMixin, BaseEstimator):
 
     def _kernels(self, rows: Float) -> list[Kernel]:
         """Return the kernel, or the default ones to choose from."""
-        names = getattr(self, "feature_names_in_", numbered(rows.shape[1]))
-        kernel = kernel_or_default(self.kernel, rows, tuple(map(str, names)))
+        names = feature_names(self) or numbered(rows.shape[1])
+        kernel = kernel_or_default(self.kernel, rows, names)
         if has_series(kernel.terms(rows.shape[1])):
             raise InputError(
                 "kernel",

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from pkex.adapters.sklearn.estimators import feature_names
 from pkex.compare.kernel.sample_kernel import SampleKernel
 from pkex.errors import warn
 from pkex.execution.threads import check_n_jobs, thread_count
@@ -246,13 +247,12 @@ class InterventionalRegressor(BaseEstimator):
         if nuclear is not None:
             self.embedding_amplitude_ = data.embedding_amplitude(nuclear, causes.factor)
         effect = causes.effect(self._moments(data, nuclear))
-        names = getattr(self, "feature_names_in_", None)
         self.kernel_expansion_ = KernelExpansion(
             rows,
             effect.coefficients,
             effect.kernel,
             mean,
-            feature_names=None if names is None else tuple(map(str, names)),
+            feature_names=feature_names(self),
         )
         self._variance = effect.variance
         return self
@@ -403,9 +403,9 @@ class InterventionalRegressor(BaseEstimator):
                 "all columns of X are constant, so they do not show an effect. Pass treatments "
                 "that differ from row to row"
             )
-        names = getattr(self, "feature_names_in_", numbered(len(columns)))
+        names = feature_names(self) or numbered(len(columns))
         warn(
-            f"the default kernel ignores columns {shown([str(names[j]) for j in constant])}, which "
+            f"the default kernel ignores columns {shown([names[j] for j in constant])}, which "
             "are constant in X, so predictions do not depend on them. To change this, pass kernel "
             "with length-scales"
         )

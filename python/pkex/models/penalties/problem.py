@@ -120,7 +120,7 @@ class PenaltyProblem:
         names: Sequence[str] | None,
     ) -> PenaltyProblem:
         """Return the problem that checked parameters of an estimator define."""
-        known = numbered(X.shape[1]) if names is None else tuple(map(str, names))
+        known = names or numbered(X.shape[1])
         features = columns_of(given.features, known)
         penalty = checked_number("penalty", given.penalty, may_be_0=True)
         alpha = checked_number("alpha", given.alpha, may_be_0=False)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from pkex.adapters.sklearn.estimators import feature_names
 from pkex.execution.threads import check_n_jobs, thread_count
 from pkex.functions.descriptions import TermExpansion
 from pkex.inputs.integers import as_integer
@@ -93,7 +94,7 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
         self.alpha_ = self._alpha(subsets)
         check_n_jobs(self.n_jobs)
         weights = checked_weights(sample_weight, len(rows))
-        names = [*map(str, getattr(self, "feature_names_in_", numbered(d)))]
+        names = feature_names(self) or numbered(d)
         scaling = self._scaling(rows, weights, names)
         target = np.asarray(target, dtype=np.float64)
         # An overflow is an error of `fitted_coefficients`.
