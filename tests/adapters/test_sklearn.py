@@ -98,45 +98,30 @@ MODELS = {
 }
 
 
-@pytest.fixture(params=MODELS)
-def case(request):
-    model, target, output, parts = MODELS[request.param]
-    return model.fit(X, target), output, parts
+@pytest.fixture(params=["dense", "sparse"])
+def table(request):
+    """Makes a table of an array."""
+    return {"dense": np.asarray, "sparse": sparse.csr_matrix}[request.param]
 
 
 @pytest.fixture(params=MODELS)
-def sparse_case(request):
+def case(request, table):
     model, target, output, parts = MODELS[request.param]
-    few = np.where(np.abs(X) > 0.5, X, 0.0)
-    return model.fit(sparse.csr_matrix(few), target), output, parts
+    rows = X if table is np.asarray else np.where(np.abs(X) > 0.5, X, 0.0)
+    return model.fit(table(rows), target), output, parts
 
 
 @pytest.mark.parametrize("method", ["quadrature", "recursion"])
-def test_values_equal_brute_force_with_the_librarys_own_kernel(case, method):
+def test_values_equal_brute_force_with_the_librarys_own_kernel(case, table, method):
     model, _, parts = case
     points, coefficients, kernel = parts(model)
-    values = pkex.Explainer(model, method=method, value_function="neutral").shap_values(ROWS)
-    for row, found in zip(ROWS, values, strict=True):
-        neutral(kernel, row, points, coefficients).assert_close(found)
-
-
-def test_values_of_sparse_fitted_models_equal_brute_force(sparse_case):
-    model, _, parts = sparse_case
-    points, coefficients, kernel = parts(model)
-    values = pkex.Explainer(model, value_function="neutral").shap_values(sparse.csr_matrix(ROWS))
-    for row, found in zip(ROWS, values, strict=True):
+    explainer = pkex.Explainer(model, method=method, value_function="neutral")
+    for row, found in zip(ROWS, explainer.shap_values(table(ROWS)), strict=True):
         neutral(kernel, row, points, coefficients).assert_close(found)
 
 
 def test_values_and_base_add_up_to_the_output(case):
     model, output, _ = case
-    explanation = pkex.Explainer(model)(X)
-    total = explanation.values.sum(axis=1) + explanation.base_values
-    np.testing.assert_allclose(total, output(model, X), rtol=0, atol=1e-10)
-
-
-def test_values_of_sparse_fitted_models_add_up_to_the_output(sparse_case):
-    model, output, _ = sparse_case
     explanation = pkex.Explainer(model)(X)
     total = explanation.values.sum(axis=1) + explanation.base_values
     np.testing.assert_allclose(total, output(model, X), rtol=0, atol=1e-10)
