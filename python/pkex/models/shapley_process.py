@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 import scipy.linalg
@@ -31,9 +31,6 @@ from pkex.tables.labels import Labels, numbered
 from pkex.tables.read import as_matrix
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float
-
-if TYPE_CHECKING:
-    from typing import Self
 
 __all__ = ["ShapleyProcess"]
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,9 +48,6 @@ from pkex.models.downscaling.posterior import posterior, sparse_posterior
 from pkex.tables.labels import Labels
 from pkex.tables.read import as_vector
 from pkex.typing import Float
-
-if TYPE_CHECKING:
-    from typing import Self
 
 __all__ = ["DeconditionalRegressor"]
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import Literal, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,9 +37,6 @@ from pkex.models.interventions.nuclear_kernel import NuclearKernel, coordinates
 from pkex.tables.labels import Labels, numbered
 from pkex.tables.read import as_vector
 from pkex.typing import Float
-
-if TYPE_CHECKING:
-    from typing import Self
 
 __all__ = ["InterventionalRegressor"]
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,9 +30,6 @@ from pkex.models.penalties.problem import (
     PenaltyProblem,
 )
 from pkex.typing import Float
-
-if TYPE_CHECKING:
-    from typing import Self
 
 __all__ = ["ShapleyRegularizedClassifier", "ShapleyRegularizedRidge"]
 

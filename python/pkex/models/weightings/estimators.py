@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,9 +35,6 @@ from pkex.models.weightings.fit import fitted_coefficients, in_threads
 from pkex.models.weightings.subsets import Star, Subsets
 from pkex.tables.labels import numbered
 from pkex.typing import Float
-
-if TYPE_CHECKING:
-    from typing import Self
 
 __all__ = ["RWReLU", "RWSign", "RWStumps"]
 
