@@ -28,8 +28,6 @@ from pkex.tables.kinds import columns_of, is_pandas
 from pkex.tables.labels import numbered
 from pkex.typing import Float
 
-__all__ = ["HSICSelector"]
-
 Refit: TypeAlias = Literal["backward", "forward"]
 _REFITS: tuple[Refit, ...] = get_args(Refit)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["blocks_of"]
-
 
 def blocks_of(length: int, size: int) -> list[slice]:
     """Return slices that divide items into blocks, in order.

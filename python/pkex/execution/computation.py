@@ -11,8 +11,6 @@ from pkex.execution.progress import share
 from pkex.inputs.choices import Method, Summation
 from pkex.typing import Report
 
-__all__ = ["Computation"]
-
 _Item = TypeVar("_Item")
 
 

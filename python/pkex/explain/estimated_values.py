@@ -18,8 +18,6 @@ from pkex.results.estimate import Estimate
 from pkex.results.uncertainty import Uncertainty, roots_of
 from pkex.typing import Float
 
-__all__ = ["chosen_estimator", "estimated_values"]
-
 # Functions drawn from a posterior for the covariances of estimates: right to 2 %.
 _DRAWS = 1000
 

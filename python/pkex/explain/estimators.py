@@ -30,8 +30,6 @@ from pkex.games.value_functions import Game
 from pkex.inputs.integers import as_integer
 from pkex.typing import Float
 
-__all__ = ["CoalitionEstimator", "Estimator", "PermutationEstimator"]
-
 # Maps a function and rows to estimates of its Shapley values and their standard errors, both of
 # shape (n, players, outputs).
 Estimator: TypeAlias = Callable[[Any, Float, Computation], tuple[Float, Float]]

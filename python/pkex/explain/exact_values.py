@@ -24,8 +24,6 @@ from pkex.results.uncertainty import Uncertainty
 from pkex.tables.stream import is_lazy
 from pkex.typing import DaskArray, Float, Report, Rows, SparseRows
 
-__all__ = ["bare_values", "computed_values", "exact_values", "sparse_values"]
-
 # Values that are dense at a time in a sparse result.
 _MOST_DENSE = 1 << 22
 # Most rows of a worker's task: seconds, after which it is interrupted and reports progress.

@@ -22,8 +22,6 @@ from pkex.games.conditioning import ConditionalBackground
 from pkex.games.value_functions import Game
 from pkex.typing import Float
 
-__all__ = ["JointDraws"]
-
 # Mixed rows that functions are drawn at; as many others measure the approximation.
 _ROWS = 2000
 # Drawn values held in memory at a time.

@@ -26,8 +26,6 @@ from pkex.games.value_functions import Game
 from pkex.results.uncertainty import joint_roots_of, roots_of
 from pkex.typing import Float
 
-__all__ = ["Posterior"]
-
 # Largest number of steps for the covariances of one row with "observational": about an hour.
 _MOST_STEPS = 1e12
 # Weights of background rows, over all coalitions, held in memory at a time.

@@ -29,16 +29,6 @@ from pkex.inputs.wording import counted
 from pkex.tables.sparse import dense_rows
 from pkex.typing import Float, Rows
 
-__all__ = [
-    "ConditionalMeans",
-    "Function",
-    "Members",
-    "PosteriorDraws",
-    "checked_constant",
-    "finite",
-    "rows_near",
-]
-
 # The members of coalitions as booleans of shape (count, players); a range of the numbers of
 # coalitions, of the 2^k that agree in all but the first k players; or those along permutations.
 Members: TypeAlias = NDArray[np.bool_] | range | Orders

@@ -17,8 +17,6 @@ from pkex.games.value_functions import NEUTRAL, Game
 from pkex.tables.sparse import dense_rows
 from pkex.typing import Float, Rows
 
-__all__ = ["CoalitionGames", "Coalitionwise", "RowName", "row_names"]
-
 # Coalitions of a row that are evaluated together, if all are.
 _MOST_TOGETHER = 1 << 16
 

@@ -17,8 +17,6 @@ from pkex.games.value_functions import NEUTRAL, Game
 from pkex.tables.sparse import are_equal_rows
 from pkex.typing import Float, Rows
 
-__all__ = ["Combination", "Composite", "Stack"]
-
 # The largest number of rows for a comparison with the model.
 _MOST_PROBING_ROWS = 12
 

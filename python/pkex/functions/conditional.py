@@ -28,8 +28,6 @@ from pkex.games.player_limits import GROUP_COLUMNS, estimate_by
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.typing import Float
 
-__all__ = ["MOST_CONDITIONED", "Conditional", "check_number_of_players"]
-
 # The largest number of players whose coalitions are all evaluated, with a factorization each.
 MOST_CONDITIONED = 14
 # Weights, and values of coalitions, held in memory at a time.

@@ -20,8 +20,6 @@ from pkex.kernels.factors import Term, has_mixtures, has_series
 from pkex.kernels.restrictions import MOST_KEPT, Restrictions
 from pkex.typing import Float
 
-__all__ = ["expansion_means", "mixed_means"]
-
 _Means = Callable[[Weights, NDArray[np.bool_]], Float]
 
 # Kernel values between points and rows held in memory at a time.

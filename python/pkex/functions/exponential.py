@@ -34,8 +34,6 @@ from pkex.games.means import added
 from pkex.games.value_functions import NEUTRAL, Game, game_of_points
 from pkex.typing import Float
 
-__all__ = ["Exponential"]
-
 # Factors held in memory at a time.
 _MOST_NUMBERS = 1 << 20
 

@@ -28,8 +28,6 @@ from pkex.tables.sparse import as_rows_of_any_kind, as_sparse_rows, dense_rows, 
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float, Rows
 
-__all__ = ["LinearFunction"]
-
 
 class LinearFunction(Function):
     """The function f(x) = intercept + Σ_j coefficients_j · (x_j − center_j).

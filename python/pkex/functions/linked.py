@@ -20,8 +20,6 @@ from pkex.games.player_limits import GROUP_COLUMNS, MOST_PLAYERS, estimate_by
 from pkex.games.value_functions import Game
 from pkex.typing import Float, Rows
 
-__all__ = ["LINKS", "Link", "Linked", "LinkedOutputs", "Steps", "as_coalitionwise", "identity"]
-
 # Maps outputs of parts, of shape (k, outputs), to whether their rounding determines the result.
 Steps: TypeAlias = Callable[[Float], NDArray[np.bool_]]
 

@@ -29,8 +29,6 @@ from pkex.inputs.choices import as_names
 from pkex.tables.read import as_vector_or_matrix
 from pkex.typing import Float
 
-__all__ = ["ProductSum"]
-
 # Factors held in memory at a time.
 _MOST_NUMBERS = 1 << 20
 

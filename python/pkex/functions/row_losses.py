@@ -18,8 +18,6 @@ from pkex.games.player_limits import GROUP_COLUMNS, MOST_PLAYERS
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.typing import Float
 
-__all__ = ["RowLosses"]
-
 _MARGINAL = (
     "pass ",
     Option("value_function", "marginal"),

@@ -22,8 +22,6 @@ from pkex.kernels.factors import Term
 from pkex.tables.kinds import check_dense_size
 from pkex.typing import Float, SparseRows
 
-__all__ = ["FAMILIES", "GroupFactors"]
-
 # Groups of a row, and the logarithms of their factors at all points.
 _RowLogarithms: TypeAlias = tuple[NDArray[np.int64], Float]
 # Logarithms of a background that are kept for other rows.

@@ -51,8 +51,6 @@ from pkex.tables.sparse import (
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float, Rows, SparseRows
 
-__all__ = ["SparseKernelSum", "collapsed", "kernel_sum", "reads_sparse"]
-
 # Functions without intercept whose values sum to those of the function.
 AtSparsePoints: TypeAlias = ProductsAtPoints | PowersAtPoints | GroupFactors
 

@@ -27,8 +27,6 @@ from pkex.kernels.series import Series
 from pkex.tables.sparse import dense_rows, nonzero_columns
 from pkex.typing import Float, SparseRows
 
-__all__ = ["MOST_DEGREES", "PowersAtPoints"]
-
 # Dot products at a time.
 _MOST_DOTS = 1 << 21
 # Cumulants of higher degrees lose digits to cancellation.

@@ -38,8 +38,6 @@ from pkex.inputs.choices import as_names
 from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
-__all__ = ["TermSum"]
-
 # The largest number of players of one term, all of whose coalitions are evaluated.
 _MOST_PLAYERS = 14
 # Values of coalitions held in memory at a time.

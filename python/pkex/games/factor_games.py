@@ -24,8 +24,6 @@ from pkex.games.indices import Quantity
 from pkex.games.means import added
 from pkex.typing import Float
 
-__all__ = ["FactorGames", "add_quantities", "product_of"]
-
 # Mantissas, from ½ to 1, whose product is in range, and a power of two that is out of range.
 _MANTISSAS, _LARGEST_POWER = 512, 1 << 14
 

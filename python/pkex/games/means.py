@@ -8,8 +8,6 @@ from pkex.execution.blocks import blocks_of
 from pkex.tables.sparse import dense_rows, is_sparse
 from pkex.typing import Float, Rows, SparseRows
 
-__all__ = ["added", "blocks", "column_means"]
-
 # The number of values in a block, which fits into a core's cache, and the fewest rows of a block.
 _BLOCK, _FEWEST_ROWS = 1 << 15, 32
 

@@ -28,16 +28,6 @@ from pkex.execution.blocks import blocks_of
 from pkex.kernels.series import multiplied
 from pkex.typing import Float
 
-__all__ = [
-    "FLAT",
-    "GammaMixture",
-    "MaternMixture",
-    "Mixture",
-    "ProductMixture",
-    "RationalQuadraticMixture",
-    "product_of",
-]
-
 # The error of the trapezoidal rule, and the masses beyond its ends.
 _ROUNDING = 1e-15
 _LEFT_OUT = 1e-18

@@ -27,8 +27,6 @@ from pkex.kernels.mixtures import (
 from pkex.kernels.product_kernels import MATERN_FAMILIES
 from pkex.typing import Float
 
-__all__ = ["Matern", "Radial", "RationalQuadratic", "radial_term"]
-
 # The smallest share of a column in squared distances, or in the squared length-scale, that is
 # considered.
 _LEAST_SHARE = 1e-16

@@ -11,8 +11,6 @@ from pkex.execution.blocks import blocks_of
 from pkex.kernels.factors import Term, has_mixtures, has_series, restricted
 from pkex.typing import Float
 
-__all__ = ["MOST_KEPT", "Restrictions", "are_products", "by_column"]
-
 # The largest size of the tables of single columns that are stored: 1 GB.
 MOST_KEPT = 1 << 27
 # Numbers multiplied at a time, which fit into the second-level cache.

@@ -32,8 +32,6 @@ from pkex.tables.read import as_matrix
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float
 
-__all__ = ["ShapleyProcess"]
-
 _ProcessValueFunction: TypeAlias = Literal["interventional", "marginal"]
 _VALUE_FUNCTIONS: tuple[_ProcessValueFunction, ...] = get_args(_ProcessValueFunction)
 # The largest number of values to condition on, and of predicted values with their covariances.

@@ -21,16 +21,6 @@ from pkex.results.indexing import Resolved, pick
 from pkex.results.plots import DEVIATIONS
 from pkex.typing import Float
 
-__all__ = [
-    "STANDARD_DEVIATION",
-    "STANDARD_ERROR",
-    "Uncertainty",
-    "ValueDraws",
-    "joint_roots_of",
-    "roots_of",
-    "spread_label",
-]
-
 # Names of the two kinds of uncertainty: sampling errors of estimates, and the model's posterior.
 STANDARD_ERROR, STANDARD_DEVIATION = "standard error", "standard deviation"
 # Drawn values held in memory at a time.

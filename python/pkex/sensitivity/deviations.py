@@ -21,8 +21,6 @@ from pkex.functions.products import Products
 from pkex.sensitivity.distributions import Marginal
 from pkex.typing import Float, Report
 
-__all__ = ["Deviations"]
-
 # The largest remainder of a row, relative to the longest row.
 _REST = 1e-13
 # The number of rows that enter the basis together, and of factors in a chunk of nodes.

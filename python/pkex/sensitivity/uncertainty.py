@@ -22,8 +22,6 @@ from pkex.sensitivity.inputs import Inputs
 from pkex.sensitivity.variance_values import VarianceValues
 from pkex.typing import Float
 
-__all__ = ["draws_of", "number_of_draws"]
-
 # The number of rows that draws are conditioned on or checked at.
 _ROWS = 2000
 _FEWEST = 20

@@ -32,8 +32,6 @@ from pkex.tables.documents import Documents, Occurrences
 from pkex.tables.kinds import Kind, columns_of, kind_of, labels_of, values_of
 from pkex.tables.labels import check_column_names
 
-__all__ = ["TableVectorization", "table_vectorization"]
-
 
 def table_vectorization(steps: Sequence[Any], model: Any) -> TableVectorization | None:
     """Return the encoder of steps that begin with a ColumnTransformer of texts; None for others.

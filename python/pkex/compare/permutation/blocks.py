@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from pkex.execution.blocks import blocks_of
 from pkex.typing import Float
 
-__all__ = ["Blocks", "two_sample_blocks"]
-
 _Int = NDArray[np.int64]
 
 # Largest number of blocks; rows of samples with no more rows are permuted separately.

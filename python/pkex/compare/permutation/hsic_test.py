@@ -19,13 +19,6 @@ from pkex.execution.blocks import blocks_of
 from pkex.kernels.family import FAMILIES
 from pkex.typing import Float, Report
 
-__all__ = [
-    "can_permute_rows",
-    "significance_by_exchanges",
-    "significance_in_blocks",
-    "significance_row_by_row",
-]
-
 # Numbers held at a time while permuting.
 _CHUNK = 1 << 20
 # Rows are permuted separately if the values of all pairs need at most 64 MB, of which there are

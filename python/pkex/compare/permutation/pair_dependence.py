@@ -33,8 +33,6 @@ from pkex.execution.blocks import blocks_of
 from pkex.tables.encode import Encoding
 from pkex.typing import Float
 
-__all__ = ["DependenceTest", "PairDependence"]
-
 # Largest numbers of rows of a sample, of columns, of pairs, and of numbers held for p-values.
 _MOST_ROWS, _MOST_COLUMNS, _MOST_PAIRS, _MOST_NUMBERS = 2000, 100, 300, 10**7
 # Weights of polynomials of degree 1, 2 and 3, similar to those of the principal components.

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from pkex.execution.blocks import blocks_of
 from pkex.typing import Float
 
-__all__ = ["QuadraticForm", "triangle_size"]
-
 # Numbers held at a time.
 _CHUNK = 1 << 20
 # Number of blocks whose labels form one code, by which sums over pairs are looked up.

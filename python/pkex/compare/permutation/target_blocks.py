@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from pkex.execution.blocks import blocks_of
 from pkex.typing import Float
 
-__all__ = ["BLOCK_SIZE", "MOST_GROUPS", "TargetBlocks", "exchanged_sums", "rounding_scale"]
-
 _Int = NDArray[np.int64]
 
 # Number of rows that exchange targets with each other.

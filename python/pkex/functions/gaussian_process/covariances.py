@@ -45,8 +45,6 @@ from pkex.kernels.factors import has_mixtures, has_series
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float, Report
 
-__all__ = ["pair_games", "value_covariances", "whitened_values"]
-
 # Numbers held in memory at a time: of Ψ, of factors between background rows, and of tables of
 # coalitions.
 _MOST_NUMBERS, _BLOCK, _MOST_OF_TABLES = 1 << 23, 1 << 15, 1 << 20

@@ -27,8 +27,6 @@ from pkex.kernels.factors import has_series, restricted
 from pkex.kernels.mixing import mixed_rows
 from pkex.typing import Float, Report
 
-__all__ = ["ConditioningMatrix", "LatentVariance"]
-
 # Kernel values computed at a time, which fit into the second-level cache.
 _TILE = 1 << 15
 # Rows whose variance is computed together, for any number of rows.

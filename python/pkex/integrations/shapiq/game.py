@@ -17,8 +17,6 @@ from pkex.inputs.keywords import with_known_keywords
 from pkex.integrations import as_background, as_one_row
 from pkex.typing import Float
 
-__all__ = ["KernelGame"]
-
 # The number of coalitions whose values are computed together.
 _COALITIONS = 1 << 13
 

@@ -11,8 +11,6 @@ from pkex.execution.blocks import blocks_of
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
-__all__ = ["Bags"]
-
 # Kernel values in memory at a time.
 _BLOCK = 1 << 22
 

@@ -49,8 +49,6 @@ from pkex.tables.labels import Labels
 from pkex.tables.read import as_vector
 from pkex.typing import Float
 
-__all__ = ["DeconditionalRegressor"]
-
 # Rows, and bags and targets, from which kernels are chosen.
 _MOST_ROWS, _MOST_BAGS = 2000, 500
 # Of the bags of a target; 1 on average.

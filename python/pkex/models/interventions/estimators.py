@@ -38,8 +38,6 @@ from pkex.tables.labels import Labels, numbered
 from pkex.tables.read import as_vector
 from pkex.typing import Float
 
-__all__ = ["InterventionalRegressor"]
-
 _Adjustment: TypeAlias = Literal["back-door", "front-door"]
 _Method: TypeAlias = Literal["BayesIMP", "BayesIME", "IMP"]
 _Landmarks: TypeAlias = Literal["both", "first"]

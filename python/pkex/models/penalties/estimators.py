@@ -31,8 +31,6 @@ from pkex.models.penalties.problem import (
 )
 from pkex.typing import Float
 
-__all__ = ["ShapleyRegularizedClassifier", "ShapleyRegularizedRidge"]
-
 
 class _ShapleyRegularized(BaseEstimator):
     """Base class: the parameters, the penalty and the fitted function."""

@@ -32,8 +32,6 @@ from pkex.models.span import Span
 from pkex.tables.labels import numbered
 from pkex.typing import Float
 
-__all__ = ["PenalizedValueFunction", "PenaltyParameters", "PenaltyProblem"]
-
 # The value functions of penalized values.
 PenalizedValueFunction: TypeAlias = Literal["interventional", "marginal", "observational"]
 _VALUE_FUNCTIONS: tuple[PenalizedValueFunction, ...] = get_args(PenalizedValueFunction)

@@ -13,8 +13,6 @@ from pkex.models.preferences.absent import Absent
 from pkex.models.preferences.preferential import Contexts
 from pkex.typing import Float
 
-__all__ = ["context_values"]
-
 
 def context_values(
     contexts: Contexts,

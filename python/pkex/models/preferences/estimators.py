@@ -22,8 +22,6 @@ from pkex.models.preferences.sides import labels_of, margins, two_classes, warn_
 from pkex.models.span import Span, check_finite, hidden_penalty, not_semidefinite
 from pkex.typing import Float
 
-__all__ = ["PreferenceLogistic", "PreferenceRidge"]
-
 
 class PreferenceRidge(Preference):
     """Kernel ridge regression of the degree of preference between two items.

@@ -32,8 +32,6 @@ from pkex.models.preferences.marginal_values import marginal_values
 from pkex.models.preferences.preferential import Preferential
 from pkex.typing import Float
 
-__all__ = ["item_values", "item_values_against_all"]
-
 # The number of kernel values, and of values of coalitions, in memory at a time.
 _MOST_NUMBERS = 1 << 24
 # The number of duels of items against all in memory at a time.

@@ -27,8 +27,6 @@ from pkex.models.preferences.duels import Duels
 from pkex.models.preferences.preferential import Preferential
 from pkex.typing import Float
 
-__all__ = ["MarginalGames", "marginal_values"]
-
 # The number of factors in memory at a time.
 _MOST_NUMBERS = 1 << 23
 # Training pairs whose values are computed together.

@@ -13,8 +13,6 @@ from pkex.kernels import Kernel
 from pkex.models.preferences.preferential import Preferential
 from pkex.typing import Float
 
-__all__ = ["NumberedPairs", "PairKernel"]
-
 # The number of kernel values in a block: about half of a core's cache.
 _BLOCK = 1 << 16
 # The same for products of blocks.

@@ -36,8 +36,6 @@ from pkex.models.preferences.utility import UtilityDifference
 from pkex.results.uncertainty import roots_of
 from pkex.typing import Float
 
-__all__ = ["PairPosterior", "mean_probabilities"]
-
 # The nodes of means over standard normal variables. By the trapezoidal rule, means of logistic
 # functions have errors below 1e-12 for deviations up to 40.
 _NODES = np.linspace(-8.5, 8.5, 1201)

@@ -48,8 +48,6 @@ from pkex.results.uncertainty import Uncertainty
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float
 
-__all__ = ["PairKernelName", "Preference", "Training"]
-
 PairKernelName: TypeAlias = Literal["preferential", "utility"]
 _FUNCTIONS: dict[str, type[Preferential]] = {
     "preferential": Preferential,

@@ -25,8 +25,6 @@ from pkex.kernels.factors import has_mixtures
 from pkex.kernels.restrictions import are_products
 from pkex.typing import Float
 
-__all__ = ["Contexts", "Preferential", "joined", "rowwise"]
-
 # The number of kernel values in memory at a time.
 _MOST_NUMBERS = 1 << 22
 # The rows between which kernels are evaluated for values of rows at the same place.

@@ -11,8 +11,6 @@ from pkex.execution.blocks import blocks_of
 from pkex.models.weightings.closed_forms import Weighting
 from pkex.typing import Float
 
-__all__ = ["Centers", "Standardization", "WeightedTerm"]
-
 # The number of outputs in memory at a time: about half of a core's cache.
 _OUTPUTS = 1 << 15
 

@@ -36,8 +36,6 @@ from pkex.models.weightings.subsets import Star, Subsets
 from pkex.tables.labels import numbered
 from pkex.typing import Float
 
-__all__ = ["RWReLU", "RWSign", "RWStumps"]
-
 # The default λ for centers of the same columns. Squares of predictions are proportional to the mean
 # probability of a center's columns (Dubé and Marchand 2025, equation 60), and so is λ. On seven
 # data sets, R² on test rows is on average 0.02 below that of the best λ and c.

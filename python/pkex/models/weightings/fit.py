@@ -18,8 +18,6 @@ from pkex.models.weightings.centers import Centers
 from pkex.models.weightings.closed_forms import Weighting
 from pkex.typing import Float
 
-__all__ = ["fitted_coefficients", "in_threads"]
-
 # ε, which makes the matrix positive definite for few columns.
 _RIDGE = 1e-10
 # The number of values in a block of Φ: 32 MB.
