@@ -14,26 +14,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
-__all__ = [
-    "HERE",
-    "Argument",
-    "InputError",
-    "InputOverflowError",
-    "InputTypeError",
-    "InputWarning",
-    "Message",
-    "Option",
-    "Text",
-    "UnsupportedModelError",
-    "Vocabulary",
-    "joined",
-    "reword",
-    "subject",
-    "text_of",
-    "warn",
-    "words",
-]
-
 # What warnings begin with: which of several things they are about.
 _SUBJECT: ContextVar[str] = ContextVar("subject", default="")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import sklearn.ensemble
 import sklearn.model_selection
-from brute_force import interventional
+from brute_force import assert_explained
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.ensemble import (
     BaggingClassifier,
@@ -92,10 +92,7 @@ def test_bagging_in_parallel_starts_no_workers_for_the_check(is_searched, monkey
 def test_bagging_may_give_a_model_a_column_twice():
     model = BaggingRegressor(scaled(), bootstrap_features=True, random_state=0).fit(X, Y)
     assert any(len(set(columns)) < len(columns) for columns in model.estimators_features_)
-    values = pkex.Explainer(model, X[:5]).shap_values(ROWS)
-    for row, found in zip(ROWS, values, strict=True):
-        expected, _ = interventional(model.predict, row, X[:5])
-        expected.assert_close(found)
+    assert_explained(pkex.Explainer(model, X[:5]), model.predict, ROWS, X[:5])
 
 
 # --- bagging of classifiers ---
@@ -115,8 +112,7 @@ def test_bagging_of_two_classes_is_the_average_of_decision_functions(options):
     model.fit(X, TWO)
     explainer = pkex.Explainer(model, X[:5])
     assert explainer.output_name == "yes vs no"
-    for row, found in zip(ROWS, explainer.shap_values(ROWS), strict=True):
-        interventional(model.decision_function, row, X[:5])[0].assert_close(found)
+    assert_explained(explainer, model.decision_function, ROWS, X[:5])
     assert pkex.Explainer(model.decision_function, X[:5])
     with pytest.raises(pkex.UnsupportedModelError, match=r"predict_proba cannot.*average of those"):
         pkex.Explainer(model.predict_proba, X[:5])
@@ -128,13 +124,7 @@ def test_bagging_of_several_classes_has_the_outputs_of_its_classifiers(kind):
     model = BaggingClassifier(scaled(member), n_estimators=3, random_state=0).fit(X, THREE)
     explainer = pkex.Explainer(model, X[:5])
     assert explainer.output_names == names
-    values = explainer.shap_values(ROWS)
-    for place in range(3):
-        for row, found in zip(ROWS, values[..., place], strict=True):
-            expected, _ = interventional(
-                lambda rows, k=place: model.decision_function(rows)[:, k], row, X[:5]
-            )
-            expected.assert_close(found)
+    assert_explained(explainer, model.decision_function, ROWS, X[:5])
 
 
 # what the message says: (unfitted model, target)
@@ -216,10 +206,7 @@ def coded(column, model=None):
 )
 def test_models_of_which_some_encode_a_column_are_explained(model, monkeypatch):
     model.fit(CODED, Y)
-    values = pkex.Explainer(model, CODED[:5]).shap_values(CODED[20:22])
-    for row, found in zip(CODED[20:22], values, strict=True):
-        expected, _ = interventional(model.predict, row, CODED[:5])
-        expected.assert_close(found)
+    assert_explained(pkex.Explainer(model, CODED[:5]), model.predict, CODED[20:22], CODED[:5])
     own = type(model).predict
     monkeypatch.setattr(type(model), "predict", lambda self, rows: own(self, rows) + 1e-6)
     with pytest.raises(pkex.UnsupportedModelError, match="for a row for which"):

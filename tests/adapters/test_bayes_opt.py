@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from brute_force import interventional
+from brute_force import assert_explained
 from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, PairwiseKernel, WhiteKernel
 
@@ -23,26 +23,21 @@ def test_values_equal_brute_force_in_units_of_the_target(name):
     background, rows = optimizer.space.params[:6], optimizer.space.params[6:9] + 0.01
     explainer = pkex.Explainer(optimizer, background)
     assert explainer.feature_names == ["decay", "momentum", "rate"]
-    for row, values in zip(rows, explainer.shap_values(rows), strict=True):
-        reference, base = interventional(optimizer._gp.predict, row, background)
-        reference.assert_close(values)
-        assert explainer.expected_value == pytest.approx(base, rel=1e-10)
+    assert_explained(explainer, optimizer._gp.predict, rows, background)
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_variances_equal_brute_force(name):
     optimizer = optimizers.fitted(kernel=KERNELS[name])
-    background, row = optimizer.space.params[:6], optimizer.space.params[6] + 0.01
+    background, rows = optimizer.space.params[:6], optimizer.space.params[6:7] + 0.01
 
     def predictive(rows):
         return optimizer._gp.predict(rows, return_std=True)[1] ** 2
 
     explainer = pkex.Explainer(optimizer, background, target="predictive_variance")
-    reference, base = interventional(predictive, row, background)
-    reference.assert_close(explainer.shap_values(row[None])[0], 1e-9)
-    assert explainer.expected_value == pytest.approx(base, rel=1e-9)
-    assert explainer(row[None]).feature_names == ["decay", "momentum", "rate"]
-    deviations = pkex.Explainer(optimizer)(row[None], uncertainty=True).standard_deviations
+    assert_explained(explainer, predictive, rows, background, 1e-9)
+    assert explainer.feature_names == ["decay", "momentum", "rate"]
+    deviations = pkex.Explainer(optimizer)(rows, uncertainty=True).standard_deviations
     assert np.all(deviations > 0.0)
 
 
@@ -66,15 +61,12 @@ def assert_equals_the_next_fit(optimizer, rows):
     fitted_to = getattr(optimizer._gp, "X_train_", None)
     state = optimizer._random_state.get_state()[1].copy()
     explainer = pkex.Explainer(optimizer, rows[:4])
-    values = explainer.shap_values(rows[4:6])
+    explainer(rows[4:6])
     assert getattr(optimizer._gp, "X_train_", None) is fitted_to
     np.testing.assert_array_equal(optimizer._random_state.get_state()[1], state)
     optimizer.suggest()
     assert len(optimizer._gp.X_train_) == len(optimizer.space)
-    for row, found in zip(rows[4:6], values, strict=True):
-        reference, base = interventional(optimizer._gp.predict, row, rows[:4])
-        reference.assert_close(found)
-        assert explainer.expected_value == pytest.approx(base, rel=1e-10)
+    assert_explained(explainer, optimizer._gp.predict, rows[4:6], rows[:4])
 
 
 def test_after_maximize_the_process_of_all_points_is_explained():

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from brute_force import interventional
+from brute_force import assert_explained, interventional
 from sklearn.gaussian_process.kernels import RBF
 
 import pkex
@@ -35,11 +35,7 @@ def test_values_equal_brute_force_in_the_parameters():
     frame = optimizers.table(optimizer)
     explainer = pkex.Explainer(optimizer, frame.iloc[:4])
     assert explainer.feature_names == list(BOUNDS)
-    objects = frame.to_numpy(dtype=object)
-    for row, values in zip(objects[4:7], explainer.shap_values(frame.iloc[4:7]), strict=True):
-        reference, base = interventional(posterior_mean(optimizer), row, objects[:4])
-        reference.assert_close(values)
-        assert explainer.expected_value == pytest.approx(base, rel=1e-10)
+    assert_explained(explainer, posterior_mean(optimizer), frame.iloc[4:7], frame.iloc[:4])
 
 
 def test_a_suggestion_is_one_row():

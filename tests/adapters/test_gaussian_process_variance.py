@@ -5,7 +5,7 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 import pytest
-from brute_force import interventional, marginal
+from brute_force import assert_explained, interventional, marginal
 from gaussian_processes import (
     ARD,
     KERNELS,
@@ -61,6 +61,7 @@ def test_interventional_values_equal_brute_force_through_predict(name):
         for row, found in zip(ROWS, explainer(ROWS), strict=True):
             reference, base = interventional(output, row, BACKGROUND)
             reference.assert_close(found.values, 1e-9)
+            # The variance of the kernel of noise alone is 0.
             np.testing.assert_allclose(found.base_values, base, rtol=1e-9, atol=1e-15)
 
 
@@ -138,9 +139,7 @@ def test_a_pipeline_is_explained_in_its_own_columns():
         before = model[:-1] if fit is model else search.best_estimator_[:-1]
         output = latent_variance_of(last, before)
         explainer = pkex.Explainer(fit, BACKGROUND, target="variance")
-        for row, found in zip(ROWS, explainer(ROWS), strict=True):
-            reference, _ = interventional(output, row, BACKGROUND)
-            reference.assert_close(found.values, 1e-9)
+        assert_explained(explainer, output, ROWS, BACKGROUND, 1e-9)
 
 
 def latent_variance_of(last, before):
@@ -188,11 +187,8 @@ def test_standard_deviations_equal_brute_force_through_predict(name):
     model = fitted(KERNELS[name], alpha=1e-3, normalize_y=True)
     variance = latent_variance(model)
     explainer = pkex.Explainer(model, BACKGROUND, target="std")
-    for row, found in zip(ROWS, explainer(ROWS), strict=True):
-        reference, base = interventional(lambda rows: np.sqrt(variance(rows)), row, BACKGROUND)
-        reference.assert_close(found.values, 1e-9)
-        assert found.base_values == pytest.approx(base, rel=1e-9)
-        assert found.output_name == "standard deviation"
+    assert_explained(explainer, lambda rows: np.sqrt(variance(rows)), ROWS, BACKGROUND, 1e-9)
+    assert explainer.output_name == "standard deviation"
 
 
 def test_an_upper_bound_adds_up_of_the_mean_and_the_standard_deviation():
@@ -410,10 +406,7 @@ def test_interventional_variances_under_dot_products_equal_brute_force():
 
     explainer = pkex.Explainer(model, rows[:4], target="variance", groups={"two": [0, 3]})
     players = [[0, 3], [1], [2], [4]]
-    for row, found in zip(rows[4:6], explainer(rows[4:6]), strict=True):
-        reference, base = interventional(output, row, rows[:4], groups=players)
-        reference.assert_close(found.values, 1e-9)
-        np.testing.assert_allclose(found.base_values, base, rtol=1e-9)
+    assert_explained(explainer, output, rows[4:6], rows[:4], 1e-9, groups=players)
 
 
 def test_interventional_variances_of_more_features_equal_brute_force():
@@ -425,9 +418,7 @@ def test_interventional_variances_of_more_features_equal_brute_force():
         return own_variance(model)(rows) - 0.1
 
     explainer = pkex.Explainer(model, rows[:3], target="variance")
-    reference, base = interventional(output, rows[5] + 0.3, rows[:3])
-    reference.assert_close(explainer.shap_values(rows[5:6] + 0.3)[0], 1e-9)
-    np.testing.assert_allclose(explainer.expected_value, base, rtol=1e-9)
+    assert_explained(explainer, output, rows[5:6] + 0.3, rows[:3], 1e-9)
 
 
 @pytest.mark.parametrize("game", ["interventional", "neutral"])

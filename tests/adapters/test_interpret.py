@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from brute_force import interventional
+from brute_force import assert_explained
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -42,14 +42,6 @@ MISSING = np.nan_to_num(X[:, 0]) * (TABLE["kind"] == "u") + TABLE["code"] * TABL
 def machine(kind, X=X, y=Y, **options):
     model = getattr(glassbox, f"ExplainableBoosting{kind}")(**{**FEW, "interactions": 3, **options})
     return model.fit(X, y)
-
-
-def assert_explained(explainer, output, rows, background):
-    """Compare with brute force, of arrays or of tables."""
-    for row, found in zip(np.asarray(rows), explainer(rows), strict=True):
-        expected, base = interventional(output, row, np.asarray(background))
-        expected.assert_close(found.values)
-        np.testing.assert_allclose(found.base_values, base, rtol=0, atol=1e-12)
 
 
 def test_values_of_a_regressor_equal_brute_force_through_predict():

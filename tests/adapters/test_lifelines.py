@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from brute_force import interventional
+from brute_force import assert_explained
 
 import pkex
 
@@ -26,24 +26,16 @@ def fitted(**options):
     return lifelines.CoxPHFitter(**options).fit(table, "weeks", "died")
 
 
-def assert_explained(explainer, output):
-    for row, found in zip(ROWS, explainer(pd.DataFrame(ROWS, columns=COLUMNS)), strict=True):
-        expected, base = interventional(lambda r: np.asarray(output(r)), row, BACKGROUND)
-        expected.assert_close(found.values)
-        np.testing.assert_allclose(found.base_values, base, rtol=1e-12)
-
-
 def test_both_scales_of_the_hazard_equal_brute_force():
     model = fitted()
     log_hazards = pkex.Explainer(model, BACKGROUND)
     assert repr(log_hazards).startswith("Explainer(log partial hazard of CoxPHFitter")
-    assert_explained(log_hazards, model.predict_log_partial_hazard)
-    assert_explained(
-        pkex.Explainer(model.predict_log_partial_hazard, BACKGROUND),
-        model.predict_log_partial_hazard,
-    )
+    rows = pd.DataFrame(ROWS, columns=COLUMNS)
+    of_method = pkex.Explainer(model.predict_log_partial_hazard, BACKGROUND)
+    for explainer in (log_hazards, of_method):
+        assert_explained(explainer, model.predict_log_partial_hazard, rows, BACKGROUND)
     hazards = pkex.Explainer(model, BACKGROUND, target="hazard-ratio")
-    assert_explained(hazards, model.predict_partial_hazard)
+    assert_explained(hazards, model.predict_partial_hazard, rows, BACKGROUND)
     with pytest.raises(pkex.UnsupportedModelError, match="pass the model with target='hazard-rat"):
         pkex.Explainer(model.predict_partial_hazard, BACKGROUND)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.linear_model
-from brute_force import Reference, coalitions, interventional, shapley_weights
+from brute_force import Reference, assert_explained, coalitions, shapley_weights
 from linear_models import LINEAR_MODELS, TARGETS, THREE, TWO, D, X, Y, fit_quietly
 from scipy import sparse
 from sklearn.base import clone
@@ -48,12 +48,7 @@ ROWS, BACKGROUND = RNG.normal(size=(3, D)), X[:6]
 def assert_interventional(model, output, rows=ROWS, background=BACKGROUND):
     """Compare with brute force through the model's own output."""
     explainer = pkex.Explainer(model, background)
-    for row, found in zip(rows, explainer.shap_values(rows), strict=True):
-        reference, base = interventional(output, row, background)
-        reference.assert_close(found)
-        np.testing.assert_allclose(
-            explainer.expected_value, base, rtol=0, atol=1e-11 * reference.scale.max()
-        )
+    assert_explained(explainer, output, rows, background)
     return explainer
 
 
@@ -263,8 +258,7 @@ def test_odds_are_explained_as_products(model):
 
     explainer = pkex.Explainer(model, BACKGROUND, target="odds")
     assert repr(explainer).startswith("Explainer(odds of ")
-    for row, found in zip(ROWS, explainer.shap_values(ROWS), strict=True):
-        interventional(odds, row, BACKGROUND)[0].assert_close(found)
+    assert_explained(explainer, odds, ROWS, BACKGROUND)
     with pytest.raises(pkex.UnsupportedModelError, match="target='odds' needs a classifier of two"):
         pkex.Explainer(model.fit(X, THREE), BACKGROUND, target="odds")
 

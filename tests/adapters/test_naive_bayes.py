@@ -1,11 +1,9 @@
 """Naive Bayes classifiers: by brute force through their own joint log-likelihoods."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
-from brute_force import interventional
+from brute_force import assert_explained, interventional
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -60,12 +58,7 @@ def test_values_equal_brute_force_through_the_joint_log_likelihood(name, target)
         assert explanation.output_name == "yes vs no"
     else:
         assert explanation.output_names == ["0", "1", "2"]
-    for row, found in zip(rows[6:9], explanation, strict=True):
-        expected, base = interventional(likelihoods(model, target), row, rows[:6])
-        expected.assert_close(found.values)
-        np.testing.assert_allclose(found.base_values, base, rtol=1e-11)
-    again = pickle.loads(pickle.dumps(explainer))
-    np.testing.assert_array_equal(again.shap_values(rows), explainer.shap_values(rows))
+    assert_explained(explainer, likelihoods(model, target), rows[6:9], rows[:6])
 
 
 @pytest.mark.parametrize("target", [TWO, THREE], ids=["two", "three"])
@@ -90,10 +83,7 @@ def test_odds_equal_brute_force_through_predict_proba(name):
     def odds(some):
         return np.exp(model.predict_log_proba(some) @ [-1.0, 1.0])
 
-    found = pkex.Explainer(model, rows[:6], target="odds").shap_values(rows[6:9])
-    for row, values in zip(rows[6:9], found, strict=True):
-        expected, _ = interventional(odds, row, rows[:6])
-        expected.assert_close(values)
+    assert_explained(pkex.Explainer(model, rows[:6], target="odds"), odds, rows[6:9], rows[:6])
 
 
 def test_the_log_odds_are_those_of_predict_proba_for_thousands_of_words():
@@ -121,10 +111,7 @@ def test_they_may_be_part_of_pipelines_and_searches():
         made = model[0].transform(pd.DataFrame(rows, columns=words.columns))
         return likelihoods(model[1], TWO)(made)
 
-    found = pkex.Explainer(model, words[:6])(words[6:8])
-    for row, values in zip(words.to_numpy()[6:8], found.values, strict=True):
-        expected, _ = interventional(output, row, words.to_numpy()[:6])
-        expected.assert_close(values)
+    assert_explained(pkex.Explainer(model, words[:6]), output, words[6:8], words[:6])
     search = GridSearchCV(
         make_pipeline(StandardScaler(), GaussianNB()), {"gaussiannb__var_smoothing": [1e-9]}, cv=2
     ).fit(X, THREE)

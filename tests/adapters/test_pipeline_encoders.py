@@ -7,7 +7,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
-from brute_force import interventional
+from brute_force import assert_explained
 from pipelines import BASE, CODES, FRAME, NAMES, ROWS, X, Y, grouped, predict_of
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectKBest, f_regression
@@ -32,9 +32,7 @@ def test_a_column_used_twice_is_one_feature():
     explainer = pkex.Explainer(pipeline, FRAME[:6])
     values = explainer.shap_values(FRAME.iloc[ROWS])
     assert np.all(values[:, [0, 3, 5]] == 0.0)
-    for row, found in zip(X[ROWS], values, strict=True):
-        expected, _ = interventional(predict_of(pipeline), row, X[:6])
-        expected.assert_close(found)
+    assert_explained(explainer, predict_of(pipeline), FRAME.iloc[ROWS], X[:6])
     # Neutral, the factors of both columns go.
     svr, before = pipeline[-1], pipeline[:-1]
     values = pkex.Explainer(pipeline, value_function="neutral").shap_values(FRAME.iloc[ROWS])
@@ -81,9 +79,7 @@ def test_an_encoded_column_is_one_feature(encoder):
     explanation = explainer(MIXED_FRAME.iloc[ROWS])
     assert explanation.feature_names == NAMES
     np.testing.assert_array_equal(explanation.data, MIXED[ROWS])
-    for row, found in zip(MIXED[ROWS], explanation.values, strict=True):
-        expected, _ = interventional(predict_of(pipeline), row, MIXED[:6])
-        expected.assert_close(found)
+    assert_explained(explainer, predict_of(pipeline), MIXED_FRAME.iloc[ROWS], MIXED[:6])
     by_default = pkex.Explainer(pipeline)(MIXED_FRAME)
     total = by_default.values.sum(axis=1) + by_default.base_values
     np.testing.assert_allclose(total, pipeline.predict(MIXED_FRAME), rtol=0, atol=1e-11)
@@ -94,10 +90,8 @@ def test_an_encoded_column_is_one_feature(encoder):
 def test_columns_that_a_target_encoder_makes_for_classes_are_one_feature():
     pipeline = make_pipeline(TargetEncoder(), SVC(decision_function_shape="ovo"))
     pipeline.fit(CODES, np.digitize(Y, [-0.5, 0.5]))
-    values = pkex.Explainer(pipeline, CODES[:6]).shap_values(CODES[ROWS])
-    for row, found in zip(CODES[ROWS], values, strict=True):
-        expected, _ = interventional(pipeline.decision_function, row, CODES[:6])
-        expected.assert_close(found)
+    explainer = pkex.Explainer(pipeline, CODES[:6])
+    assert_explained(explainer, pipeline.decision_function, CODES[ROWS], CODES[:6])
 
 
 def test_by_default_of_a_one_hot_column_drop_all_of_its_columns():
@@ -118,19 +112,16 @@ def test_encoded_columns_may_be_grouped_with_others_and_have_gaps():
     encode = ColumnTransformer([("a", OneHotEncoder(), [0])], remainder="passthrough")
     pipeline = make_pipeline(encode, StandardScaler(with_mean=False), SVR()).fit(gaps, Y)
     explainer = pkex.Explainer(pipeline, gaps[:6], groups={"x": [0, 2]})
-    for row, found in zip(gaps[ROWS], explainer.shap_values(gaps[ROWS]), strict=True):
-        expected, _ = interventional(pipeline.predict, row, gaps[:6], groups=[[0, 2], [1], [3]])
-        expected.assert_close(found)
+    groups = [[0, 2], [1], [3]]
+    assert_explained(explainer, pipeline.predict, gaps[ROWS], gaps[:6], groups=groups)
 
 
 def test_a_column_may_be_encoded_and_scaled():
     both = [("a", StandardScaler(), [0, 1]), ("b", OneHotEncoder(), [0])]
     for parts in (both, both[::-1]):
         pipeline = make_pipeline(ColumnTransformer(parts), SVR()).fit(MIXED[:, :2], Y)
-        values = pkex.Explainer(pipeline, MIXED[:6, :2]).shap_values(MIXED[ROWS, :2])
-        for row, found in zip(MIXED[ROWS, :2], values, strict=True):
-            expected, _ = interventional(pipeline.predict, row, MIXED[:6, :2])
-            expected.assert_close(found)
+        explainer = pkex.Explainer(pipeline, MIXED[:6, :2])
+        assert_explained(explainer, pipeline.predict, MIXED[ROWS, :2], MIXED[:6, :2])
 
 
 @pytest.mark.parametrize("place", [(0, 0), (2, 5), (28, 0)])

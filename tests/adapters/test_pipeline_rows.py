@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
-from brute_force import interventional
+from brute_force import assert_explained
 from pipelines import (
     BASE,
     FRAME,
@@ -94,10 +94,8 @@ def test_steps_that_make_data_frames_or_sparse_matrices_are_explained(container)
     encode.set_output(transform="default" if is_sparse else container)
     pipeline = make_pipeline(encode, scale, SVR()).fit(FRAME, Y)
     assert sparse.issparse(pipeline[:-1].transform(FRAME)) == is_sparse
-    values = pkex.Explainer(pipeline, FRAME[:4]).shap_values(FRAME.iloc[ROWS])
-    for row, found in zip(X[ROWS], values, strict=True):
-        expected, _ = interventional(predict_of(pipeline), row, X[:4])
-        expected.assert_close(found)
+    explainer = pkex.Explainer(pipeline, FRAME[:4])
+    assert_explained(explainer, predict_of(pipeline), FRAME.iloc[ROWS], X[:4])
 
 
 def test_a_pipeline_with_a_memory_is_explained(tmp_path):
@@ -115,10 +113,7 @@ def test_a_pipeline_with_a_memory_is_explained(tmp_path):
 def test_columns_of_extreme_scales_are_explained(step, scale):
     rows = BASE * scale
     pipeline = make_pipeline(step, SVR()).fit(rows, Y)
-    values = pkex.Explainer(pipeline, rows[:4]).shap_values(rows[ROWS])
-    for row, found in zip(rows[ROWS], values, strict=True):
-        expected, _ = interventional(pipeline.predict, row, rows[:4])
-        expected.assert_close(found)
+    assert_explained(pkex.Explainer(pipeline, rows[:4]), pipeline.predict, rows[ROWS], rows[:4])
 
 
 @pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
@@ -191,13 +186,8 @@ def test_indicators_of_missing_entries_belong_to_their_columns(step):
     rows[::3, 1] = rows[1::4, 4] = rows[::5, 5] = np.nan
     rows[0, :1] = rows[7, 2] = 0.5
     pipeline = make_pipeline(step, SVR(gamma=0.3)).fit(rows, Y + 2.0 * np.isnan(rows[:, 1]))
-    background = rows[:6]
-    explainer = pkex.Explainer(pipeline, background)
-    explained = rows[[0, 5, 9, 15]]
-    for row, found in zip(explained, explainer.shap_values(explained), strict=True):
-        reference, base = interventional(pipeline.predict, row, background)
-        reference.assert_close(found)
-        assert abs(base - explainer.expected_value) < 1e-10
+    explainer = pkex.Explainer(pipeline, rows[:6])
+    assert_explained(explainer, pipeline.predict, rows[[0, 5, 9, 15]], rows[:6])
     # Without a background, what is made of a column stays together.
     values = pkex.Explainer(pipeline)(rows)
     total = values.values.sum(axis=1) + values.base_values
@@ -207,8 +197,7 @@ def test_indicators_of_missing_entries_belong_to_their_columns(step):
 def test_a_function_of_one_number_is_a_step_as_a_ufunc():
     squared = FunctionTransformer(np.frompyfunc(lambda x: x * abs(x), 1, 1))
     pipeline = make_pipeline(squared, StandardScaler(), SVR()).fit(X, Y)
-    for row, found in zip(X[:2], pkex.Explainer(pipeline, X[:5]).shap_values(X[:2]), strict=True):
-        interventional(pipeline.predict, row, X[:5])[0].assert_close(found)
+    assert_explained(pkex.Explainer(pipeline, X[:5]), pipeline.predict, X[:2], X[:5])
 
 
 def test_missing_entries_that_no_step_fills_are_refused_with_their_place():

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from brute_force import interventional
+from brute_force import assert_explained
 from pipelines import BASE, CODES, ROWS, Y, grouped
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.ensemble import VotingRegressor
@@ -72,17 +72,10 @@ def typed(rows):
 
 
 def assert_interventional(pipeline, explainer, background, rows, groups=None):
-    players = [[0], [1], [2], [3], [4]] if groups is None else groups
-    for row, found in zip(rows.to_numpy(object), explainer.shap_values(rows), strict=True):
-        expected, base = interventional(
-            lambda rows: pipeline.predict(typed(rows)),
-            row,
-            background.to_numpy(object),
-            None,
-            players,
-        )
-        expected.assert_close(found)
-        assert explainer.expected_value == pytest.approx(base, abs=1e-12)
+    def output(rows):
+        return pipeline.predict(typed(rows))
+
+    assert_explained(explainer, output, rows, background, groups=groups)
 
 
 @pytest.mark.parametrize("name", STRINGS)

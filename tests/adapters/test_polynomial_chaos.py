@@ -1,10 +1,8 @@
 """Polynomial chaos of OpenTURNS and chaospy: values by brute force, indices by coefficients."""
 
-import pickle
-
+import brute_force
 import numpy as np
 import pytest
-from brute_force import interventional
 from scipy import stats
 
 import pkex
@@ -20,12 +18,7 @@ def assert_explained(model, own, rows):
     """Compare values with brute force through the library's own output."""
     background = rows[:6]
     explainer = pkex.Explainer(model, background)
-    for row, found in zip(rows[7:9], explainer(rows[7:9]), strict=True):
-        expected, base = interventional(own, row, background)
-        expected.assert_close(found.values)
-        np.testing.assert_allclose(found.base_values, base, rtol=1e-11)
-    again = pickle.loads(pickle.dumps(explainer))
-    np.testing.assert_array_equal(again.shap_values(rows[7:9]), explainer.shap_values(rows[7:9]))
+    brute_force.assert_explained(explainer, own, rows[7:9], background)
     return explainer
 
 

@@ -6,7 +6,7 @@ import types
 
 import numpy as np
 import pytest
-from brute_force import interventional, neutral
+from brute_force import assert_explained, neutral
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification, make_regression
@@ -98,45 +98,30 @@ MODELS = {
 }
 
 
-@pytest.fixture(params=MODELS)
-def case(request):
-    model, target, output, parts = MODELS[request.param]
-    return model.fit(X, target), output, parts
+@pytest.fixture(params=["dense", "sparse"])
+def table(request):
+    """Makes a table of an array."""
+    return {"dense": np.asarray, "sparse": sparse.csr_matrix}[request.param]
 
 
 @pytest.fixture(params=MODELS)
-def sparse_case(request):
+def case(request, table):
     model, target, output, parts = MODELS[request.param]
-    few = np.where(np.abs(X) > 0.5, X, 0.0)
-    return model.fit(sparse.csr_matrix(few), target), output, parts
+    rows = X if table is np.asarray else np.where(np.abs(X) > 0.5, X, 0.0)
+    return model.fit(table(rows), target), output, parts
 
 
 @pytest.mark.parametrize("method", ["quadrature", "recursion"])
-def test_values_equal_brute_force_with_the_librarys_own_kernel(case, method):
+def test_values_equal_brute_force_with_the_librarys_own_kernel(case, table, method):
     model, _, parts = case
     points, coefficients, kernel = parts(model)
-    values = pkex.Explainer(model, method=method, value_function="neutral").shap_values(ROWS)
-    for row, found in zip(ROWS, values, strict=True):
-        neutral(kernel, row, points, coefficients).assert_close(found)
-
-
-def test_values_of_sparse_fitted_models_equal_brute_force(sparse_case):
-    model, _, parts = sparse_case
-    points, coefficients, kernel = parts(model)
-    values = pkex.Explainer(model, value_function="neutral").shap_values(sparse.csr_matrix(ROWS))
-    for row, found in zip(ROWS, values, strict=True):
+    explainer = pkex.Explainer(model, method=method, value_function="neutral")
+    for row, found in zip(ROWS, explainer.shap_values(table(ROWS)), strict=True):
         neutral(kernel, row, points, coefficients).assert_close(found)
 
 
 def test_values_and_base_add_up_to_the_output(case):
     model, output, _ = case
-    explanation = pkex.Explainer(model)(X)
-    total = explanation.values.sum(axis=1) + explanation.base_values
-    np.testing.assert_allclose(total, output(model, X), rtol=0, atol=1e-10)
-
-
-def test_values_of_sparse_fitted_models_add_up_to_the_output(sparse_case):
-    model, output, _ = sparse_case
     explanation = pkex.Explainer(model)(X)
     total = explanation.values.sum(axis=1) + explanation.base_values
     np.testing.assert_allclose(total, output(model, X), rtol=0, atol=1e-10)
@@ -278,10 +263,8 @@ def test_subclasses_are_explained_as_their_parent():
 @pytest.mark.parametrize(("n", "d"), [(1, D), (1, 1), (60, 1), (2, 2)])
 def test_models_of_one_row_or_one_column_equal_brute_force(model, n, d):
     model.fit(X[:n, :d], Y[:n])
-    values = pkex.Explainer(model, X[5:8, :d]).shap_values(ROWS[:, :d])
-    for row, found in zip(ROWS[:, :d], values, strict=True):
-        expected, _ = interventional(model.predict, row, X[5:8, :d])
-        expected.assert_close(found)
+    explainer = pkex.Explainer(model, X[5:8, :d])
+    assert_explained(explainer, model.predict, ROWS[:, :d], X[5:8, :d])
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")
@@ -296,11 +279,9 @@ def test_options_that_change_labels_or_probabilities_only_change_no_value():
 def test_rows_out_of_the_reach_of_any_kernel_are_explained(scale):
     model = SVR().fit(X, Y)
     rows, far = ROWS * scale, X[5:8] * -scale
-    values = pkex.Explainer(model, far).shap_values(ROWS)
-    for row, found in zip(ROWS, values, strict=True):
-        expected, _ = interventional(model.predict, row, far)
-        expected.assert_close(found)
-    assert np.all(pkex.Explainer(model, far).shap_values(rows) == 0.0)
+    explainer = pkex.Explainer(model, far)
+    assert_explained(explainer, model.predict, ROWS, far)
+    assert np.all(explainer.shap_values(rows) == 0.0)
 
 
 class Doubled(SVR):

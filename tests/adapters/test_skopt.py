@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from brute_force import interventional, shapley_weights
+from brute_force import assert_explained, interventional, shapley_weights
 from scipy.optimize import OptimizeResult
 from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -40,10 +40,7 @@ def test_values_equal_brute_force_through_predict(name, normalize_y, noise):
     options = {"alpha": 1e-3, "noise": noise, "normalize_y": normalize_y}
     model = regressor(KERNELS[name], **options).fit(X, 1e4 * Y + 1e5)
     explainer = pkex.Explainer(model, X[:6])
-    for row, values in zip(ROWS, explainer.shap_values(ROWS), strict=True):
-        reference, base = interventional(model.predict, row, X[:6])
-        reference.assert_close(values)
-        assert explainer.expected_value == pytest.approx(base, rel=1e-10)
+    assert_explained(explainer, model.predict, ROWS, X[:6])
 
 
 def test_values_are_those_of_scikit_learns_regressor():
@@ -84,9 +81,7 @@ OF_CATEGORIES = {
 def test_values_with_kernels_of_categories_equal_brute_force(name):
     rows = np.round(X)
     model = regressor(OF_CATEGORIES[name], alpha=0.1).fit(rows, Y)
-    explainer = pkex.Explainer(model, rows[:6])
-    for row, values in zip(rows[6:9], explainer.shap_values(rows[6:9]), strict=True):
-        interventional(model.predict, row, rows[:6])[0].assert_close(values)
+    assert_explained(pkex.Explainer(model, rows[:6]), model.predict, rows[6:9], rows[:6])
 
 
 def test_other_kernels_are_refused_by_name():
@@ -163,13 +158,7 @@ def test_values_of_a_search_equal_brute_force_in_its_own_parameters():
     frame = table(optimizer)
     explainer = pkex.Explainer(optimizer, frame.iloc[:4])
     assert explainer.feature_names == list(DIMENSIONS)
-    rows, background = (
-        np.array(part.to_numpy(dtype=object)) for part in (frame.iloc[4:7], frame.iloc[:4])
-    )
-    for row, values in zip(rows, explainer.shap_values(frame.iloc[4:7]), strict=True):
-        reference, base = interventional(output(optimizer), row, background)
-        reference.assert_close(values)
-        assert explainer.expected_value == pytest.approx(base, rel=1e-10)
+    assert_explained(explainer, output(optimizer), frame.iloc[4:7], frame.iloc[:4])
 
 
 def test_a_result_is_explained_as_its_optimizer():
@@ -237,9 +226,7 @@ def test_a_search_of_categories_alone_is_explained_with_its_own_kernel():
     )
     assert "HammingKernel" in str(result.models[-1].kernel_)
     rows = np.array(result.x_iters, dtype=object)
-    found = pkex.Explainer(result, rows[:4]).shap_values(rows[4:7])
-    for row, values in zip(rows[4:7], found, strict=True):
-        interventional(output(result), row, rows[:4])[0].assert_close(values)
+    assert_explained(pkex.Explainer(result, rows[:4]), output(result), rows[4:7], rows[:4])
 
 
 def test_an_explainer_of_a_search_is_pickled_and_keeps_its_own_space():

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from brute_force import interventional
+from brute_force import assert_explained
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import VotingRegressor
@@ -104,26 +104,19 @@ PIPELINES = {
 }
 
 
-def assert_explained(explainer, output):
-    for row, found in zip(ROWS, explainer(ROWS), strict=True):
-        expected, base = interventional(output, row, BACKGROUND)
-        expected.assert_close(found.values)
-        np.testing.assert_allclose(found.base_values, base, rtol=1e-10, atol=1e-10)
-        total = found.values.sum(axis=0) + found.base_values
-        np.testing.assert_allclose(total, output(row[None])[0], rtol=1e-10, atol=1e-10)
-
-
 @pytest.mark.parametrize("name", PIPELINES)
 def test_values_equal_brute_force_through_predict(name):
     model = PIPELINES[name].fit(X, Y)
-    assert_explained(pkex.Explainer(model, BACKGROUND), model.predict)
+    assert_explained(pkex.Explainer(model, BACKGROUND), model.predict, ROWS, BACKGROUND)
 
 
 def test_products_in_some_columns_of_a_table_are_explained():
     model = make_pipeline(BRANCHES, RobustScaler(), Ridge()).fit(FRAME, Y)
     explainer = pkex.Explainer(model, FRAME.iloc[:4])
     assert explainer.feature_names == NAMES
-    assert_explained(explainer, lambda rows: model.predict(pd.DataFrame(rows, columns=NAMES)))
+    assert_explained(
+        explainer, lambda rows: model.predict(pd.DataFrame(rows, columns=NAMES)), ROWS, BACKGROUND
+    )
 
 
 @pytest.mark.parametrize("classes", [[0.0], [-1.0, 1.0]], ids=["two", "three"])
@@ -131,7 +124,7 @@ def test_classifiers_and_their_probabilities_are_explained(classes):
     model = make_pipeline(StandardScaler(), PolynomialFeatures(2), LogisticRegression())
     model.fit(X, np.digitize(Y - np.median(Y), classes))
     for output in (model.decision_function, model.predict_proba):
-        assert_explained(pkex.Explainer(output, BACKGROUND), output)
+        assert_explained(pkex.Explainer(output, BACKGROUND), output, ROWS, BACKGROUND)
 
 
 def test_products_do_what_columns_do_where_there_are_none():

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from brute_force import interventional
+from brute_force import assert_explained
 from linear_models import TARGETS, THREE, TWO, D, X, Y
 from sklearn.ensemble import RandomForestRegressor, StackingClassifier, StackingRegressor
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier, SGDRegressor
@@ -26,10 +26,10 @@ REGRESSORS = [
 CLASSIFIERS = [("a", SVC()), ("b", LinearSVC()), ("c", GridSearchCV(SVC(), {"C": [1, 2]}, cv=2))]
 
 
-def assert_explained(model, output):
+def checked_explainer(model, output):
+    """The explainer of a model, after a comparison of its values with brute force."""
     explainer = pkex.Explainer(model, BACKGROUND)
-    for row, found in zip(ROWS, explainer.shap_values(ROWS), strict=True):
-        interventional(output, row, BACKGROUND)[0].assert_close(found)
+    assert_explained(explainer, output, ROWS, BACKGROUND)
     return explainer
 
 
@@ -37,7 +37,7 @@ def assert_explained(model, output):
 @pytest.mark.parametrize("final", [None, SGDRegressor(random_state=0)], ids=str)
 def test_stacked_regressors_equal_brute_force(final, passthrough):
     model = StackingRegressor(REGRESSORS, final, passthrough=passthrough, cv=2).fit(X, Y)
-    assert_explained(model, model.predict)
+    checked_explainer(model, model.predict)
 
 
 @pytest.mark.parametrize("passthrough", [False, True])
@@ -48,25 +48,25 @@ def test_stacked_classifiers_equal_brute_force(final, passthrough, method):
     model = StackingClassifier(
         CLASSIFIERS, final, stack_method=method, passthrough=passthrough, cv=2
     ).fit(X, np.where(TWO, "yes", "no"))
-    assert assert_explained(model, model.decision_function).output_name == "yes vs no"
+    assert checked_explainer(model, model.decision_function).output_name == "yes vs no"
 
 
 def test_stackings_of_several_classes_are_explained_one_vs_rest():
     stacking = StackingClassifier([("a", LinearSVC())], stack_method="decision_function", cv=2)
     model = OneVsRestClassifier(stacking).fit(X, THREE)
-    assert_explained(model, model.decision_function)
+    checked_explainer(model, model.decision_function)
 
 
 def test_a_dropped_member_has_no_part():
     members = [*REGRESSORS[:1], ("b", "drop"), *REGRESSORS[2:]]
     model = StackingRegressor(members, cv=2).fit(X, Y)
-    assert_explained(model, model.predict)
+    checked_explainer(model, model.predict)
 
 
 def test_members_that_were_fitted_before_are_read():
     members = [(name, model.fit(X, Y)) for name, model in REGRESSORS]
     model = StackingRegressor(members, cv="prefit").fit(X, Y)
-    assert_explained(model, model.predict)
+    checked_explainer(model, model.predict)
 
 
 def test_names_are_those_of_the_frame():
@@ -119,4 +119,4 @@ def test_options_changed_after_fitting_are_refused():
 
 def test_a_stacking_of_several_outputs_is_one_of_each():
     model = MultiOutputRegressor(StackingRegressor(REGRESSORS, Ridge(), cv=2)).fit(X, TARGETS)
-    assert assert_explained(model, model.predict).output_names == ["y0", "y1"]
+    assert checked_explainer(model, model.predict).output_names == ["y0", "y1"]

@@ -1,12 +1,11 @@
 """Regressions of statsmodels, by brute force through their own predictions."""
 
-import pickle
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
-from brute_force import interventional
+from brute_force import assert_explained
 from sklearn.linear_model import LogisticRegression
 
 import pkex
@@ -39,21 +38,12 @@ MODELS = {
 }
 
 
-def assert_explained(explainer, output, rows=ROWS, background=BACKGROUND):
-    for row, found in zip(rows, explainer(rows), strict=True):
-        expected, base = interventional(lambda r: np.asarray(output(r)), row, background)
-        expected.assert_close(found.values)
-        np.testing.assert_allclose(found.base_values, base, rtol=1e-12)
-
-
 @pytest.mark.filterwarnings("ignore")  # of optimizers
 @pytest.mark.parametrize("name", MODELS)
 def test_values_equal_brute_force_through_predict(name):
     results = MODELS[name](X)
     explainer = pkex.Explainer(results, BACKGROUND)
-    assert_explained(explainer, results.predict)
-    again = pickle.loads(pickle.dumps(explainer))
-    np.testing.assert_array_equal(again.shap_values(ROWS), explainer.shap_values(ROWS))
+    assert_explained(explainer, results.predict, ROWS, BACKGROUND)
     by_method = pkex.Explainer(results.predict, BACKGROUND)
     np.testing.assert_array_equal(by_method.shap_values(ROWS), explainer.shap_values(ROWS))
 
@@ -64,7 +54,7 @@ def test_columns_of_a_frame_keep_their_names_and_the_constant_has_no_value():
     assert explanation.feature_names == ["const", "a", "b", "c"]
     assert not explanation.values[:, 0].any()
     log_means = pkex.Explainer(results, DESIGN[:6], target="log-mean")
-    assert_explained(log_means, lambda rows: np.log(results.predict(rows)))
+    assert_explained(log_means, lambda rows: np.log(results.predict(rows)), ROWS, BACKGROUND)
 
 
 def test_formulas_of_columns_are_explained_in_these():
@@ -96,7 +86,7 @@ def test_other_links_are_named_with_what_explains_the_prediction(fit, link):
     names = {"pkex": pkex, "model": model, "background": BACKGROUND}
     names["linear"] = eval(re.search(r"linear = (pkex.*?\(\)\))", str(raised.value))[1], names)
     explainer = eval(re.search(r"pkex\.Explainer\(.*?\)", str(raised.value))[0], names)
-    assert_explained(explainer, model.predict)
+    assert_explained(explainer, model.predict, ROWS, BACKGROUND)
 
 
 @pytest.mark.filterwarnings("ignore")  # of few iterations

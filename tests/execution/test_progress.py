@@ -8,6 +8,8 @@ from sklearn.svm import SVR
 from small_regression import ROWS, X, Y
 
 import pkex
+from pkex.execution.blocks import blocks_of
+from pkex.execution.computation import Computation
 from pkex.kernels import RBF
 
 
@@ -56,3 +58,14 @@ def test_an_exception_in_progress_reaches_the_caller(long_call):
 
     with pytest.raises(ZeroDivisionError):
         explainer(rows, progress=fail)
+
+
+def test_blocks_have_equal_parts_of_the_progress_whose_ends_are_reported():
+    reports, blocks = [], []
+    how = Computation(progress=lambda done, total: reports.append(done / total))
+    for block, of_block in how.over(blocks_of(5, 2)):
+        blocks.append(list(range(5))[block])
+        of_block.report(1, 2)
+    assert blocks == [[0, 1], [2, 3], [4]]
+    np.testing.assert_allclose(reports, np.arange(1, 7) / 6, atol=1e-6)
+    assert blocks_of(2, 0) == blocks_of(2, 1)

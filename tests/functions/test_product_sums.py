@@ -7,7 +7,7 @@ from math import factorial, prod
 import numpy as np
 import pandas as pd
 import pytest
-from brute_force import coalitions, interventional, marginal
+from brute_force import assert_explained, coalitions, interventional, marginal
 from explainable_functions import Explained
 
 import pkex
@@ -246,8 +246,7 @@ def test_exponentials_of_sums_with_pairs_are_evaluated_at_coalitions_unless_pair
     row, groups = X[:1], {"pair": [1, 2]}
     for options, players in (({}, None), ({"groups": groups}, [[0], [1, 2], [3], [4]])):
         explainer = pkex.Explainer(f, BACKGROUND, **options)
-        expected, _ = interventional(f.predict, row[0], BACKGROUND, groups=players)
-        expected.assert_close(explainer.shap_values(row)[0], 1e-13)
+        assert_explained(explainer, f.predict, row, BACKGROUND, 1e-13, groups=players)
     wide = TermSum([([0, 1], np.multiply)], feature_names=[f"c{j}" for j in range(30)])
     with pytest.raises(ValueError, match="the explained output is not a sum over features"):
         pkex.Explainer(of_function(Exponential(wide)), np.zeros((2, 30)))(np.ones((1, 30)))

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from brute_force import interventional
+from brute_force import assert_explained
 from explainable_functions import ROWS, WEIGHTS, D, X, Y, Z
 from explainable_models import fitted
 from scipy import sparse
@@ -65,9 +65,7 @@ def test_the_background_may_have_gaps_that_a_step_fills():
     model = make_pipeline(SimpleImputer(), StandardScaler(), SVR()).fit(X, Y)
     gaps = Z.copy()
     gaps[0, 1] = gaps[3, 2] = np.nan
-    values = pkex.Explainer(model, gaps).shap_values(ROWS)
-    expected, _ = interventional(model.predict, ROWS[0], gaps)
-    expected.assert_close(values[0])
+    assert_explained(pkex.Explainer(model, gaps), model.predict, ROWS[:1], gaps)
 
 
 def test_the_background_names_columns_that_the_model_does_not():

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from brute_force import coalitions, interventional, marginal, shapley_weights, weighted_games
+from brute_force import assert_explained, coalitions, marginal, shapley_weights, weighted_games
 from sklearn.ensemble import BaggingRegressor, VotingRegressor
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.metrics.pairwise import rbf_kernel
@@ -73,10 +73,7 @@ def test_neutral_values_equal_brute_force_over_grouped_coalitions(svr, method):
 
 def test_interventional_values_equal_brute_force_over_grouped_coalitions(model):
     explainer = pkex.Explainer(model, Z, groups=GROUPS)
-    for row, found in zip(ROWS, explainer.shap_values(ROWS), strict=True):
-        expected, base = interventional(output(model), row, Z, groups=COLUMNS)
-        expected.assert_close(found)
-        assert explainer.expected_value == pytest.approx(base, abs=1e-12)
+    assert_explained(explainer, output(model), ROWS, Z, groups=COLUMNS)
 
 
 def test_marginal_values_draw_the_columns_of_a_feature_together(model):
@@ -101,11 +98,8 @@ def test_a_kernel_may_have_factors_of_several_families_in_one_feature():
     kernel = RBF().on([0, 1]) * Laplacian().on([1, 3]) + 2.0 * RBF(3.0)
     expansion = pkex.KernelExpansion(X, np.column_stack([Y, -(Y**2)]), kernel, [1.0, 2.0])
     explainer = pkex.Explainer(expansion, Z, groups={"a": [0, 5], "b": [1, 3]})
-    for row, found in zip(ROWS, explainer.shap_values(ROWS), strict=True):
-        groups = [[0, 5], [1, 3], [2], [4]]
-        expected, base = interventional(expansion.predict, row, Z, groups=groups)
-        expected.assert_close(found)
-        np.testing.assert_allclose(explainer.expected_value, base, rtol=0, atol=1e-11)
+    groups = [[0, 5], [1, 3], [2], [4]]
+    assert_explained(explainer, expansion.predict, ROWS, Z, groups=groups)
 
 
 def test_one_feature_of_all_columns_has_the_whole_difference(svr):

@@ -97,6 +97,21 @@ def interventional(output, x, background, weights=None, groups=None):
     return Reference(values, np.abs(games).max(axis=0) * np.ones_like(values)), games[0]
 
 
+def assert_explained(explainer, output, rows, background, tolerance=1e-10, **players):
+    """Interventional values and base values of rows equal brute force through a model's output.
+
+    Rows may be of a table; `players` are the weights and the groups of `interventional`.
+    """
+    for row, found in zip(np.asarray(rows), explainer(rows), strict=True):
+        reference, base = interventional(
+            lambda some: np.asarray(output(some)), row, np.asarray(background), **players
+        )
+        reference.assert_close(found.values, tolerance)
+        # A base value is a mean of outputs, which has smaller errors than differences of them.
+        error = np.abs(found.base_values - base)
+        assert np.all(error <= 0.01 * tolerance * reference.scale.max(axis=0))
+
+
 def conditional_weights(x, background, weights, kernel, regularization, members, *, normalize=True):
     """Weights of background rows beside x in some columns, by a kernel function of two tables."""
     if not members:

@@ -18,15 +18,6 @@ from pkex.functions.transformed import Transformed
 from pkex.tables.documents import DocumentEncoder
 from pkex.typing import Float
 
-__all__ = [
-    "AdaptedModel",
-    "Probabilities",
-    "Variance",
-    "changed_variance",
-    "in_columns",
-    "variance_of",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Variance:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["alternative"]
-
 
 def alternative(model_class: type) -> str:
     """Return an alternative for a model of a class, "" if the class may not be a model."""

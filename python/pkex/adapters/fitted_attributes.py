@@ -11,9 +11,6 @@ import numpy as np
 from pkex.errors import UnsupportedModelError
 from pkex.execution.memory import memory_errors
 
-__all__ = ["changed_attribute", "usable"]
-
-
 # Numbers of dimensions of the attributes that `fit` of scikit-learn sets. A name means the same in
 # all models. Attributes without a number are neither None nor empty. Only the error for a model
 # that cannot be read uses this table.

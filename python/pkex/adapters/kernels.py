@@ -21,17 +21,6 @@ from pkex.kernels.mixtures import MaternMixture
 from pkex.kernels.radial import Radial
 from pkex.typing import Float, Rows
 
-__all__ = [
-    "EPSILON",
-    "KernelReader",
-    "OwnKernel",
-    "check_kernel",
-    "distance_rounding",
-    "evenly",
-    "scaling_rounding",
-    "square_rounding",
-]
-
 # The distance from 1 to the next float.
 EPSILON = float(np.finfo(np.float64).eps)
 # A sum of 32 rounding errors of one operation.

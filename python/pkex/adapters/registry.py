@@ -22,15 +22,6 @@ from pkex.functions.descriptions import (
 )
 from pkex.functions.encoded import EncodedKernelSum
 
-__all__ = [
-    "adapt",
-    "probabilities_of",
-    "reads_probabilities",
-    "register",
-    "register_probabilities",
-    "unsupported",
-]
-
 _Model = TypeVar("_Model")
 
 # By the package that a class comes from: the library that made it, and the module of its adapters.

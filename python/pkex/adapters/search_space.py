@@ -16,20 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.functions.column_maps import ColumnMap
 from pkex.typing import Float
 
-__all__ = [
-    "Category",
-    "Number",
-    "Parameter",
-    "SearchSpace",
-    "Step",
-    "affine",
-    "kumaraswamy",
-    "logarithm",
-    "number_of",
-    "reversed_step",
-    "rounding",
-]
-
 
 class Parameter(ABC):
     """A parameter of a search, which makes one or several columns for the model."""

@@ -17,8 +17,6 @@ from pkex.functions.linked import Linked, LinkedOutputs
 from pkex.inputs.choices import check_choice
 from pkex.typing import Float
 
-__all__ = ["Target", "adapted_to", "of_target"]
-
 Target: TypeAlias = Literal[
     "mean",
     "variance",

@@ -17,14 +17,6 @@ from pkex.functions.base import Function
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
-__all__ = [
-    "described_variance",
-    "noise_of_kernel",
-    "rounding_of_factor",
-    "unsupported_noise",
-    "with_variance",
-]
-
 # In the model's own solution and in that of pkex.
 _ROUNDINGS = 32.0
 # Of noise at different rows, relative to the prior variance.

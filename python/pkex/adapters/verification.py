@@ -15,8 +15,6 @@ from pkex.errors import UnsupportedModelError
 from pkex.execution.memory import memory_errors
 from pkex.typing import Float
 
-__all__ = ["verify"]
-
 # Rounding errors of the model's own sums and kernels, relative to the sum of the sizes of terms:
 # 1e-16 was measured. A larger difference means another function. The tolerance must be strict:
 # where coefficients are huge and cancel, as in a Gaussian process without noise, the whole output

@@ -11,16 +11,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "ColumnType",
-    "as_dates",
-    "counts_rows",
-    "is_lost_by_rounding",
-    "texts_among_most",
-    "texts_like_numbers",
-    "type_of",
-]
-
 ColumnType = Literal["numbers", "dates", "categories"]
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")

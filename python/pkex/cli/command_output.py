@@ -23,8 +23,6 @@ from pkex.results.page import page
 from pkex.results.report import PageContent, ReportTable
 from pkex.results.tables import aligned, shortened
 
-__all__ = ["FORMATS", "CommandOutput", "format_of", "write_output", "written"]
-
 # The largest number of lines in a table, and the width of text.
 _MOST_LINES, _WIDTH = 25, 100
 

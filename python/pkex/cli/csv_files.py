@@ -19,8 +19,6 @@ from pkex.inputs.wording import counted
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CSVFile"]
-
 # First bytes of files that are not CSV in UTF-8, and what to do.
 _OTHER_FILES = {
     b"PK\x03\x04": "is a zip file, such as an Excel file. Unpack it, or save the table as CSV",

@@ -10,8 +10,6 @@ import numpy as np
 from pkex.cli.errors import CommandError, missing_libraries
 from pkex.cli.file_bytes import FileBytes
 
-__all__ = ["are_distributions", "read_distributions"]
-
 _EXAMPLE = '{"distribution": "norm", "loc": 0, "scale": 1}'
 
 

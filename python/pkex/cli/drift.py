@@ -28,8 +28,6 @@ from pkex.errors import InputWarning
 if TYPE_CHECKING:
     from pkex import MMDResult
 
-__all__ = ["add", "run"]
-
 # The exit status for drift, with --fail-on-drift.
 _DRIFT = 3
 
@@ -129,13 +127,13 @@ def _output(
     warnings: list[str],
 ) -> CommandOutput:
     from pkex.compare.results.conclusion import (
-        DIFFERENCE,
         changed_pairs,
         conclusion,
         is_significant,
         significant_features,
     )
     from pkex.compare.results.report import report_difference
+    from pkex.compare.results.wording import DIFFERENCE
 
     reference, current = tables
     names = _file_names(reference.name, current.name)

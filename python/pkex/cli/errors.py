@@ -11,16 +11,6 @@ from typing import IO, TypeAlias
 
 from pkex.errors import InputWarning, Vocabulary, text_of
 
-__all__ = [
-    "CommandError",
-    "IsKnown",
-    "command_errors",
-    "flush",
-    "missing_libraries",
-    "reason",
-    "say",
-]
-
 IsKnown: TypeAlias = Callable[[InputWarning], bool]
 
 

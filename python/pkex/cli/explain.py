@@ -37,8 +37,6 @@ from pkex.results.value_columns import value_columns
 if TYPE_CHECKING:
     from pkex import Estimate, Explainer, Explanation
 
-__all__ = ["add", "run"]
-
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to a parser."""

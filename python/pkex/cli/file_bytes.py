@@ -12,8 +12,6 @@ from typing import IO
 
 from pkex.cli.errors import CommandError, reason
 
-__all__ = ["STANDARD_INPUT", "FileBytes"]
-
 STANDARD_INPUT = "-"
 
 

@@ -25,8 +25,6 @@ from pkex.cli.vocabulary import CommandVocabulary
 if TYPE_CHECKING:
     from pkex import HSICResult
 
-__all__ = ["add", "run"]
-
 _NORMALIZED = "HSIC(x, y) / √(HSIC(x, x) · HSIC(y, y))"
 
 
@@ -91,9 +89,10 @@ def _measure(table: FileTable, options: argparse.Namespace) -> HSICResult:
 def _output(
     result: HSICResult, table: FileTable, options: argparse.Namespace, warnings: list[str]
 ) -> CommandOutput:
-    from pkex.compare.results.conclusion import DEPENDENCE, conclusion, is_significant
+    from pkex.compare.results.conclusion import conclusion, is_significant
     from pkex.compare.results.report import report_dependence
     from pkex.compare.results.summary import described
+    from pkex.compare.results.wording import DEPENDENCE
 
     names = "the features", ", ".join(options.target)
     # r2 requires all pairs of rows.

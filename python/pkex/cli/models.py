@@ -16,8 +16,6 @@ from pkex.cli.skops_types import safe_types
 from pkex.cli.tables import TableOptions, is_table
 from pkex.results.tables import shortened
 
-__all__ = ["add_model", "model_text", "options_for_model", "read_model"]
-
 # The oldest version of skops that does not execute code from files with untrusted types.
 _SAFE_SKOPS = (0, 12)
 # The largest length of the text of a model, in characters.

@@ -20,21 +20,6 @@ from pkex.execution.progress import duration
 from pkex.inputs.choices import ESTIMATORS, SAMPLED_ESTIMATORS, Estimator
 from pkex.tables.encode import MISSING
 
-__all__ = [
-    "Progress",
-    "add_missing",
-    "add_output",
-    "add_seed",
-    "add_table",
-    "add_test",
-    "as_count",
-    "as_names",
-    "check_output",
-    "fix_of_missing",
-    "most_rows",
-    "table_options",
-]
-
 # The largest number of rows whose pairs are all compared by default, and the number for "all".
 _DEFAULT_SAMPLE, _ALL = 10_000, sys.maxsize
 # The largest number of digits of an integer.

@@ -16,8 +16,6 @@ from pkex.tables.parquet_files import ParquetFiles
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ParquetChunks", "is_parquet"]
-
 
 def is_parquet(path: str) -> bool:
     """Whether a path is a Parquet file that can be read in chunks: not standard input or a pipe.

@@ -21,8 +21,6 @@ from pkex.cli.vocabulary import CommandVocabulary
 if TYPE_CHECKING:
     from pkex import SensitivityResult
 
-__all__ = ["add", "run"]
-
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to a parser."""

@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import IO
 
-__all__ = ["safe_types"]
-
 # Classes whose instances contain numbers and each other. Other names in these modules, such as
 # functions and imported modules, are not safe.
 _KERNELS = (

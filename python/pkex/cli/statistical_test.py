@@ -16,15 +16,6 @@ from pkex.compare.sampled.budget import check_budget
 if TYPE_CHECKING:
     from pkex import HSICResult, MMDResult
 
-__all__ = [
-    "add_options",
-    "check_test",
-    "feature_lines",
-    "statistic_settings",
-    "test_facts",
-    "test_record",
-]
-
 # Attributes of results with a value for each feature, and their names in JSON and CSV.
 _FEATURE_COLUMNS = {
     "values": "value",

@@ -30,17 +30,6 @@ from pkex.tables.labels import index_columns, unnamed
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "PARQUET",
-    "FileTable",
-    "TableOptions",
-    "arrow_errors",
-    "arrow_frame",
-    "chosen_columns",
-    "is_table",
-    "read_table",
-]
-
 # The first bytes of files.
 PARQUET, _ARROW_FILE, _ARROW_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 _ARROW = (PARQUET, _ARROW_FILE, _ARROW_STREAM)

@@ -17,8 +17,6 @@ from pkex.inputs.wording import shown
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["match_columns"]
-
 
 def match_columns(first: FileTable, second: FileTable) -> tuple[FileTable, FileTable]:
     """Return two tables with the columns of the first, which have the same type in both.

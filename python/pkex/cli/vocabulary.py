@@ -8,8 +8,6 @@ from pkex.cli.parquet_chunks import ParquetChunks
 from pkex.cli.tables import FileTable
 from pkex.errors import Option, Vocabulary
 
-__all__ = ["CommandVocabulary"]
-
 # Keyword arguments that are also options of commands, without the prefix n_.
 _OPTIONS = frozenset(
     {

@@ -24,8 +24,6 @@ from pkex.tables.columns import DAY
 from pkex.tables.encode import Column, Encoding
 from pkex.typing import Float
 
-__all__ = ["ColumnChange", "OutOfRange", "column_changes", "lines_of_changes", "table_of_changes"]
-
 # Largest probability of a reported change for samples of one distribution.
 _IMPROBABLE = 0.001
 # Largest number of levels of a column, and of lines, in a summary.

@@ -26,8 +26,6 @@ from pkex.results.axes import FEATURE, Axes
 from pkex.tables.encode import Encoding
 from pkex.typing import Float
 
-__all__ = ["Comparison", "StatisticValues", "exact_domain"]
-
 
 @dataclass(frozen=True, eq=False)
 class StatisticValues:

@@ -37,8 +37,6 @@ from pkex.tables.columns import drop
 from pkex.tables.encode import Column, Encoding, categorical_columns
 from pkex.typing import Float
 
-__all__ = ["warn_of_duplicate_rows", "warn_of_mistyped_columns", "warn_of_unusual_rows"]
-
 # Largest number of rows, and of categories of a column, that are checked.
 _MOST_ROWS, _MOST_LABELS = 10_000, 1000
 # Smallest number and share of duplicates that are reported. With few columns, rows are often equal

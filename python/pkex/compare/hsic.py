@@ -52,8 +52,6 @@ from pkex.tables.samples import check_row_count, read_samples
 from pkex.tables.stream import check_in_memory
 from pkex.typing import Report
 
-__all__ = ["hsic"]
-
 
 @with_known_keywords
 def hsic(

@@ -45,8 +45,6 @@ from pkex.tables.samples import two_samples
 from pkex.tables.stream import check_in_memory
 from pkex.typing import Float
 
-__all__ = ["mmd"]
-
 
 @with_known_keywords
 def mmd(

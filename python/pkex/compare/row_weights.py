@@ -13,8 +13,6 @@ from pkex.errors import InputError, Option
 from pkex.tables.weights import equal_weights, relative_weights
 from pkex.typing import Float
 
-__all__ = ["RowWeights", "weight_of_pairs"]
-
 
 @dataclass(frozen=True, eq=False)
 class RowWeights:

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,11 +27,6 @@ from pkex.tables.encode import Missing, categorical_columns
 from pkex.tables.kinds import columns_of, is_pandas
 from pkex.tables.labels import numbered
 from pkex.typing import Float
-
-if TYPE_CHECKING:
-    from typing import Self
-
-__all__ = ["HSICSelector"]
 
 Refit: TypeAlias = Literal["backward", "forward"]
 _REFITS: tuple[Refit, ...] = get_args(Refit)

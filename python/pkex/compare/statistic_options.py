@@ -28,8 +28,6 @@ from pkex.inputs.randomness import as_generator
 from pkex.tables.encode import Missing
 from pkex.typing import Report
 
-__all__ = ["Conventions", "StatisticOptions"]
-
 
 @dataclass(frozen=True)
 class Conventions:

@@ -28,8 +28,6 @@ from pkex.tables.missing import is_missing
 from pkex.tables.samples import encoded, two_samples
 from pkex.typing import Float
 
-__all__ = ["EncodedColumns", "witness"]
-
 
 @with_known_keywords
 def witness(

@@ -20,8 +20,6 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["InOnePiece", "Threads", "Workers", "active_workers", "ranges_of_tasks"]
-
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from pkex.execution.backends import Workers
 from pkex.execution.progress import share
 from pkex.inputs.choices import Method, Summation
 from pkex.typing import Report
 
-__all__ = ["Computation"]
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True)
@@ -48,3 +50,18 @@ class Computation:
     def part(self, number: int, n_parts: int) -> Computation:
         """Return this computation for one of several equal parts of the progress."""
         return self.reporting(share(self.progress, number, n_parts))
+
+    def over(self, items: Collection[_Item]) -> Iterator[tuple[_Item, Computation]]:
+        """Yield items, each with this computation for its part of the progress.
+
+        The end of each part is reported.
+        """
+        for number, item in enumerate(items):
+            own = self.part(number, len(items))
+            yield item, own
+            own.report(1, 1)
+
+    def report(self, done: int, total: int) -> None:
+        """Report the work done and the total, if there is a progress."""
+        if self.progress is not None:
+            self.progress(done, total)

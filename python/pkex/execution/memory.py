@@ -8,8 +8,6 @@ from contextlib import contextmanager
 
 from pkex.errors import UnsupportedModelError
 
-__all__ = ["is_of_memory", "memory_errors"]
-
 # Messages of NumPy, SciPy, LAPACK and torch in errors of other types, which only their texts
 # distinguish from other errors.
 _WORDS = re.compile(

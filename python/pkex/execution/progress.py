@@ -13,8 +13,6 @@ from pkex.errors import warn
 from pkex.inputs.optional import missing_library
 from pkex.typing import Report
 
-__all__ = ["Progress", "advising", "duration", "parts_of", "reporting", "share"]
-
 Progress = bool | Report
 
 # In seconds: calls without progress that take longer issue a warning, after this time of

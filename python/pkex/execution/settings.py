@@ -12,8 +12,6 @@ from pkex.execution.progress import Progress, reporting
 from pkex.execution.threads import check_n_jobs, thread_count
 from pkex.inputs.choices import METHODS, SUMMATIONS, Method, Summation, check_choice
 
-__all__ = ["Settings"]
-
 
 @dataclass(frozen=True)
 class Settings:

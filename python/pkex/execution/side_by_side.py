@@ -13,8 +13,6 @@ from contextlib import ExitStack, contextmanager
 from threading import Lock
 from typing import TypeVar
 
-__all__ = ["side_by_side"]
-
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 

@@ -8,8 +8,6 @@ from functools import cache
 from pkex import _core
 from pkex.inputs.integers import as_integer
 
-__all__ = ["check_n_jobs", "thread_count"]
-
 # Results do not depend on the number of threads, and more threads are not faster.
 _MOST_THREADS = 64
 

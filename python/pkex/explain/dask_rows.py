@@ -18,8 +18,6 @@ from pkex.tables.labels import Labels
 from pkex.tables.stream import parts_of_rows
 from pkex.typing import Float
 
-__all__ = ["on_dask_rows", "open_files"]
-
 
 def open_files(data: Any, columns: ModelColumns) -> Any:
     """Return Parquet files as a Dask DataFrame, and other data unchanged.

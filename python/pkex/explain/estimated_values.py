@@ -18,8 +18,6 @@ from pkex.results.estimate import Estimate
 from pkex.results.uncertainty import Uncertainty, roots_of
 from pkex.typing import Float
 
-__all__ = ["chosen_estimator", "estimated_values"]
-
 # Functions drawn from a posterior for the covariances of estimates: right to 2 %.
 _DRAWS = 1000
 
@@ -111,7 +109,7 @@ def _estimated_roots(
     joint = problem.joint_draws(explained, estimator)
     functions = joint.functions(_DRAWS, generator)
     covariances = []
-    for output, function in enumerate(functions):
-        drawn, _ = estimator(function, explained.rows, how.part(output, len(functions)))
+    for function, of_output in how.over(functions):
+        drawn, _ = estimator(function, explained.rows, of_output)
         covariances.append(drawn @ drawn.transpose(0, 2, 1) / _DRAWS)
     return roots_of(np.stack(covariances, axis=-1)), joint

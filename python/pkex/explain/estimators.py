@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.errors import InputError
+from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function, Members
 from pkex.functions.coalitionwise import CoalitionGames, RowName, row_names
@@ -28,8 +29,6 @@ from pkex.games.sampled_coalitions import SampledCoalitions
 from pkex.games.value_functions import Game
 from pkex.inputs.integers import as_integer
 from pkex.typing import Float
-
-__all__ = ["CoalitionEstimator", "Estimator", "PermutationEstimator"]
 
 # Maps a function and rows to estimates of its Shapley values and their standard errors, both of
 # shape (n, players, outputs).
@@ -76,8 +75,8 @@ class PermutationEstimator:
         """Return estimates and their standard errors, both (n, players, outputs)."""
         game = as_coalitionwise(function)
         values, errors = np.empty((2, len(rows), game.n_players, game.n_outputs))
-        for number in range(len(rows)):
-            row, of_row = rows[number : number + 1], how.part(number, len(rows))
+        for number, of_row in how.over(range(len(rows))):
+            row = rows[number : number + 1]
             values[number], errors[number] = self._of_row(game, row, of_row, row_names(number))
         return values, errors
 
@@ -92,14 +91,10 @@ class PermutationEstimator:
             return values
 
         ends = values(how.reporting(None), np.array([[False] * p, [True] * p]))
-        step = max(1, _BLOCK // (2 * p))
-        blocks = [Orders(self.orders[start : start + step]) for start in range(0, count, step)]
         contributions = []
-        for number, block in enumerate(blocks):
-            of_block = partial(values, how.part(number, len(blocks)))
-            contributions.append(_contributions(block, ends, of_block))
-            if how.progress is not None:
-                how.progress(number + 1, len(blocks))
+        for block, of_block in how.over(blocks_of(count, _BLOCK // (2 * p))):
+            orders = Orders(self.orders[block])
+            contributions.append(_contributions(orders, ends, partial(values, of_block)))
         pairs = np.concatenate(contributions)
         return pairs.mean(axis=0), pairs.std(axis=0, ddof=1) / np.sqrt(count)
 
@@ -148,12 +143,10 @@ class CoalitionEstimator:
         """Return estimates and their standard errors, both (n, players, outputs)."""
         game = as_coalitionwise(function)
         step, _ = game.block_sizes(len(self.sample.members))
-        starts = range(0, len(rows), step)
         results = np.empty((2, len(rows), game.n_players, game.n_outputs))
-        for number, start in enumerate(starts):
-            block, of_block = rows[start : start + step], how.part(number, len(starts))
-            values = self._values(game, block, of_block, row_names(start))
-            results[:, start : start + step] = self.sample.estimates(values)
+        for block, of_block in how.over(blocks_of(len(rows), step)):
+            values = self._values(game, rows[block], of_block, row_names(block.start))
+            results[:, block] = self.sample.estimates(values)
         return results[0], results[1]
 
     def _values(
@@ -162,13 +155,9 @@ class CoalitionEstimator:
         """Return the values of the coalitions in the games of rows, (n, count, outputs)."""
         members = self.sample.members
         _, step = function.block_sizes(len(members))
-        starts = range(0, len(members), step)
         values = []
-        for number, start in enumerate(starts):
-            some, of_block = members[start : start + step], how.part(number, len(starts))
-            values.append(function.coalition_values(rows, self.game, some, of_block, name))
-            if how.progress is not None:
-                how.progress(number + 1, len(starts))
+        for some, of_block in how.over(blocks_of(len(members), step)):
+            values.append(function.coalition_values(rows, self.game, members[some], of_block, name))
         return np.concatenate(values, axis=1)
 
 

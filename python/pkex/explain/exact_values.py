@@ -11,6 +11,7 @@ import numpy as np
 
 from pkex.errors import InputError, Option
 from pkex.execution.backends import Workers, active_workers, ranges_of_tasks
+from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress
 from pkex.explain.dask_rows import on_dask_rows, open_files
@@ -22,8 +23,6 @@ from pkex.results.explanation import Explanation
 from pkex.results.uncertainty import Uncertainty
 from pkex.tables.stream import is_lazy
 from pkex.typing import DaskArray, Float, Report, Rows, SparseRows
-
-__all__ = ["bare_values", "computed_values", "exact_values", "sparse_values"]
 
 # Values that are dense at a time in a sparse result.
 _MOST_DENSE = 1 << 22
@@ -87,16 +86,15 @@ def sparse_values(problem: Problem, X: Any, progress: Progress) -> SparseRows | 
             "omit it: their values are computed chunk by chunk",
         )
     rows, n_outputs = problem.schema.columns.read(X).rows, problem.function.n_outputs
-    step = max(1, _MOST_DENSE // (problem.function.n_players * n_outputs))
-    starts = range(0, max(1, rows.shape[0]), step)
+    size = _MOST_DENSE // (problem.function.n_players * n_outputs)
+    blocks = blocks_of(max(1, rows.shape[0]), size)
     found: list[list[SparseRows]] = [[] for _ in range(n_outputs)]
     with problem.settings.computing(progress) as how:
-        for number, start in enumerate(starts):
-            block, of_block = rows[start : start + step], how.part(number, len(starts))
-            values = _values_of_block(problem, block, start, of_block)
-            for output, blocks in enumerate(found):
-                blocks.append(csr_array(values[..., output]))
-    by_output = [csr_array(vstack(blocks, format="csr")) for blocks in found]
+        for block, of_block in how.over(blocks):
+            values = _values_of_block(problem, rows[block], block.start, of_block)
+            for output, of_output in enumerate(found):
+                of_output.append(csr_array(values[..., output]))
+    by_output = [csr_array(vstack(of_output, format="csr")) for of_output in found]
     return by_output if problem.schema.outputs.axis_names is not None else by_output[0]
 
 

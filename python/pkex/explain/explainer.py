@@ -40,8 +40,6 @@ from pkex.typing import DaskArray, DaskRows
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["Explainer"]
-
 # Attributes of other libraries' explainers, and the equivalents here.
 _HINTS = {
     "explain": "call the explainer: explanation = explainer(X)",

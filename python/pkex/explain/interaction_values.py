@@ -25,8 +25,6 @@ from pkex.results.interactions import Interactions
 from pkex.results.row_values import same_for_all
 from pkex.typing import Float
 
-__all__ = ["check_interactions", "interaction_values", "interactions"]
-
 # Largest size of a result, in bytes.
 _MOST_BYTES = 1 << 31
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.errors import UnsupportedModelError, warn
+from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
 from pkex.execution.progress import advising
 from pkex.execution.settings import Settings
@@ -20,8 +21,6 @@ from pkex.functions.gaussian_process.draws import missing_variance_note
 from pkex.games.conditioning import ConditionalBackground
 from pkex.games.value_functions import Game
 from pkex.typing import Float
-
-__all__ = ["JointDraws"]
 
 # Mixed rows that functions are drawn at; as many others measure the approximation.
 _ROWS = 2000
@@ -80,20 +79,15 @@ class JointDraws:
         of_row = (int(self.players.max()) + 1) * len(functions)
         some, numbers = np.unique(places // of_row, return_inverse=True)
         chosen = numbers.reshape(-1) * of_row + places % of_row
-        step = max(1, _MOST_NUMBERS // max(1, len(some) * of_row))
-        starts = range(0, n, step)
+        blocks = blocks_of(n, _MOST_NUMBERS // max(1, len(some) * of_row))
         with self.settings.computing() as how, advising(_FASTER):
-            for number, start in enumerate(starts):
-                block = range(start, min(start + step, n))
-                of_block = how.part(number, len(starts))
+            for each_draw, of_block in how.over([range(n)[block] for block in blocks]):
                 each = [
-                    self._values(
-                        one.select(block), self.rows[some], of_block.part(k, len(functions))
-                    )
-                    for k, one in enumerate(functions)
+                    self._values(one.select(each_draw), self.rows[some], own)
+                    for one, own in of_block.over(functions)
                 ]
                 values = np.stack(each, axis=-1)
-                yield np.moveaxis(values, 2, 0).reshape(len(block), -1)[:, chosen]
+                yield np.moveaxis(values, 2, 0).reshape(len(each_draw), -1)[:, chosen]
 
     def _values(self, function: Function, rows: NDArray[Any], how: Computation) -> Float:
         """Return values of shape (n, players, outputs)."""

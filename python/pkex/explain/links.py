@@ -16,8 +16,6 @@ from pkex.functions.linked import LINKS, Link, Linked, LinkedOutputs, identity
 from pkex.inputs.choices import check_choice
 from pkex.typing import Float
 
-__all__ = ["Transform", "behind_link", "check_link"]
-
 # Maps outputs of shape (k,) or (k, outputs) to an array of the same shape.
 Transform: TypeAlias = Callable[[Any], Any]
 

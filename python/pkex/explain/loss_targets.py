@@ -30,8 +30,6 @@ from pkex.tables.missing import is_missing
 from pkex.tables.read import as_vector_or_matrix
 from pkex.typing import Float
 
-__all__ = ["losses_of", "schema_of_losses"]
-
 _BY_OUTPUT: dict[Loss, OutputLoss] = {
     "squared_error": squared_errors,
     "absolute_error": absolute_errors,

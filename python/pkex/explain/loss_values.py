@@ -25,8 +25,6 @@ from pkex.tables.labels import check_same_rows, row_labels
 from pkex.tables.weights import relative_weights
 from pkex.typing import Float
 
-__all__ = ["loss_values"]
-
 # Names in other libraries.
 _SYNONYMS = {
     **dict.fromkeys(("mse", "l2", "squared", "mean_squared_error"), "squared_error"),

@@ -24,8 +24,6 @@ from pkex.tables.table import Table
 from pkex.tables.weights import as_weights, equal_weights
 from pkex.typing import Float, Rows
 
-__all__ = ["ModelColumns"]
-
 
 @dataclass(frozen=True)
 class ModelColumns:

@@ -23,8 +23,6 @@ from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.wording import shown
 from pkex.typing import Float
 
-__all__ = ["conditional_function", "conditioning_of", "landmark_error", "warn_of_constant_players"]
-
 # Coalitions and background rows at which the error of landmarks is measured; the error that raises
 # a warning; and the number of rows up to which it is compared with all rows as landmarks.
 _COALITIONS, _ROWS, _LARGE, _ALL_ROWS = 8, 16, 0.05, 2000

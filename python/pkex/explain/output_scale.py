@@ -10,8 +10,6 @@ import numpy as np
 from pkex.adapters import AdaptedModel
 from pkex.adapters.targets import Target
 
-__all__ = ["OutputScale"]
-
 _Kind: TypeAlias = Literal["prediction", "probability", "log-odds", "odds", "decision value"]
 
 

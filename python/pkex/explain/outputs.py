@@ -12,8 +12,6 @@ from pkex.functions.base import Function
 from pkex.inputs.choices import check_names, places_of
 from pkex.inputs.wording import shown
 
-__all__ = ["Outputs"]
-
 
 @dataclass(frozen=True)
 class Outputs:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pkex.adapters import AdaptedModel, verify
 from pkex.adapters.adapted_model import variance_of
 from pkex.errors import InputError, Option, Text, UnsupportedModelError
+from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
 from pkex.explain.outputs import Outputs
 from pkex.functions.base import Function
@@ -24,8 +25,6 @@ from pkex.games.player_limits import GROUP_COLUMNS
 from pkex.games.value_functions import Game
 from pkex.results.uncertainty import joint_roots_of, roots_of
 from pkex.typing import Float
-
-__all__ = ["Posterior"]
 
 # Largest number of steps for the covariances of one row with "observational": about an hour.
 _MOST_STEPS = 1e12
@@ -118,13 +117,11 @@ class Posterior:
         step, n_players = len(rows), variance.n_players
         if self.conditioning is not None:
             per_row = _check_steps(n_players, self.conditioning)
-            step = max(1, _MOST_WEIGHTS // per_row)
-        starts = range(0, len(rows), max(1, step))
+            step = _MOST_WEIGHTS // per_row
         found = [np.empty((0, n_players, variance.n_outputs, n_players))]
-        for number, start in enumerate(starts):
-            some = rows[start : start + step]
-            pairs = diagonal_pairs(len(some))
-            own, of_block = self._weighted(game, some), how.part(number, len(starts))
+        for block, of_block in how.over(blocks_of(len(rows), step)):
+            some = rows[block]
+            pairs, own = diagonal_pairs(len(some)), self._weighted(game, some)
             found.append(roots_of(variance.covariances(some, pairs, own, of_block)))
         return np.concatenate(found)
 

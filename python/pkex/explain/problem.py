@@ -46,8 +46,6 @@ from pkex.tables.sparse import dense_rows, is_sparse
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float, Rows
 
-__all__ = ["Problem"]
-
 
 @dataclass(frozen=True, eq=False)
 class Problem:

@@ -15,8 +15,6 @@ from pkex.functions.linked import as_coalitionwise
 from pkex.games.value_functions import Game
 from pkex.typing import Float
 
-__all__ = ["RowGame", "check_joint_draws"]
-
 
 @dataclass(frozen=True, eq=False)
 class RowGame:

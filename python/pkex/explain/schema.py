@@ -21,8 +21,6 @@ from pkex.typing import Rows
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ExplainedRows", "Schema"]
-
 # Results hold dense values and rows.
 _FIXES: list[Text] = [
     "explain fewer rows at a time",

@@ -22,14 +22,6 @@ from pkex.inputs.integers import whole
 from pkex.results.axes import FEATURE
 from pkex.typing import Float
 
-__all__ = [
-    "FeatureSelection",
-    "check_selection",
-    "selected_features",
-    "selected_values",
-    "with_others",
-]
-
 # The option `features`: names and numbers of features, or the number of the strongest.
 FeatureSelection: TypeAlias = int | Iterable[int | str]
 

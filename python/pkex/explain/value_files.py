@@ -20,8 +20,6 @@ from pkex.tables.parquet_files import ParquetFiles
 from pkex.tables.stream import counted_from
 from pkex.typing import Report
 
-__all__ = ["rows_at_once", "write_values", "write_values_of_files"]
-
 # The largest number of rows of a chunk, and of its values, of which computations hold a few copies.
 _ROWS, _VALUES = 1 << 15, 1 << 21
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.errors import InputError, Option, UnsupportedModelError
+from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
 from pkex.execution.threads import thread_count
 from pkex.functions.products import Products
@@ -27,16 +28,6 @@ from pkex.inputs.arrays import read_only
 from pkex.inputs.wording import counted
 from pkex.tables.sparse import dense_rows
 from pkex.typing import Float, Rows
-
-__all__ = [
-    "ConditionalMeans",
-    "Function",
-    "Members",
-    "PosteriorDraws",
-    "checked_constant",
-    "finite",
-    "rows_near",
-]
 
 # The members of coalitions as booleans of shape (count, players); a range of the numbers of
 # coalitions, of the 2^k that agree in all but the first k players; or those along permutations.
@@ -208,10 +199,7 @@ class Function(ABC):
                 f"{size / 1e9:,.1f} GB a row",
                 GROUP_COLUMNS,
             )
-        step = max(1, _BYTES_AT_ONCE // size)
-        blocks = [slice(start, start + step) for start in range(0, n_rows, step)]
-        for number, some in enumerate(blocks):
-            of_block = how.part(number, len(blocks))
+        for some, of_block in how.over(blocks_of(n_rows, _BYTES_AT_ONCE // size)):
             pairs = self.explain(X[some], game=game, quantity=PAIRS, how=of_block)
             values[some] = pairs_with_others(pairs, selected, self.n_players)
         return values
@@ -246,11 +234,9 @@ class Function(ABC):
             return self._values_of_coalitions(row, game, members, how)[None]
         columns = self._members(members)[:, self.players]
         others = game.background[0]
-        step = max(1, _BLOCK // len(columns))
         outputs = []
-        for start in range(0, len(others), step):
-            block = others[start : start + step, None]
-            mixed = np.where(columns, row, block).reshape(-1, len(row))
+        for block in blocks_of(len(others), _BLOCK // len(columns)):
+            mixed = np.where(columns, row, others[block, None]).reshape(-1, len(row))
             outputs.append(self.evaluate(mixed, n_threads=how.n_threads))
         return np.concatenate(outputs).reshape(len(others), len(columns), self.n_outputs)
 
@@ -271,9 +257,8 @@ class Function(ABC):
                 ["pass a background", GROUP_COLUMNS],
             )
         table = np.empty((2**p, self.n_outputs))
-        for size in range(p + 1):
+        for size, of_size in how.over(range(p + 1)):
             numbers = (1 << coalitions(p, size)).sum(axis=1)
-            of_size = how.part(size, p + 1)
             dividends = Quantity(size, 0.0)
             table[numbers] = self.explain(row[None], game=game, quantity=dividends, how=of_size)[0]
         for player in range(p):

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
 from pkex.functions.base import Members
 from pkex.functions.composite import Composite
@@ -15,8 +16,6 @@ from pkex.games.indices import SHAPLEY, Quantity, quantity_from_values
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.tables.sparse import dense_rows
 from pkex.typing import Float, Rows
-
-__all__ = ["CoalitionGames", "Coalitionwise", "RowName", "row_names"]
 
 # Coalitions of a row that are evaluated together, if all are.
 _MOST_TOGETHER = 1 << 16
@@ -49,21 +48,17 @@ class CoalitionGames(ABC):
         game = self._exact_game(X, game, quantity)
         n_coalitions = 2**self.n_players
         step, _ = self.block_sizes(n_coalitions)
-        starts = range(0, max(1, X.shape[0]), step)
+        blocks = blocks_of(max(1, X.shape[0]), step)
         together = min(n_coalitions, _MOST_TOGETHER)
         ranges = [range(first, first + together) for first in range(0, n_coalitions, together)]
         results = []
-        for number, start in enumerate(starts):
-            block, of_block = dense_rows(X[start : start + step]), how.part(number, len(starts))
+        for block, of_block in how.over(blocks):
+            rows, names = dense_rows(X[block]), row_names(block.start)
             values = [
-                self.coalition_values(
-                    block, game, some, of_block.part(place, len(ranges)), row_names(start)
-                )
-                for place, some in enumerate(ranges)
+                self.coalition_values(rows, game, some, own, names)
+                for some, own in of_block.over(ranges)
             ]
             results.append(quantity_from_values(np.concatenate(values, axis=1), quantity))
-            if how.progress is not None:
-                how.progress(number + 1, len(starts))
         return np.concatenate(results)
 
     @abstractmethod

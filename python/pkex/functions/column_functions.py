@@ -16,18 +16,6 @@ from pkex.tables.labels import Labels, check_column_names
 from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
-__all__ = [
-    "Binned",
-    "ColumnFunction",
-    "Monomial",
-    "ProductArgument",
-    "TermArgument",
-    "as_column_functions",
-    "as_products",
-    "integer_power",
-    "labeled_matrix",
-]
-
 # Maps one array of shape (k,) per column to an array of shape (k,) or (k, outputs).
 _Callable: TypeAlias = Callable[..., Any]
 # The largest difference between results for the same row, relative to the largest value: more than

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.typing import Float
 
-__all__ = ["ColumnMap", "Scaling", "Selection", "decoded", "scattered"]
-
 
 class ColumnMap(ABC):
     """A map of rows in which each new column is a function of a single input column."""

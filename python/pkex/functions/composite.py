@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain
 from typing import Any, Self
 
@@ -16,8 +16,6 @@ from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.tables.sparse import are_equal_rows
 from pkex.typing import Float, Rows
-
-__all__ = ["Combination", "Composite", "Stack"]
 
 # The largest number of rows for a comparison with the model.
 _MOST_PROBING_ROWS = 12
@@ -114,40 +112,11 @@ class Composite(Function):
     def grouped(self, players: NDArray[np.int64]) -> Self:
         return self.with_parts(part.grouped(players) for part in self.parts)
 
-    # Each of these computes the results of the parts one after the other.
-
-    def _bases(self, game: Game, how: Computation) -> Iterator[float | Float]:
-        for number, part in enumerate(self.parts):
-            yield part.base(game, how.part(number, len(self.parts)))
-
-    def _explained_parts(
-        self, X: Rows, game: Game, quantity: Quantity, how: Computation
-    ) -> Iterator[Float]:
-        for number, part in enumerate(self.parts):
-            of_part = how.part(number, len(self.parts))
-            yield part.explain(X, game=game, quantity=quantity, how=of_part)
-
-    def _pairs_of_parts(
-        self, X: Rows, selected: NDArray[np.int64], game: Game, how: Computation
-    ) -> Iterator[Float]:
-        for number, part in enumerate(self.parts):
-            of_part = how.part(number, len(self.parts))
-            yield part.selected_pairs(X, selected, game=game, how=of_part)
-
     def _outputs_of_parts(
         self, row: Float, game: Game, members: Members, how: Computation
-    ) -> Iterator[Float]:
-        for number, part in enumerate(self.parts):
-            of_part = how.part(number, len(self.parts))
-            yield part.coalition_outputs(row, game, members, of_part)
-
-    def _covariances_of_parts(
-        self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation
     ) -> list[Float]:
-        count = len(self.parts)
         return [
-            part.covariances(X, pairs, game, how.part(i, count))
-            for i, part in enumerate(self.parts)
+            part.coalition_outputs(row, game, members, own) for part, own in how.over(self.parts)
         ]
 
 
@@ -198,25 +167,33 @@ class Combination(Composite):
     def explain(
         self, X: Rows, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
     ) -> Float:
-        values = self._explained_parts(X, game, quantity, how)
+        values = (
+            part.explain(X, game=game, quantity=quantity, how=own)
+            for part, own in how.over(self.parts)
+        )
         with np.errstate(over="ignore", invalid="ignore"):
             return finite(self._sum(values, with_intercept=quantity.size == 0))
 
     def selected_pairs(
         self, X: Rows, selected: NDArray[np.int64], *, game: Game, how: Computation
     ) -> Float:
-        pairs = self._pairs_of_parts(X, selected, game, how)
+        pairs = (
+            part.selected_pairs(X, selected, game=game, how=own)
+            for part, own in how.over(self.parts)
+        )
         with np.errstate(over="ignore", invalid="ignore"):
             return finite(self._sum(pairs, with_intercept=False))
 
     def base(self, game: Game, how: Computation) -> float | Float:
-        base = self._sum(map(np.asarray, self._bases(game, how)))
+        base = self._sum(np.asarray(part.base(game, own)) for part, own in how.over(self.parts))
         return base if self.has_output_axis else float(base)
 
     def coalition_outputs(
         self, row: Float, game: Game, members: Members, how: Computation
     ) -> Float:
-        return self._sum(self._outputs_of_parts(row, game, members, how))
+        return self._sum(
+            part.coalition_outputs(row, game, members, own) for part, own in how.over(self.parts)
+        )
 
     @property
     def is_additive(self) -> bool:
@@ -239,8 +216,10 @@ class Combination(Composite):
         return Joined(parts, [weight * part.weights for weight, part in weighted])
 
     def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
-        weighted = zip(self._weights, self._covariances_of_parts(X, pairs, game, how), strict=True)
-        return np.asarray(sum(weight * part for weight, part in weighted))
+        parts = zip(self._weights, how.over(self.parts), strict=True)
+        return np.asarray(
+            sum(weight * part.covariances(X, pairs, game, own) for weight, (part, own) in parts)
+        )
 
     def draws(
         self, rows: NDArray[Any], n: int, random: np.random.Generator
@@ -312,20 +291,28 @@ class Stack(Composite):
     def explain(
         self, X: Rows, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
     ) -> Float:
-        return np.concatenate(list(self._explained_parts(X, game, quantity, how)), axis=-1)
+        values = [
+            part.explain(X, game=game, quantity=quantity, how=own)
+            for part, own in how.over(self.parts)
+        ]
+        return np.concatenate(values, axis=-1)
 
     def selected_pairs(
         self, X: Rows, selected: NDArray[np.int64], *, game: Game, how: Computation
     ) -> Float:
-        return np.concatenate(list(self._pairs_of_parts(X, selected, game, how)), axis=-1)
+        pairs = [
+            part.selected_pairs(X, selected, game=game, how=own)
+            for part, own in how.over(self.parts)
+        ]
+        return np.concatenate(pairs, axis=-1)
 
     def base(self, game: Game, how: Computation) -> Float:
-        return np.array(list(self._bases(game, how)))
+        return np.array([part.base(game, own) for part, own in how.over(self.parts)])
 
     def coalition_outputs(
         self, row: Float, game: Game, members: Members, how: Computation
     ) -> Float:
-        return np.concatenate(list(self._outputs_of_parts(row, game, members, how)), axis=-1)
+        return np.concatenate(self._outputs_of_parts(row, game, members, how), axis=-1)
 
     @property
     def is_additive(self) -> bool:
@@ -335,8 +322,8 @@ class Stack(Composite):
         self, X: Float, shifts: Float, game: Game, how: Computation
     ) -> Float | None:
         squares = []
-        for number, part in enumerate(self.parts):
-            of_part, own = how.part(number, len(self.parts)), shifts[:, number : number + 1]
+        for number, (part, of_part) in enumerate(how.over(self.parts)):
+            own = shifts[:, number : number + 1]
             values = part.shifted_squares(X, own, game, of_part)
             if values is None:
                 return None
@@ -350,7 +337,8 @@ class Stack(Composite):
         return Joined(parts, [part.weights * unit for part, unit in zip(parts, units, strict=True)])
 
     def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
-        return np.concatenate(self._covariances_of_parts(X, pairs, game, how), axis=-1)
+        covariances = [part.covariances(X, pairs, game, own) for part, own in how.over(self.parts)]
+        return np.concatenate(covariances, axis=-1)
 
     def draws(
         self, rows: NDArray[Any], n: int, random: np.random.Generator

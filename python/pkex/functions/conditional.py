@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.errors import InputError, Option
+from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
 from pkex.execution.side_by_side import side_by_side
 from pkex.functions.base import ConditionalMeans, Function, Members, finite
@@ -26,8 +27,6 @@ from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.player_limits import GROUP_COLUMNS, estimate_by
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.typing import Float
-
-__all__ = ["MOST_CONDITIONED", "Conditional", "check_number_of_players"]
 
 # The largest number of players whose coalitions are all evaluated, with a factorization each.
 MOST_CONDITIONED = 14
@@ -105,12 +104,10 @@ class Conditional(Coalitionwise):
         self, X: Float, game: Game, members: Members, how: Computation, row_name: RowName
     ) -> Float:
         columns = self._members(members)[:, self.players]
-        step = max(1, _MOST_NUMBERS // len(self.conditioning.rows))
-        starts = range(0, len(X), step)
+        blocks = blocks_of(len(X), _MOST_NUMBERS // len(self.conditioning.rows))
         values = [np.empty((0, len(columns), self.n_outputs))]
-        for number, start in enumerate(starts):
-            block = X[start : start + step]
-            values.append(self._values_of_block(block, columns, how.part(number, len(starts))))
+        for block, of_block in how.over(blocks):
+            values.append(self._values_of_block(X[block], columns, of_block))
         return finite(np.concatenate(values))
 
     def _values_of_block(self, X: Float, columns: NDArray[np.bool_], how: Computation) -> Float:
@@ -125,8 +122,7 @@ class Conditional(Coalitionwise):
         with closing(self._conditional_values(X, columns[others], how.n_threads)) as each:
             for number, (place, of_coalition) in enumerate(zip(others, each, strict=True)):
                 values[:, place] = of_coalition
-                if how.progress is not None:
-                    how.progress(number + 1, len(others))
+                how.report(number + 1, len(others))
         return values
 
     def _conditional_values(

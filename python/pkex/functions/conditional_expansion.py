@@ -13,13 +13,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.execution.blocks import blocks_of
 from pkex.games.conditioning import Weights
 from pkex.games.landmarks import Features
 from pkex.kernels.factors import Term, has_mixtures, has_series
 from pkex.kernels.restrictions import MOST_KEPT, Restrictions
 from pkex.typing import Float
-
-__all__ = ["expansion_means", "mixed_means"]
 
 _Means = Callable[[Weights, NDArray[np.bool_]], Float]
 
@@ -75,13 +74,12 @@ def _means_of_mixtures(
     A value takes one function of a distance, where the engine takes a sum of tens of Gaussians.
     """
     X, others, _ = rows
-    tile = max(1, _MOST_NUMBERS // len(others))
+    tiles = blocks_of(len(points), _MOST_NUMBERS // len(others))
     most_rows = _MOST_NUMBERS // max(1, len(points), coefficients.shape[1])
 
     def outputs(mixed: Float) -> Float:
         total = np.tile(intercept, (len(mixed), 1))
-        for start in range(0, len(points), tile):
-            some = slice(start, start + tile)
+        for some in tiles:
             for term in terms:
                 total += term.evaluated(mixed, points[some]) @ coefficients[some]
         return total
@@ -112,9 +110,7 @@ def mixed_means(
     present : ndarray of bool, shape (d,)
     """
     whole, means = weights.whole(), []
-    step = max(1, most_rows // len(others))
-    for start in range(0, len(X), step):
-        block = slice(start, start + step)
+    for block in blocks_of(len(X), most_rows // len(others)):
         mixed = np.where(present, X[block, None], others)
         values = outputs(mixed.reshape(-1, X.shape[1])).reshape(*mixed.shape[:2], -1)
         means.append(np.einsum("nl,nlo->no", whole[block], values))
@@ -140,12 +136,11 @@ class _TermMeans:
         self._shape = len(X), coefficients.shape[1]
         chosen = landmarks if len(points) * len(others) > _MOST_PAIRS else None
         centers = others if chosen is None else others[chosen]
-        step = max(1, _MOST_NUMBERS // max(len(centers), len(X), 1))
-        most_kept = MOST_KEPT // max(1, -(-len(points) // step))
+        tiles = blocks_of(len(points), _MOST_NUMBERS // max(len(centers), len(X), 1))
+        most_kept = MOST_KEPT // max(1, len(tiles))
         self._tiles = []
         unscaled = [replace(term, coefficient=1.0)]
-        for start in range(0, len(points), step):
-            tile = slice(start, start + step)
+        for tile in tiles:
             to_rows = Restrictions([term], X, points[tile], most_kept)
             to_centers = Restrictions(unscaled, centers, points[tile], most_kept)
             self._tiles.append((tile, to_rows, to_centers))

@@ -18,8 +18,6 @@ from pkex.tables.kinds import check_dense_size
 from pkex.tables.sparse import dense_rows
 from pkex.typing import Float, Rows, SparseRows
 
-__all__ = ["DensePoints", "TermKernel"]
-
 
 @dataclass(frozen=True, eq=False)
 class TermKernel(Kernel):

@@ -20,8 +20,6 @@ from pkex.typing import Float
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-__all__ = ["Description", "KernelExpansion", "ProductExpansion", "TermExpansion"]
-
 _F = TypeVar("_F", bound=KernelSum | SparseKernelSum | ProductSum | TermSum)
 
 

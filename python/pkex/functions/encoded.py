@@ -15,8 +15,6 @@ from pkex.functions.transformed import Transformed
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
-__all__ = ["EncodedKernelSum", "EncodedTransformed", "TableMap"]
-
 
 class TableMap(ColumnMap):
     """A map of the columns of a table to numbers, whose own errors name invalid values."""

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.errors import UnsupportedModelError
+from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function
 from pkex.functions.linear import LinearFunction
@@ -32,8 +33,6 @@ from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.means import added
 from pkex.games.value_functions import NEUTRAL, Game, game_of_points
 from pkex.typing import Float
-
-__all__ = ["Exponential"]
 
 # Factors held in memory at a time.
 _MOST_NUMBERS = 1 << 20
@@ -78,12 +77,10 @@ class Exponential(Linked):
         constant = np.asarray(self.logarithm.base(self._with_points(game), alone))
         absent, weights = self._absent(game, alone)
         present = self.logarithm.explain(X, game=self._with_points(game), how=alone)[..., 0]
-        step = max(1, _MOST_NUMBERS // max(1, self.n_players))
-        starts = range(0, len(absent), step)
-        for number, start in enumerate(starts):
-            block = slice(start, start + step)
+        blocks = blocks_of(len(absent), _MOST_NUMBERS // max(1, self.n_players))
+        for block, of_block in how.over(blocks):
             games = _games(present, absent[block], weights[block], constant)
-            add_quantities(values, games, quantity, how.part(number, len(starts)))
+            add_quantities(values, games, quantity, of_block)
         return values
 
     def base(self, game: Game, how: Computation) -> float | Float:

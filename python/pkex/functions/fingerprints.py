@@ -9,8 +9,6 @@ from pkex.kernels import Kernel, Tanimoto
 from pkex.kernels.base import amplitude_and_kernel
 from pkex.typing import Float, Report
 
-__all__ = ["Fingerprints", "are_bits"]
-
 
 def are_bits(rows: Float) -> NDArray[np.bool_]:
     """Return whether all values of each row are 0 or 1."""

@@ -40,15 +40,6 @@ from pkex.tables.labels import Labels, check_column_names
 from pkex.tables.read import as_matrix, as_vector_or_matrix
 from pkex.typing import Float, Report
 
-__all__ = [
-    "KernelSum",
-    "check_kernel",
-    "check_names_of",
-    "checked_names",
-    "finite_base",
-    "neutral_sums",
-]
-
 # Points where the size of the function is measured.
 _MEASURED = 100
 # Attributes that are computed again when an expansion is unpickled.

@@ -28,8 +28,6 @@ from pkex.tables.sparse import as_rows_of_any_kind, as_sparse_rows, dense_rows, 
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float, Rows
 
-__all__ = ["LinearFunction"]
-
 
 class LinearFunction(Function):
     """The function f(x) = intercept + Σ_j coefficients_j · (x_j − center_j).
@@ -252,8 +250,7 @@ class LinearFunction(Function):
                 deviations -= missing
                 for output, weights in enumerate(self._by_output()):
                     _write_sums(deviations, weights, members, values[block, :, output])
-                if how.progress is not None:
-                    how.progress(min(block.stop, n_rows), n_rows)
+                how.report(block.stop, n_rows)
         return values
 
     def _by_output(self) -> Iterator[Float]:

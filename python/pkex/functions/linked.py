@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.errors import InputError, Option, Text, UnsupportedModelError, joined
+from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function, Members, PosteriorDraws, finite
 from pkex.functions.coalitionwise import CoalitionGames, Coalitionwise, RowName
@@ -18,8 +19,6 @@ from pkex.games.indices import Quantity
 from pkex.games.player_limits import GROUP_COLUMNS, MOST_PLAYERS, estimate_by
 from pkex.games.value_functions import Game
 from pkex.typing import Float, Rows
-
-__all__ = ["LINKS", "Link", "Linked", "LinkedOutputs", "Steps", "as_coalitionwise", "identity"]
 
 # Maps outputs of parts, of shape (k, outputs), to whether their rounding determines the result.
 Steps: TypeAlias = Callable[[Float], NDArray[np.bool_]]
@@ -223,10 +222,9 @@ class Linked(Coalitionwise):
         if not count:
             return means
         blocks = self._blocks(game, count)
-        for number, row in enumerate(X):
-            of_row, name = how.part(number, len(X)), row_name(number)
-            for place, (block, shares) in enumerate(blocks):
-                of_block = of_row.part(place, len(blocks))
+        for number, of_row in how.over(range(len(X))):
+            row, name = X[number], row_name(number)
+            for (block, shares), of_block in of_row.over(blocks):
                 outputs = self._inner_outputs(row, block, members, of_block, name)
                 means[number] += np.einsum("l,lso->so", shares, outputs)
             of_coalitions = f"the value of coalition {{}} of {name}"
@@ -237,7 +235,7 @@ class Linked(Coalitionwise):
         self, row: Float, game: Game, members: Members, how: Computation, name: str
     ) -> Float:
         """Return g of the outputs of the parts at coalitions, shape (m, count, outputs)."""
-        sides = np.concatenate(list(self._outputs_of_parts(row, game, members, how)), axis=-1)
+        sides = np.concatenate(self._outputs_of_parts(row, game, members, how), axis=-1)
         rows = sides.reshape(-1, sides.shape[-1])
         values = self._inner(rows, lambda _: f"a coalition of {name}", how.n_threads)
         shaped: Float = values.reshape(*sides.shape[:-1], self.n_outputs)
@@ -249,11 +247,9 @@ class Linked(Coalitionwise):
             return [(game, np.ones(1))]
         rows, weights = game.background
         numbers = count * sum(part.n_outputs for part in self.parts)
-        step = max(1, _MOST_NUMBERS // numbers)
-        blocks = [slice(start, start + step) for start in range(0, len(weights), step)]
         return [
             (replace(game, background=(rows[block], weights[block])), weights[block])
-            for block in blocks
+            for block in blocks_of(len(weights), _MOST_NUMBERS // numbers)
         ]
 
     def coalition_outputs(
@@ -275,8 +271,10 @@ class Linked(Coalitionwise):
                         ("omit ", Option("value_function", python="value_function")),
                     ],
                 )
-            bases = np.concatenate([np.ravel(base) for base in self._bases(game, how)])
-            means = self._inner(bases[None], lambda _: "the empty coalition", how.n_threads)
+            bases = [np.ravel(part.base(game, own)) for part, own in how.over(self.parts)]
+            means = self._inner(
+                np.concatenate(bases)[None], lambda _: "the empty coalition", how.n_threads
+            )
         else:
             rows, weights = game.background
             inner = self._inside(rows, how.n_threads, "the background")

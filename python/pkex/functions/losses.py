@@ -9,18 +9,6 @@ import numpy as np
 
 from pkex.typing import Float
 
-__all__ = [
-    "LOSSES",
-    "Loss",
-    "OutputLoss",
-    "absolute_errors",
-    "hinge_losses",
-    "log_losses_of_class",
-    "log_losses_of_odds",
-    "log_losses_of_probabilities",
-    "squared_errors",
-]
-
 Loss: TypeAlias = Literal["squared_error", "absolute_error", "log_loss", "hinge"]
 LOSSES: tuple[Loss, ...] = get_args(Loss)
 

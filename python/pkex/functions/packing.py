@@ -19,8 +19,6 @@ from pkex.kernels import Kernel, Term
 from pkex.kernels.factors import PackedTerm
 from pkex.typing import Float, Report
 
-__all__ = ["Pack", "Packing", "values_of_points"]
-
 # Computes a result of rows, with the rows on the first axis, by an expansion of the engine.
 Compute: TypeAlias = Callable[[_core.Expansion, Float, Report | None], Float]
 # Makes an expansion of the engine from points, weights, terms and players.

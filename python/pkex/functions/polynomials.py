@@ -15,8 +15,6 @@ from pkex.kernels import Polynomial
 from pkex.tables.labels import numbered
 from pkex.typing import Float
 
-__all__ = ["polynomial", "quadratic_form"]
-
 
 def polynomial(powers: NDArray[np.int64], coefficients: Float, intercept: float | Float) -> TermSum:
     """Return the function intercept + Σ_c coefficients_c ∏_j x_j^powers_cj.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function, Members, checked_constant, finite
 from pkex.functions.column_functions import (
@@ -27,8 +28,6 @@ from pkex.inputs.arrays import read_only
 from pkex.inputs.choices import as_names
 from pkex.tables.read import as_vector_or_matrix
 from pkex.typing import Float
-
-__all__ = ["ProductSum"]
 
 # Factors held in memory at a time.
 _MOST_NUMBERS = 1 << 20
@@ -193,8 +192,7 @@ class ProductSum(Function):
 
     def _row_blocks(self, n_rows: int) -> list[slice]:
         """Return slices of rows whose factors are held in memory together."""
-        step = max(1, _MOST_NUMBERS // max(1, len(self._factors) * self.n_players))
-        return [slice(start, start + step) for start in range(0, n_rows, step)]
+        return blocks_of(n_rows, _MOST_NUMBERS // max(1, len(self._factors) * self.n_players))
 
     def _absent(self, game: Game) -> Iterator[tuple[Float, Float]]:
         """Yield absent factors of all products, (evaluations, players), and weights, in blocks."""

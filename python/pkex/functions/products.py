@@ -17,15 +17,6 @@ from pkex.kernels import Term
 from pkex.kernels.family import Factor
 from pkex.typing import Float
 
-__all__ = [
-    "Joined",
-    "PointProducts",
-    "Products",
-    "TermsOfPoints",
-    "Width",
-    "column_factors",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Width:

@@ -24,8 +24,6 @@ from pkex.kernels.factors import expanded, has_mixtures
 from pkex.tables.sparse import dense_rows, is_sparse
 from pkex.typing import Float, Report, Rows, SparseRows
 
-__all__ = ["Reaches", "measured_rows", "relative_size"]
-
 # Computes a result of rows of a reach, with the rows on the first axis.
 ComputeAt: TypeAlias = Callable[[int, Rows, Report | None], Float]
 

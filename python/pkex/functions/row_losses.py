@@ -18,8 +18,6 @@ from pkex.games.player_limits import GROUP_COLUMNS, MOST_PLAYERS
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.typing import Float
 
-__all__ = ["RowLosses"]
-
 _MARGINAL = (
     "pass ",
     Option("value_function", "marginal"),
@@ -117,8 +115,8 @@ class RowLosses(CoalitionGames):
             values = games.coalition_values(rows, game, members, how, row_name)
         else:
             by_row = [
-                self.function.coalition_outputs(row, game, members, how.part(number, len(rows)))
-                for number, row in enumerate(rows)
+                self.function.coalition_outputs(row, game, members, of_row)
+                for row, of_row in how.over(rows)
             ]
             values = np.concatenate(by_row)
         losses = self.loss(values, targets)

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from pkex.typing import Float
 
-__all__ = ["all_pairs", "diagonal_pairs", "matrix_of_pairs"]
-
 
 def diagonal_pairs(n_rows: int) -> NDArray[np.intp]:
     """Return the pairs of each row with itself, shape (n, 2)."""

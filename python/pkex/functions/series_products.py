@@ -23,8 +23,6 @@ from pkex.kernels import Term
 from pkex.kernels.series import Series, powers
 from pkex.typing import Float
 
-__all__ = ["products_of_series"]
-
 # The positive exponents of a multi-index, by column.
 _Index: TypeAlias = dict[int, int]
 

@@ -22,8 +22,6 @@ from pkex.kernels.factors import Term
 from pkex.tables.kinds import check_dense_size
 from pkex.typing import Float, SparseRows
 
-__all__ = ["FAMILIES", "GroupFactors"]
-
 # Groups of a row, and the logarithms of their factors at all points.
 _RowLogarithms: TypeAlias = tuple[NDArray[np.int64], Float]
 # Logarithms of a background that are kept for other rows.
@@ -214,8 +212,7 @@ class GroupFactors:
                 values[number] = self._of_changes(row, changes, how)
             else:
                 self._add_joint(row, game, background, how, values[number])
-            if how.progress is not None:
-                how.progress(number + 1, X.shape[0])
+            how.report(number + 1, X.shape[0])
         return values
 
     def _of_changes(self, row: _RowLogarithms, changes: Float, how: Computation) -> Float:

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
 from pkex.functions.base import ConditionalMeans, Function, Members, checked_constant, finite
 from pkex.functions.dense_points import DensePoints
@@ -49,8 +50,6 @@ from pkex.tables.sparse import (
 )
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float, Rows, SparseRows
-
-__all__ = ["SparseKernelSum", "collapsed", "kernel_sum", "reads_sparse"]
 
 # Functions without intercept whose values sum to those of the function.
 AtSparsePoints: TypeAlias = ProductsAtPoints | PowersAtPoints | GroupFactors
@@ -205,8 +204,7 @@ class SparseKernelSum(Function):
                 )
                 members = np.append(present, k)[coalitions(len(present) + 1, 2)]
                 values[number, ranks(members, k + 1)] += weight * pairs[0]
-            if how.progress is not None:
-                how.progress(number + 1, len(values))
+            how.report(number + 1, len(values))
         return values
 
     def _is_local(self, game: Game) -> bool:
@@ -222,8 +220,7 @@ class SparseKernelSum(Function):
             for near, of_near, weight in self._near(row, game):
                 found = near.function.explain(near.rows(row), game=of_near, how=how.reporting(None))
                 values[number, near.players] += weight * found[0]
-            if how.progress is not None:
-                how.progress(number + 1, len(values))
+            how.report(number + 1, len(values))
         return finite(values)
 
     def _near(self, row: SparseRows, game: Game) -> Iterator[tuple[DensePoints, Game, float]]:
@@ -289,10 +286,9 @@ class SparseKernelSum(Function):
         """
         columns = nonzero_columns(row, other)
         present, absent = (dense_rows(one[:, columns]) for one in (row, other))
-        step = max(1, _BLOCK // max(1, len(columns)))
         outputs = []
-        for start in range(0, len(members), step):
-            are_present = members[start : start + step][:, self.players[columns]]
+        for block in blocks_of(len(members), _BLOCK // max(1, len(columns))):
+            are_present = members[block][:, self.players[columns]]
             mixed = np.where(are_present, present, absent)
             rows = in_columns(mixed, columns, self.n_features)
             outputs.append(self.evaluate(rows, n_threads=how.n_threads))

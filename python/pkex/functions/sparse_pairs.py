@@ -20,8 +20,6 @@ from pkex.kernels.factors import Term, has_mixtures, has_series
 from pkex.tables.sparse import as_sparse_rows
 from pkex.typing import Float, Rows
 
-__all__ = ["PackedRows", "are_faster", "packed_rows", "selected_pairs", "sparse_game"]
-
 PackedRows: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], Float, int]
 # With fewer dense columns, all pairs take less time.
 _FEWEST_COLUMNS = 80

@@ -19,14 +19,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
 from pkex.games.means import column_means
 from pkex.games.value_functions import Game
 from pkex.kernels.series import Series
 from pkex.tables.sparse import dense_rows, nonzero_columns
 from pkex.typing import Float, SparseRows
-
-__all__ = ["MOST_DEGREES", "PowersAtPoints"]
 
 # Dot products at a time.
 _MOST_DOTS = 1 << 21
@@ -63,10 +62,8 @@ class PowersAtPoints:
 
     def outputs(self, rows: SparseRows, n_threads: int = 1) -> Float:
         """Evaluate the function, shape (rows, outputs)."""
-        step = max(1, _MOST_DOTS // max(1, self._points.shape[0]))
         outputs = np.empty((rows.shape[0], self._coefficients.shape[1]))
-        for start in range(0, len(outputs), step):
-            block = slice(start, start + step)
+        for block in blocks_of(len(outputs), _MOST_DOTS // max(1, self._points.shape[0])):
             dots = (rows[block] @ self._points.T).toarray()
             # Horner's rule, where [s^q] exp(s u) is u^q / q!.
             powers = np.full_like(dots, self._weights[-1])
@@ -122,8 +119,7 @@ class PowersAtPoints:
             else:
                 for place, weight in enumerate(weights.tolist()):
                     self._add_joint(row, rows[place : place + 1], weight, values[number])
-            if how.progress is not None:
-                how.progress(number + 1, X.shape[0])
+            how.report(number + 1, X.shape[0])
         return values
 
     def _add_joint(

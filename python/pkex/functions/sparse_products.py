@@ -13,8 +13,6 @@ from pkex.games.value_functions import Game
 from pkex.kernels.factors import Term
 from pkex.typing import Float, Report, SparseRows
 
-__all__ = ["ProductsAtPoints"]
-
 
 class ProductsAtPoints:
     """The function without its intercept.

@@ -23,8 +23,6 @@ from pkex.games.value_functions import Game
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
-__all__ = ["PairSquares", "unsupported_squares"]
-
 # The largest bound of rounding errors, relative to the squared range of the expansion. The bound
 # adds up the errors of all pairs, which have both signs.
 _LARGEST_ROUNDING = 1e-8

@@ -15,8 +15,6 @@ from pkex.functions.column_functions import Binned, ColumnFunction, Monomial, in
 from pkex.functions.products import Products
 from pkex.typing import Float
 
-__all__ = ["Product", "TermProducts", "function_of_column", "products_of_term"]
-
 # A weight for each output, and the factors by column.
 Product: TypeAlias = tuple[Float, Mapping[int, Callable[[Float], Float]]]
 

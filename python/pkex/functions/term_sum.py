@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.errors import InputError, Option
+from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function, checked_constant, finite
 from pkex.functions.column_functions import (
@@ -36,8 +37,6 @@ from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.choices import as_names
 from pkex.tables.read import as_matrix
 from pkex.typing import Float
-
-__all__ = ["TermSum"]
 
 # The largest number of players of one term, all of whose coalitions are evaluated.
 _MOST_PLAYERS = 14
@@ -113,15 +112,13 @@ class TermSum(Function):
         for number, (players, terms) in enumerate(by_players.items()):
             if len(players) >= quantity.size:
                 places = self._places(players, quantity.size)
-                step = max(1, _MOST_NUMBERS // (2 ** len(players) * self.n_outputs))
-                for start in range(0, len(X), step):
-                    rows = slice(start, start + step)
+                step = _MOST_NUMBERS // (2 ** len(players) * self.n_outputs)
+                for rows in blocks_of(len(X), step):
                     of_coalitions = self._coalition_values(terms[0], X[rows], game)
                     for term in terms[1:]:
                         of_coalitions += self._coalition_values(term, X[rows], game)
                     values[rows, places] += quantity_from_values(of_coalitions, quantity)
-            if how.progress is not None:
-                how.progress(number + 1, len(by_players))
+            how.report(number + 1, len(by_players))
         return finite(values)
 
     def base(self, game: Game, how: Computation) -> float | Float:
@@ -255,15 +252,13 @@ class TermSum(Function):
             return values
         some_present = present[1:-1]
         step = max(1, _MIXED // len(some_present))
-        for start in range(0, len(others), step):
-            drawn = others[start : start + step, None, None]
-            n_rows = max(1, step // len(drawn))
-            for first in range(0, len(X), n_rows):
-                rows = slice(first, first + n_rows)
+        for block in blocks_of(len(others), step):
+            drawn = others[block, None, None]
+            for rows in blocks_of(len(X), step // len(drawn)):
                 mixed = np.where(some_present, entries[rows, None], drawn)
                 outputs = self._of_entries(term, mixed.reshape(-1, len(columns)))
                 shaped = outputs.reshape(*mixed.shape[:3], self.n_outputs)
-                values[rows, 1:-1] += _mean(shaped, weights[start : start + step])
+                values[rows, 1:-1] += _mean(shaped, weights[block])
         return values
 
     def __repr__(self) -> str:
@@ -288,9 +283,7 @@ def _values_of_product(
     background rows.
     """
     absent = np.zeros(len(present))
-    step = max(1, _MIXED // len(present))
-    for start in range(0, len(others), step):
-        some = slice(start, start + step)
+    for some in blocks_of(len(others), _MIXED // len(present)):
         absent += _mean(_powers(monomial, others[some], ~present), weights[some])
     return _powers(monomial, entries, present) * absent
 

@@ -25,8 +25,6 @@ from pkex.tables.read import as_matrix
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float
 
-__all__ = ["Transformed"]
-
 # The largest deviation of an affine map from a line due to rounding, relative to its range.
 _STRAIGHT = 1e-12
 

@@ -13,8 +13,6 @@ from pkex.errors import InputTypeError
 from pkex.tables.sparse import as_sparse_rows, is_sparse
 from pkex.typing import Float, Rows, SparseRows
 
-__all__ = ["combine_rows", "unwrapped_background"]
-
 
 def unwrapped_background(
     background: Any,

@@ -13,8 +13,6 @@ from pkex.errors import HERE, InputError, Option, Text
 from pkex.tables.missing import is_missing
 from pkex.typing import Float
 
-__all__ = ["CategoryCodes"]
-
 # The code of categories that are not in the background.
 _UNKNOWN = -1.0
 _OTHER_COLUMNS = Option(

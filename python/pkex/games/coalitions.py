@@ -11,16 +11,6 @@ from itertools import chain, combinations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "all_coalitions",
-    "coalition_at",
-    "coalition_numbers",
-    "coalition_of_any_size_at",
-    "coalitions",
-    "coalitions_in",
-    "ranks",
-]
-
 _Int = NDArray[np.int64]
 
 

@@ -24,8 +24,6 @@ from pkex.kernels.restrictions import Restrictions
 from pkex.tables.missing import is_missing
 from pkex.typing import Float
 
-__all__ = ["ConditionalBackground", "ConditionalWeights", "MatchingRows", "Weights"]
-
 # The largest number of background rows without landmarks: their matrix has 800 MB.
 _MOST_ROWS = 10_000
 # For the warning of explained rows in the background: the numbers of rows and coalitions that are

@@ -24,8 +24,6 @@ from pkex.games.indices import Quantity
 from pkex.games.means import added
 from pkex.typing import Float
 
-__all__ = ["FactorGames", "add_quantities", "product_of"]
-
 # Mantissas, from ½ to 1, whose product is in range, and a power of two that is out of range.
 _MANTISSAS, _LARGEST_POWER = 512, 1 << 14
 
@@ -182,5 +180,4 @@ def add_quantities(
             raise OverflowError(
                 f"a value of row {number} is too large for a float, or a product of its factors is"
             ) from None
-        if how.progress is not None:
-            how.progress(number + 1, len(values))
+        how.report(number + 1, len(values))

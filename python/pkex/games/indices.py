@@ -24,18 +24,6 @@ from pkex.games.coalitions import all_coalitions, coalitions
 from pkex.inputs.arrays import read_only
 from pkex.typing import Float
 
-__all__ = [
-    "INDICES",
-    "PAIRS",
-    "SHAPLEY",
-    "Index",
-    "Quantity",
-    "add_supersets",
-    "quantities",
-    "quantity_from_values",
-    "shapley_matrix",
-]
-
 # The supported indices, for type checkers and for checks of arguments.
 Index: TypeAlias = Literal[
     "k-SII", "SII", "STII", "FSII", "BII", "FBII", "Moebius", "Co-Moebius", "CHII"

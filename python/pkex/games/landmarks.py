@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from pkex.inputs.optional import missing_library
 from pkex.typing import Float
 
-__all__ = ["Features", "linear_algebra", "sampled_rows"]
-
 # Relative to the largest pivot: landmarks with smaller pivots are linearly dependent on others.
 _TOLERANCE = 1e-12
 # Relative to the largest kernel value: more negative residuals are not due to rounding.

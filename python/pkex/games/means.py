@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from pkex.execution.blocks import blocks_of
 from pkex.tables.sparse import dense_rows, is_sparse
 from pkex.typing import Float, Rows, SparseRows
-
-__all__ = ["added", "blocks", "column_means"]
 
 # The number of values in a block, which fits into a core's cache, and the fewest rows of a block.
 _BLOCK, _FEWEST_ROWS = 1 << 15, 32
@@ -25,8 +24,7 @@ def added(terms: Float) -> Float:
 
 def blocks(n_rows: int, n_columns: int) -> list[slice]:
     """Return slices that divide rows into blocks that fit into the cache."""
-    size = max(_FEWEST_ROWS, _BLOCK // n_columns)
-    return [slice(start, start + size) for start in range(0, n_rows, size)]
+    return blocks_of(n_rows, max(_FEWEST_ROWS, _BLOCK // n_columns))
 
 
 def column_means(rows: Rows, weights: Float) -> tuple[Float, Float]:

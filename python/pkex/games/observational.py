@@ -25,8 +25,6 @@ from pkex.kernels import RBF, Categorical, Kernel
 from pkex.kernels.base import namesake
 from pkex.typing import Float
 
-__all__ = ["Embedding", "Observational"]
-
 # The features whose conditional distribution is embedded: the absent ones, or all of a row.
 Embedding: TypeAlias = Literal["absent", "rows"]
 _EMBEDDINGS: tuple[Embedding, ...] = get_args(Embedding)

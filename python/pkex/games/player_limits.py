@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pkex.errors import Option, Text
 
-__all__ = ["GROUP_COLUMNS", "MOST_OF_DIVIDENDS", "MOST_PLAYERS", "estimate_by"]
-
 MOST_PLAYERS = 20
 # If the values of coalitions are sums of dividends, such as those of dot products.
 MOST_OF_DIVIDENDS = 16

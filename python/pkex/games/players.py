@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from pkex.inputs.choices import places_of
 from pkex.inputs.wording import shown
 
-__all__ = ["Groups", "Players", "as_players"]
-
 Groups: TypeAlias = Mapping[str, int | str | Iterable[int | str]] | None
 
 

@@ -14,8 +14,6 @@ from pkex.inputs.keywords import with_known_keywords
 from pkex.tables.read import as_matrix, as_vector_or_matrix
 from pkex.typing import Float
 
-__all__ = ["product_game"]
-
 # The supported indices, for type checkers and for checks of arguments.
 Index: TypeAlias = Literal["SV", "BV"]
 INDICES: tuple[Index, ...] = get_args(Index)

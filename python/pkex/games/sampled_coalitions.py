@@ -25,8 +25,6 @@ from numpy.typing import NDArray
 
 from pkex.typing import Float
 
-__all__ = ["SampledCoalitions"]
-
 _FOLDS = 10
 # Relative to the largest eigenvalue of Σ x xᵀ: the null direction 1 has a smaller one by rounding.
 _RANK = 1e-10

@@ -13,8 +13,6 @@ from pkex.games.coalitions import coalitions, ranks
 from pkex.games.means import added
 from pkex.typing import Float
 
-__all__ = ["pairs_with_others", "with_singles"]
-
 
 def pairs_with_others(pairs: Float, selected: NDArray[np.int64], n_players: int) -> Float:
     """Return the pairs of selected players and one more that stands for all others.

@@ -21,15 +21,6 @@ from pkex.inputs.choices import check_choice
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float, Rows
 
-__all__ = [
-    "NEUTRAL",
-    "Game",
-    "ValueFunction",
-    "check_points",
-    "chosen_value_function",
-    "game_of_points",
-]
-
 ValueFunction: TypeAlias = Literal["neutral", "interventional", "marginal", "observational"]
 _VALUE_FUNCTIONS: tuple[ValueFunction, ...] = get_args(ValueFunction)
 

@@ -7,8 +7,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ReadOnlyArrays", "owned", "read_only", "read_only_view"]
-
 _Item = TypeVar("_Item")
 
 

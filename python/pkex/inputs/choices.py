@@ -9,25 +9,6 @@ from typing import Literal, TypeAlias, TypeVar, get_args
 
 from pkex.inputs.integers import whole
 
-__all__ = [
-    "ESTIMATORS",
-    "METHODS",
-    "SAMPLED_ESTIMATORS",
-    "SIDES",
-    "STATISTICS_CONVENTIONS",
-    "SUMMATIONS",
-    "Estimator",
-    "Method",
-    "SampledEstimator",
-    "Side",
-    "StatisticsConvention",
-    "Summation",
-    "as_names",
-    "check_choice",
-    "check_names",
-    "places_of",
-]
-
 # The values of options, as types and as tuples.
 Method: TypeAlias = Literal["quadrature", "recursion"]
 Summation: TypeAlias = Literal["compensated", "plain"]

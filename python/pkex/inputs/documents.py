@@ -13,8 +13,6 @@ from pkex.inputs.integers import as_integer
 from pkex.inputs.plain_data import read_entries, read_numbers
 from pkex.typing import Float
 
-__all__ = ["Document", "envelope"]
-
 # The number is increased when older versions of pkex cannot read documents.
 _FORMAT = 1
 

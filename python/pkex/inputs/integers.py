@@ -9,8 +9,6 @@ import numpy as np
 
 from pkex.errors import InputError, InputTypeError
 
-__all__ = ["as_integer", "whole"]
-
 
 def whole(value: object) -> int | None:
     """Return an integer of any type; None for anything else, booleans included."""

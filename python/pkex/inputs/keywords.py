@@ -10,8 +10,6 @@ from typing import ParamSpec, TypeVar
 
 from pkex.inputs.wording import counted
 
-__all__ = ["unknown_keywords", "with_known_keywords"]
-
 # Names of keywords in other libraries.
 _ELSEWHERE = {
     "data": "background",

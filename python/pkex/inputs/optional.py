@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["missing_library"]
-
 
 def missing_library(what: str, library: str, extra: str = "") -> ImportError:
     """Return the error that something requires a library, with commands that install it."""

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from pkex.typing import Float
 
-__all__ = ["plain_entries", "plain_numbers", "read_entries", "read_numbers"]
-
 _TYPES = re.compile(
     r"(bool|u?int(8|16|32|64)|float(16|32|64)|str|object|(datetime|timedelta)64\[\w+\])"
 )

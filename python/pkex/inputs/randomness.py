@@ -8,8 +8,6 @@ import numpy as np
 
 from pkex.inputs.integers import whole
 
-__all__ = ["as_generator"]
-
 
 def as_generator(random_state: Any) -> np.random.Generator:
     """Return a random number generator from a seed, or the generator itself.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from sklearn.base import BaseEstimator
 from sklearn.utils import validation
 
-__all__ = ["FINITE", "keep_names", "validated"]
-
 if hasattr(validation, "validate_data"):
     validated, keep_names = validation.validate_data, validation._check_feature_names
     FINITE = "ensure_all_finite"

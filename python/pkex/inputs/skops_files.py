@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, SupportsIndex
 
-__all__ = ["SkopsGuard"]
-
 
 class SkopsGuard:
     """Base class of objects that are pickled by their state, and saved by skops if possible.

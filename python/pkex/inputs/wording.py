@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["counted", "shown"]
-
 
 def counted(number: int, thing: str) -> str:
     """Return "1 row", or "2 rows"."""

@@ -18,20 +18,6 @@ from pkex.inputs.choices import check_choice
 from pkex.inputs.integers import whole
 from pkex.inputs.keywords import unknown_keywords, with_known_keywords
 
-__all__ = [
-    "PROBLEMS",
-    "Check",
-    "LibraryVocabulary",
-    "check_flag",
-    "check_integer",
-    "check_random_state",
-    "count",
-    "noted",
-    "one_of",
-    "raise_together",
-    "with_checked_arguments",
-]
-
 Check = Callable[[str, Any], object]
 
 _P = ParamSpec("_P")

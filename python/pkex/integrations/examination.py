@@ -19,8 +19,6 @@ from pkex.games.players import as_players
 from pkex.games.value_functions import check_points, chosen_value_function, game_of_points
 from pkex.integrations.arguments import noted
 
-__all__ = ["examined"]
-
 
 def examined(
     problems: list[Exception],

@@ -15,8 +15,6 @@ from pkex.kernels.factors import Mixed, Term
 from pkex.kernels.series import MOST_ORDERS, Series, powers
 from pkex.typing import Float
 
-__all__ = ["ANOVA", "Additive"]
-
 _ORDER = f"an integer from 1 to {MOST_ORDERS}"
 
 

@@ -30,8 +30,6 @@ from pkex.kernels.product_kernels import (
 from pkex.kernels.radial import Matern, RationalQuadratic
 from pkex.typing import Float
 
-__all__ = ["ONE", "ZERO", "Columns", "Elementary", "KernelPolynomial", "similarities"]
-
 # The numbers of the columns that a kernel depends on.
 Columns = tuple[int, ...]
 

@@ -12,8 +12,6 @@ from pkex.errors import HERE, InputError
 from pkex.kernels.factors import Term
 from pkex.typing import Float
 
-__all__ = ["AllowedValues"]
-
 
 @dataclass(frozen=True, eq=False)
 class AllowedValues:

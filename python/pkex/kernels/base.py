@@ -19,8 +19,6 @@ from pkex.kernels.factors import Term
 from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
-__all__ = ["Constant", "Kernel", "amplitude_and_kernel", "namesake"]
-
 
 class Kernel(ABC):
     """Base class of kernels: combination, expansion into terms, and evaluation.

@@ -22,8 +22,6 @@ from pkex import _core
 from pkex.kernels.family import Factor, Family, add_family
 from pkex.typing import Float
 
-__all__ = ["CenteredCategories", "CenteredColumn", "CenteredNumber", "centered_column"]
-
 # The number of sorted values between which the median distance is computed, if there are more.
 _QUANTILES = 1000
 # The length-scale of numbers, in median distances between their values: in experiments, changes of

@@ -8,8 +8,6 @@ import numpy as np
 
 from pkex.typing import Float
 
-__all__ = ["ERRORS", "Domain", "ranges", "units"]
-
 # Errors of approximations of a kernel, relative to its value for equal rows: the default, down to
 # the smallest that rounding permits.
 ERRORS = (1e-12, 1e-13, 1e-14)

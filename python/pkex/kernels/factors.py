@@ -18,16 +18,6 @@ from pkex.kernels.mixing import Mixing, mixed_rows
 from pkex.kernels.series import PackedSeries, Series
 from pkex.typing import Float
 
-__all__ = [
-    "Mixed",
-    "PackedTerm",
-    "Term",
-    "expanded",
-    "has_mixtures",
-    "has_series",
-    "restricted",
-]
-
 # Products with their coefficients.
 _Sum: TypeAlias = list[tuple[float, tuple[Factor, ...]]]
 # A coefficient, factors, and a power series that multiplies them, for the engine.

@@ -14,8 +14,6 @@ from pkex.inputs.choices import check_choice
 from pkex.kernels.mixing import Mixing, combining
 from pkex.typing import Float
 
-__all__ = ["FAMILIES", "Factor", "Family", "PackedFactor", "add_family"]
-
 # Family, columns and parameters of factors, for the engine.
 PackedFactor: TypeAlias = tuple[str, NDArray[np.int64], Float]
 

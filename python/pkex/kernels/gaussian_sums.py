@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from pkex.kernels.mixtures import FLAT, Mixture
 from pkex.typing import Float
 
-__all__ = ["Order", "gaussian_sum", "least_squares", "pivots"]
-
 
 def gaussian_sum(mixture: Mixture, low: float, high: float, error: float) -> tuple[Float, Float]:
     """Return rates v and weights w with f(s) = f(0) + Σ w (e^(−vs) − 1) for 0 ≤ s ≤ high.

@@ -22,16 +22,6 @@ from pkex.tables.labels import Labels
 from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
-__all__ = [
-    "EXACT_UP_TO",
-    "Heuristic",
-    "equal_rows",
-    "evenly_random",
-    "heuristic",
-    "median_heuristic",
-    "pooled",
-]
-
 # With more rows, the median of a subsample of this size is used.
 EXACT_UP_TO = 2000
 _GOLDEN_RATIO = 1.618033988749895

@@ -8,8 +8,6 @@ from typing import Any
 from pkex.kernels.base import Kernel
 from pkex.kernels.centered import CenteredColumn
 
-__all__ = ["kernel_from_dict", "kernel_to_dict"]
-
 
 def kernel_to_dict(kernel: Kernel | CenteredColumn) -> dict[str, Any]:
     """Return a kernel of this package as a dict of its class name and its parameters.

@@ -13,14 +13,6 @@ from pkex.kernels.factors import Term
 from pkex.kernels.family import Factor
 from pkex.typing import Float
 
-__all__ = [
-    "checked_length_scale",
-    "checked_scale",
-    "converting_gamma",
-    "for_features",
-    "over_features",
-]
-
 _P = ParamSpec("_P")
 
 

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from pkex.typing import Float
 
-__all__ = ["Mixing", "combining", "mixed_rows"]
-
 # Maps coalitions, booleans of shape (count, d), to values of shape (count, background rows, m).
 Mixing: TypeAlias = Callable[[NDArray[np.bool_]], Float]
 

@@ -24,18 +24,9 @@ from functools import lru_cache, reduce
 
 import numpy as np
 
+from pkex.execution.blocks import blocks_of
 from pkex.kernels.series import multiplied
 from pkex.typing import Float
-
-__all__ = [
-    "FLAT",
-    "GammaMixture",
-    "MaternMixture",
-    "Mixture",
-    "ProductMixture",
-    "RationalQuadraticMixture",
-    "product_of",
-]
 
 # The error of the trapezoidal rule, and the masses beyond its ends.
 _ROUNDING = 1e-15
@@ -107,12 +98,10 @@ class GammaMixture(Mixture):
         rates, weights = _trapezoid(self, 1.0)
         values = np.empty(squares.shape)
         flat, results = squares.ravel(), values.reshape(-1)
-        step = max(1, _CHUNK // len(rates))
-        for start in range(0, flat.size, step):
-            some = flat[start : start + step, None]
+        for block in blocks_of(flat.size, _CHUNK // len(rates)):
             # 1 − Σ w (1 − e^(−vs)): the mass beyond the ends of the rule is at distance 0.
-            decays = np.einsum("ij,j->i", np.expm1(-some * rates), weights)
-            results[start : start + step] = 1.0 + decays
+            decays = np.einsum("ij,j->i", np.expm1(-flat[block, None] * rates), weights)
+            results[block] = 1.0 + decays
         return np.maximum(values, 0.0)
 
     def decay(self, squares: Float) -> Float:

@@ -23,8 +23,6 @@ from pkex.kernels.heuristic import pooled
 from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
-__all__ = ["OrthogonalANOVA"]
-
 
 @dataclass(frozen=True, repr=False)
 class OrthogonalANOVA(Kernel):

@@ -18,8 +18,6 @@ from pkex.kernels.mixtures import FLAT, Mixture
 from pkex.kernels.radial import radial_term
 from pkex.typing import Float
 
-__all__ = ["POLYHARMONIC", "GrowingKernel"]
-
 # Steps of log v per factor of 2.
 _STEPS = 3
 # The smallest slope that is considered, relative to the largest.

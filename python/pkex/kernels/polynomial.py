@@ -16,8 +16,6 @@ from pkex.kernels.length_scales import checked_scale, for_features
 from pkex.kernels.series import MOST_ORDERS, Series, powers
 from pkex.typing import Float
 
-__all__ = ["Linear", "Polynomial"]
-
 
 @dataclass(frozen=True, init=False)
 class Linear(Kernel):

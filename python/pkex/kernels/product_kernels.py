@@ -21,8 +21,6 @@ from pkex.kernels.length_scales import (
 )
 from pkex.typing import Float
 
-__all__ = ["RBF", "Categorical", "Cauchy", "Chi2", "Laplacian", "Periodic", "ProductMatern"]
-
 # The range of periods.
 _PERIODS = (1e-290, 1e290)
 

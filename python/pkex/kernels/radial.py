@@ -10,6 +10,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.execution.blocks import blocks_of
 from pkex.kernels.base import Kernel
 from pkex.kernels.domain import Domain
 from pkex.kernels.factors import Mixed, Term
@@ -25,8 +26,6 @@ from pkex.kernels.mixtures import (
 )
 from pkex.kernels.product_kernels import MATERN_FAMILIES
 from pkex.typing import Float
-
-__all__ = ["Matern", "Radial", "RationalQuadratic", "radial_term"]
 
 # The smallest share of a column in squared distances, or in the squared length-scale, that is
 # considered.
@@ -90,13 +89,11 @@ class Radial(Mixed):
     def product(self, left: Float, right: Float) -> Float:
         """Return the function for all pairs of rows, of shape (n, m)."""
         values = np.empty((len(left), len(right)))
-        step = max(1, _TILE // max(1, len(right)))
-        for start in range(0, len(left), step):
-            tile = left[start : start + step]
-            squares = np.zeros((len(tile), len(right)))
-            for of_column in self.squares(tile, right):
+        for tile in blocks_of(len(left), _TILE // max(1, len(right))):
+            squares = np.zeros(values[tile].shape)
+            for of_column in self.squares(left[tile], right):
                 squares += of_column
-            values[start : start + step] = self.mixture.value(squares)
+            values[tile] = self.mixture.value(squares)
         return values
 
     def mixing(self, row: Float, background: Float, points: Float) -> Mixing:

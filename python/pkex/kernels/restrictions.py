@@ -7,10 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.execution.blocks import blocks_of
 from pkex.kernels.factors import Term, has_mixtures, has_series, restricted
 from pkex.typing import Float
-
-__all__ = ["MOST_KEPT", "Restrictions", "are_products", "by_column"]
 
 # The largest size of the tables of single columns that are stored: 1 GB.
 MOST_KEPT = 1 << 27
@@ -59,11 +58,10 @@ class Restrictions:
             for term in self._terms:
                 total += restricted(term, present).evaluated(self._left, self._right)
             return total
-        step = max(1, _TILE // max(1, total.shape[1]))
+        tiles = blocks_of(len(total), _TILE // max(1, total.shape[1]))
         for term, table in zip(self._terms, self._tables, strict=True):
             chosen = [values for column, values in table.items() if present[column]]
-            for start in range(0, len(total), step):
-                tile = slice(start, start + step)
+            for tile in tiles:
                 product = np.full_like(total[tile], term.coefficient)
                 for values in chosen:
                     product *= values[tile]

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from pkex.typing import Float
 
-__all__ = ["ColumnScale", "Constants"]
-
 # Columns with half this range, relative to their values, vary by rounding to float32 only.
 _ROUNDING = 2.0**-24
 # The length-scale of a constant column, relative to its value: any other value is far away.

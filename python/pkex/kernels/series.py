@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from pkex.kernels.family import Factor, PackedFactor
 from pkex.typing import Float
 
-__all__ = ["MOST_ORDERS", "PackedSeries", "Series", "multiplied", "powers"]
-
 # Weights, form, columns, rates and factors of a power series, for the engine.
 PackedSeries: TypeAlias = tuple[Float, str, NDArray[np.int64], Float, list[PackedFactor]]
 

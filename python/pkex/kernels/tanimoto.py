@@ -17,8 +17,6 @@ from pkex.kernels.gaussian_sums import least_squares, pivots
 from pkex.kernels.series import Series
 from pkex.typing import Float
 
-__all__ = ["Tanimoto"]
-
 _FAMILY = add_family(
     Family(
         "overlap",

@@ -23,18 +23,6 @@ from pkex.tables.read import as_vector_or_matrix
 from pkex.tables.weights import relative_weights
 from pkex.typing import Float
 
-__all__ = [
-    "as_columns",
-    "check_kernels",
-    "checked_number",
-    "checked_weights",
-    "columns_of",
-    "kernel_or_default",
-    "length_of",
-    "rows_as_in_fit",
-    "warn_of_constant",
-]
-
 
 def length_of(data: Any) -> int:
     """Return the number of rows of data, 0 if it has no length."""

@@ -13,8 +13,6 @@ from pkex.kernels import Kernel, Term
 from pkex.kernels.restrictions import MOST_KEPT, Restrictions
 from pkex.typing import Float
 
-__all__ = ["ConditionalKernel", "ConditionalRows"]
-
 
 class ConditionalRows:
     """E[k(p_i, X) | X_S = x_S] for points p_i and rows x, as Σ_l w_l(x_S) k(p_i, z_l).

@@ -9,8 +9,6 @@ import numpy as np
 
 from pkex.typing import Float
 
-__all__ = ["Iterate", "conjugate_gradients"]
-
 
 @dataclass(frozen=True, eq=False)
 class Iterate:

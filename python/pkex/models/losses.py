@@ -16,15 +16,6 @@ from sklearn.exceptions import ConvergenceWarning
 from pkex.errors import InputWarning, warn
 from pkex.typing import Float
 
-__all__ = [
-    "Minimum",
-    "NotConvergedWarning",
-    "decreasing_step",
-    "least_logistic",
-    "least_squares",
-    "warn_of_steps",
-]
-
 # The smallest decrease by a step, relative to the linear prediction, and the shortest step.
 _ARMIJO, _SHORTEST = 0.25, 2.0**-40
 

@@ -18,8 +18,6 @@ from pkex.models.interventions.estimators import InterventionalRegressor
 from pkex.models.penalties.estimators import ShapleyRegularizedClassifier, ShapleyRegularizedRidge
 from pkex.models.weightings.estimators import RWReLU, RWSign, RWStumps
 
-__all__ = ["probabilities_of_classifier", "read_classifier", "read_process", "read_regressor"]
-
 _NO_NOISE = {
     DeconditionalRegressor: "its noise is that of means over bags, not of single rows",
     InterventionalRegressor: "single targets of a treatment depend on the mediator as well",

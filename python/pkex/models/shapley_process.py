@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 import scipy.linalg
@@ -16,7 +16,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from pkex.adapters.sklearn.estimators import feature_names
 from pkex.errors import InputError
+from pkex.execution.blocks import blocks_of
 from pkex.functions.gaussian_process.shapley_prior import ShapleyPrior
 from pkex.games.value_functions import Game
 from pkex.inputs.choices import check_choice
@@ -29,11 +31,6 @@ from pkex.tables.labels import Labels, numbered
 from pkex.tables.read import as_matrix
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float
-
-if TYPE_CHECKING:
-    from typing import Self
-
-__all__ = ["ShapleyProcess"]
 
 _ProcessValueFunction: TypeAlias = Literal["interventional", "marginal"]
 _VALUE_FUNCTIONS: tuple[_ProcessValueFunction, ...] = get_args(_ProcessValueFunction)
@@ -171,8 +168,8 @@ class ShapleyProcess(RegressorMixin, BaseEstimator):
 
     def _kernels(self, rows: Float) -> list[Kernel]:
         """Return the kernel, or the default ones to choose from."""
-        names = getattr(self, "feature_names_in_", numbered(rows.shape[1]))
-        kernel = kernel_or_default(self.kernel, rows, tuple(map(str, names)))
+        names = feature_names(self) or numbered(rows.shape[1])
+        kernel = kernel_or_default(self.kernel, rows, names)
         if has_series(kernel.terms(rows.shape[1])):
             raise InputError(
                 "kernel",
@@ -220,8 +217,7 @@ class ShapleyProcess(RegressorMixin, BaseEstimator):
         if return_cov:
             _check_number("X", n, d)
         mean, variances, whitened = np.empty((n, d)), np.empty((n, d)), []
-        for start in range(0, n, _BLOCK):
-            some = slice(start, start + _BLOCK)
+        for some in blocks_of(n, _BLOCK):
             between = fit.prior.between(rows[some], self.X_train_)
             mean[some] = (between @ fit.dual).reshape(-1, d)
             if return_std or return_cov:

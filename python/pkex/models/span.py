@@ -9,8 +9,6 @@ import numpy as np
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
-__all__ = ["Span", "check_finite", "hidden_penalty", "not_semidefinite"]
-
 # Rounding errors of eigenvalues, relative to the largest times the number of points, and the bound
 # for negative eigenvalues of positive semidefinite kernels.
 _ROUNDING = float(np.finfo(np.float64).eps)

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from pkex.results.report import PageContent
 
-__all__ = ["Attribution"]
-
 
 class Attribution(RowResult[RowValues]):
     """Read-only attributions of rows: values, base values and data with axes and uncertainty."""

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-__all__ = ["KINDS", "draw_rows"]
-
 # The kinds of plots that attributions support.
 KINDS: tuple[Kind, ...] = ("beeswarm", "bar", "waterfall", "scatter")
 

@@ -26,8 +26,6 @@ from pkex.results.tables import number, numbers, shortened, signed, visible
 from pkex.results.uncertainty import STANDARD_DEVIATION, STANDARD_ERROR, spread_label
 from pkex.typing import Float
 
-__all__ = ["conclusion", "report_attribution"]
-
 # The largest numbers of features in the bar plot and of features with a figure of their own, and
 # of rows in a table.
 _MOST_BARS, _MOST_DETAILS, _MOST_ROWS = 20, 6, 5

@@ -16,8 +16,6 @@ from pkex.results.summary import Summary, SummaryTable, table_of_largest
 from pkex.results.tables import MOST_VALUES, number
 from pkex.results.uncertainty import spread_label
 
-__all__ = ["summary_of"]
-
 
 def summary_of(kind: str, rows: RowValues, n_lines: int) -> Summary:
     """Return a summary: sizes, names on removed axes, the value function and a small table.

@@ -16,8 +16,6 @@ from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["plain_axes", "read_axes", "read_value_function"]
-
 
 def plain_axes(axes: Axes) -> dict[str, Any]:
     """Return the names and row labels of axes as plain data for JSON."""

@@ -10,8 +10,6 @@ from pkex.results.axes import FEATURE, ROW, Axes
 from pkex.results.row_values import RowValues
 from pkex.typing import Float
 
-__all__ = ["centered"]
-
 # Base values of one explainer differ by rounding at most.
 _TOLERANCE = 1e-9
 

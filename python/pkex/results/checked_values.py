@@ -19,8 +19,6 @@ from pkex.typing import Float
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["checked_floats", "checked_values"]
-
 
 def checked_values(
     values: ArrayLike,

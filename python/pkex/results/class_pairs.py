@@ -10,8 +10,6 @@ import numpy as np
 
 from pkex.typing import Float
 
-__all__ = ["classes_of_pairs", "means_over_pairs"]
-
 _BETWEEN = " vs "
 
 

@@ -24,8 +24,6 @@ from pkex.results.summary import SummaryTable, table_of_largest
 from pkex.results.tables import MOST_VALUES
 from pkex.typing import Float
 
-__all__ = ["CoalitionValues"]
-
 
 @dataclass(frozen=True, eq=False)
 class CoalitionValues(RowArrays):

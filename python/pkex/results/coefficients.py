@@ -14,8 +14,6 @@ from pkex.results.sizes import mean_size
 from pkex.results.tables import shortened
 from pkex.typing import Float
 
-__all__ = ["Coefficients"]
-
 # The number of strongest coalitions whose features enter a matrix of pairs.
 _MOST_SEARCHED = 20
 

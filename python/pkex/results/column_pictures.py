@@ -14,8 +14,6 @@ from pkex.results.svg import Drawing, Scale, lanes
 from pkex.results.tables import shortened
 from pkex.typing import Float
 
-__all__ = ["compared", "related"]
-
 # The largest numbers of levels, classes of a target, points, and bins that are drawn.
 _MOST_LEVELS, _MOST_CLASSES, _MOST_POINTS, _MOST_BINS = 8, 5, 300, 30
 _BOX = "median, middle half and middle 90 % of rows"

@@ -15,8 +15,6 @@ from pkex.results.tables import number
 from pkex.tables.missing import is_missing
 from pkex.typing import Float
 
-__all__ = ["MISSING", "ColumnValues", "ReportColumns", "are_few"]
-
 # The label of missing values.
 MISSING = "(missing)"
 # Numeric columns with at most this many distinct values are drawn as levels.

@@ -18,17 +18,6 @@ if TYPE_CHECKING:
     import shap
     import shapiq
 
-__all__ = [
-    "frame",
-    "frames",
-    "importance_frame",
-    "shap_explanation",
-    "shap_interactions",
-    "shap_matrices",
-    "shap_tokens",
-    "shapiq_values",
-]
-
 
 def frame(values: Float, axes: Axes, columns: Sequence[str] | None = None) -> pd.DataFrame:
     """Return a DataFrame with a line per row; the columns of each output are adjacent.

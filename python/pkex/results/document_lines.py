@@ -11,8 +11,6 @@ from pkex.results.tables import number, visible
 from pkex.tables.documents import Documents
 from pkex.typing import Float
 
-__all__ = ["DocumentLines", "document_lines", "document_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class DocumentLines:

@@ -15,8 +15,6 @@ from pkex.results.row_values import RowValues
 from pkex.results.tables import number, signed, visible
 from pkex.tables.documents import Occurrences
 
-__all__ = ["GROUPS", "colored_document", "document_for_notebooks", "segments"]
-
 # Words with less than this share of the largest value have no color and no hidden sign.
 _PALEST = 0.02
 # How to read the color of a word in a group of columns.

@@ -10,8 +10,6 @@ from pkex.results.document_pictures import segments
 from pkex.results.row_values import RowValues
 from pkex.typing import Float
 
-__all__ = ["document_tokens"]
-
 
 def document_tokens(row: RowValues) -> tuple[list[str], Float]:
     """Return the parts of a document in order, which add up to its text, and their values.

@@ -19,8 +19,6 @@ from pkex.results.uncertainty import Uncertainty
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Estimate", "RowAttribution"]
-
 
 class RowAttribution(Attribution):
     """Attributions of rows. Values of a loss have means over rows, which are estimates."""

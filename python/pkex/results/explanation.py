@@ -18,8 +18,6 @@ from pkex.results.estimate import RowAttribution
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Explanation"]
-
 # Attributes of explanations of other libraries, and their alternatives in pkex or shap.
 _OF_SHAP = {"abs", "argsort", "cohorts", "display_data", "flip", "hclust", "hstack", "max", "mean"}
 _OF_SHAP |= {"min", "percentile", "sum"}

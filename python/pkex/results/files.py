@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["replacing", "write_whole"]
-
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write bytes, or a text as UTF-8, to a temporary file and move it to the path.

@@ -15,8 +15,6 @@ from pkex.typing import Float
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_heat_map", "draw_matrix"]
-
 # The largest number of names along the columns.
 _MOST_NAMES = 15
 # Characters of names that fit side by side.

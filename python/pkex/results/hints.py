@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Never
 
-__all__ = ["AttributeHints"]
-
 
 class AttributeHints:
     """Base class of objects whose AttributeErrors have hints."""

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from pkex.inputs.choices import places_of
 
-__all__ = ["FEATURE", "OUTPUT", "ROW", "Resolved", "pick", "pick_names", "place_on", "resolved_key"]
-
 # The names of axes, in the order of arrays.
 ROW, FEATURE, OUTPUT = "row", "feature", "output"
 

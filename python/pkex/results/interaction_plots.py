@@ -14,8 +14,6 @@ from pkex.results.plots import axes_for, draw_bars, literal, note_of_rest
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["INTERACTION_KINDS", "draw_interactions"]
-
 # The kinds of plots that interactions support.
 INTERACTION_KINDS: tuple[Kind, ...] = ("heatmap", "bar")
 

@@ -14,8 +14,6 @@ from pkex.results.svg import bars, cells
 from pkex.results.tables import number, numbers
 from pkex.typing import Float
 
-__all__ = ["report_interactions"]
-
 # The largest numbers of coalitions in a table and its figure, of features in the heat map, and of
 # outputs that are shown and that the conclusion names.
 _MOST_LINES, _MOST_CELLS, _MOST_OUTPUTS, _MOST_IN_VERDICT = 20, 12, 6, 3

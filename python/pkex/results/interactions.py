@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     from pkex.results.report import PageContent
 
-__all__ = ["Interactions"]
-
 # Indices whose coefficients of orders 1 and 2 add up to the output, as shap's matrices do.
 _EFFICIENT = ("k-SII", "SII", "STII", "FSII")
 

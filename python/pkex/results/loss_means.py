@@ -12,8 +12,6 @@ from pkex.results.row_values import Reduction, RowValues
 from pkex.results.uncertainty import Uncertainty
 from pkex.typing import Float
 
-__all__ = ["reductions"]
-
 # Calls by the kind of reduction, for messages.
 _CALLS: dict[Reduction, str] = {"mean": "sage", "share": "r2_shares"}
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Kind", "PlotOptions", "ReportOptions"]
-
 # The kinds of plots.
 Kind: TypeAlias = Literal["bar", "beeswarm", "heatmap", "scatter", "waterfall"]
 

@@ -11,8 +11,6 @@ from pkex.games.coalitions import coalitions
 from pkex.results.axes import Axes
 from pkex.typing import Float
 
-__all__ = ["order_shares"]
-
 # Shares of the last order below this fraction of the sums of shares cause no warning.
 _SMALL_SHARE = 0.01
 

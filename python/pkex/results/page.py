@@ -10,8 +10,6 @@ from pkex.results.files import write_whole
 from pkex.results.palette import BLUE, ORANGE, SKY_BLUE, VERMILION, channels
 from pkex.results.report import Figure, PageContent, ReportTable
 
-__all__ = ["page", "written"]
-
 
 def written(content: PageContent, path: str | os.PathLike[str] | None) -> str:
     """Return the HTML of a report, and write it if a path is given."""

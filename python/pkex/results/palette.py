@@ -5,18 +5,6 @@ The palette of Okabe and Ito (2008) is distinguishable with any color vision.
 
 from __future__ import annotations
 
-__all__ = [
-    "BLUE",
-    "GREY",
-    "LIGHT_GREY",
-    "LOW_TO_HIGH",
-    "ORANGE",
-    "SKY_BLUE",
-    "STYLE",
-    "VERMILION",
-    "channels",
-]
-
 BLUE, VERMILION = "#0072B2", "#D55E00"
 # The same two on a dark page.
 SKY_BLUE, ORANGE = "#56B4E9", "#E69F00"

@@ -20,22 +20,6 @@ from pkex.typing import Float
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "DEVIATIONS",
-    "axes_for",
-    "checked_count",
-    "datum",
-    "draw_bars",
-    "draw_indices",
-    "draw_points",
-    "draw_scatter",
-    "draw_statistic",
-    "literal",
-    "note_of_rest",
-    "short_numbers",
-    "style_for",
-]
-
 # A normal distribution has 95 % within so many standard deviations of its mean.
 DEVIATIONS = 1.959964
 

@@ -11,8 +11,6 @@ from pkex.inputs.wording import counted
 from pkex.results.tables import numbers
 from pkex.typing import Float
 
-__all__ = ["Figure", "PageContent", "ReportTable", "listed", "of_outputs_left_out", "percent"]
-
 
 @dataclass(frozen=True, eq=False)
 class ReportTable:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from pkex.results.report import PageContent
 
-__all__ = ["Result"]
-
 _KINDS: tuple[Kind, ...] = get_args(Kind)
 
 

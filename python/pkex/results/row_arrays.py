@@ -13,8 +13,6 @@ from pkex.results.axes import Axes
 from pkex.results.axes_documents import plain_axes
 from pkex.typing import Float
 
-__all__ = ["RowArrays"]
-
 
 class RowArrays:
     """Base class of frozen data classes of arrays, which are made read-only, not copied.

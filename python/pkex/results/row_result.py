@@ -20,8 +20,6 @@ from pkex.results.row_arrays import RowArrays
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["RowResult"]
-
 
 _Rows = TypeVar("_Rows", bound=RowArrays)
 

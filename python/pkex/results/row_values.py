@@ -22,8 +22,6 @@ from pkex.results.uncertainty import Uncertainty
 from pkex.tables.documents import Documents
 from pkex.typing import Float
 
-__all__ = ["Reduction", "RowValues", "same_for_all"]
-
 Reduction: TypeAlias = Literal["mean", "share"]
 
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from pkex.typing import Float
 
-__all__ = ["mean_size"]
-
 
 def mean_size(values: Float, value_function: str | None) -> Float:
     """Return the mean absolute value over the rows; neutral values of several rows are centered.

@@ -16,8 +16,6 @@ from pkex.results.svg import Scale
 from pkex.results.tables import aligned, number, numbers, shortened
 from pkex.typing import Float
 
-__all__ = ["SHOWN_LINES", "Summary", "SummaryTable", "table_of_largest"]
-
 # The largest numbers of features and outputs in a table that is printed or shown in a notebook.
 SHOWN_LINES, _MOST_OUTPUTS = 8, 4
 

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from pkex.results.tables import shortened
 from pkex.typing import Float
 
-__all__ = ["Drawing", "Scale", "bars", "cells", "lanes"]
-
 # The heights of a label, of the bars below it and of the gap below these, in pixels.
 _LABEL, _BAR, _GAP = 20, 14, 8
 # The number of characters in a line on a phone.

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MOST_VALUES", "aligned", "number", "numbers", "shortened", "signed", "visible"]
-
 # Results with more values are printed without a table, which would take much time and memory.
 MOST_VALUES = 10**7
 # Columns whose largest absolute value is in [_TINY, _HUGE) have no powers of ten.

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.execution.blocks import blocks_of
 from pkex.functions.row_pairs import matrix_of_pairs
 from pkex.inputs.arrays import owned
 from pkex.inputs.documents import Document
@@ -19,16 +20,6 @@ from pkex.inputs.randomness import as_generator
 from pkex.results.indexing import Resolved, pick
 from pkex.results.plots import DEVIATIONS
 from pkex.typing import Float
-
-__all__ = [
-    "STANDARD_DEVIATION",
-    "STANDARD_ERROR",
-    "Uncertainty",
-    "ValueDraws",
-    "joint_roots_of",
-    "roots_of",
-    "spread_label",
-]
 
 # Names of the two kinds of uncertainty: sampling errors of estimates, and the model's posterior.
 STANDARD_ERROR, STANDARD_DEVIATION = "standard error", "standard deviation"
@@ -186,9 +177,8 @@ class Uncertainty:
         """
         roots = np.asarray(self.roots)
         roots = roots.reshape(-1, roots.shape[-1])
-        step = max(1, _MOST_NUMBERS // max(1, len(roots)))
-        for start in range(0, n, step):
-            normal = random.standard_normal((min(step, n - start), roots.shape[-1]))
+        for block in blocks_of(n, _MOST_NUMBERS // max(1, len(roots))):
+            normal = random.standard_normal((block.stop - block.start, roots.shape[-1]))
             yield normal @ roots.T
 
     def reshaped(self, shape: tuple[int, ...]) -> Uncertainty:

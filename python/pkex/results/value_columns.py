@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from pkex.results.row_values import RowValues
 from pkex.typing import Float
 
-__all__ = ["value_columns"]
-
 
 def value_columns(attribution: RowValues, first: int = 0) -> dict[str, NDArray[Any]]:
     """Return columns with a line for each row, or for each row and output if there are several.

@@ -27,8 +27,6 @@ from pkex.sensitivity.uncertainty import draws_of, number_of_draws
 from pkex.sensitivity.variance_values import VarianceValues
 from pkex.tables.kinds import Kind, kind_of
 
-__all__ = ["sensitivity"]
-
 _FASTER = (
     "a model that is fitted on fewer rows; the RBF kernel instead of a sum of products, such as "
     "Matern; with uncertainty, fewer draws"

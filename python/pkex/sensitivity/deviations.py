@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.errors import InputError
+from pkex.execution.blocks import blocks_of
 from pkex.functions.products import Products
 from pkex.sensitivity.distributions import Marginal
 from pkex.typing import Float, Report
-
-__all__ = ["Deviations"]
 
 # The largest remainder of a row, relative to the longest row.
 _REST = 1e-13
@@ -238,8 +237,7 @@ def _of_column(
 
 
 def _chunks(n_evaluations: int, n_nodes: int) -> list[slice]:
-    size = max(64, _CHUNK // max(n_evaluations, 1))
-    return [slice(start, start + size) for start in range(0, n_nodes, size)]
+    return blocks_of(n_nodes, max(64, _CHUNK // max(n_evaluations, 1)))
 
 
 def _shortened(rows: Float, sizes: Float) -> Float:

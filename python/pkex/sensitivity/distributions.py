@@ -16,8 +16,6 @@ from pkex.functions.products import Width
 from pkex.results.tables import shortened
 from pkex.typing import Float
 
-__all__ = ["Atoms", "Continuous", "Marginal", "distribution_of", "is_distribution"]
-
 # The number of nodes of a panel, and the tolerance when panels are halved.
 _NODES = 10
 _NEGLIGIBLE = 2e-16

@@ -11,8 +11,6 @@ from pkex.inputs.plain_data import plain_numbers
 from pkex.sensitivity.draws import SensitivityDraws
 from pkex.typing import Float
 
-__all__ = ["plain_draws", "sensitivity_fields"]
-
 _DRAW, _INPUT, _OUTPUT = "draw", "input", "output"
 
 

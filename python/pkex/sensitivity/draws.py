@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pkex.sensitivity.indices import Indices
 from pkex.typing import Float
 
-__all__ = ["SensitivityDraws"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SensitivityDraws(Indices):

@@ -13,8 +13,6 @@ from pkex.inputs.arrays import ReadOnlyArrays
 from pkex.sensitivity.variance_values import VarianceValues
 from pkex.typing import Float
 
-__all__ = ["Indices", "by_name", "checked", "indices_of"]
-
 # Relative rounding errors of the variance that cause a warning, and an error.
 _NOTABLE, _TOO_LARGE = 1e-6, 1e-2
 

@@ -20,8 +20,6 @@ from pkex.tables.missing import is_missing
 from pkex.tables.read import as_table
 from pkex.tables.weights import as_weights, equal_weights
 
-__all__ = ["Inputs"]
-
 _INDEPENDENT = "the columns of inputs are taken as independent of each other, whatever rows say"
 
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from pkex.results.report import PageContent
 
-__all__ = ["SensitivityResult"]
-
 # The largest number of outputs with a table in a summary.
 _MOST_OUTPUTS = 4
 _KEYS = {

@@ -20,8 +20,6 @@ from pkex.results.tables import number, shortened
 from pkex.sensitivity.variance_shares import TITLES, VarianceShares
 from pkex.typing import Float
 
-__all__ = ["conclusion", "report_sensitivity", "variances"]
-
 # The largest numbers of inputs in a figure, pairs in a table, outputs, and outputs in the
 # conclusion.
 _MOST_BARS, _MOST_PAIRS, _MOST_OUTPUTS, _MOST_IN_VERDICT = 20, 15, 6, 3

@@ -22,8 +22,6 @@ from pkex.sensitivity.inputs import Inputs
 from pkex.sensitivity.variance_values import VarianceValues
 from pkex.typing import Float
 
-__all__ = ["draws_of", "number_of_draws"]
-
 # The number of rows that draws are conditioned on or checked at.
 _ROWS = 2000
 _FEWEST = 20
@@ -79,9 +77,9 @@ def draws_of(
     means = [mean.select([o]) for o in range(mean.n_outputs)] if mean.has_output_axis else [mean]
     found, notes = [], []
     players, order, computation = computed
-    for output, (own, part) in enumerate(zip(means, deviations, strict=True)):
-        part_of = computation.part(output, len(means))
-        values = _variance_values(own, part, inputs, (players, order, part_of))
+    pairs = list(zip(means, deviations, strict=True))
+    for (own, deviation), part in computation.over(pairs):
+        values = _variance_values(own, deviation, inputs, (players, order, part))
         notes += checked(values, None, "a draw of the output")[:1]
         found.append(indices_of(values))
     return _together(found, left_out, mean.has_output_axis), notes + more

@@ -11,8 +11,6 @@ from pkex.sensitivity.draws import SensitivityDraws
 from pkex.sensitivity.indices import Indices
 from pkex.typing import Float
 
-__all__ = ["TITLES", "VarianceShares"]
-
 # The indices of single inputs, and their titles.
 TITLES = {
     "shapley_effects": "Shapley effect",

@@ -16,8 +16,6 @@ from pkex.games.indices import SHAPLEY, Quantity
 from pkex.sensitivity.deviations import Deviations
 from pkex.typing import Float
 
-__all__ = ["VarianceValues"]
-
 # Shapley values, v({j}) − v(∅), v(D) − v(D∖j), and interactions of pairs.
 _QUANTITIES = (SHAPLEY, Quantity(1, 0.0), Quantity(1, 1.0), Quantity(2, 0.0))
 # The default relative error above which values are recomputed in twice the precision.

@@ -23,20 +23,6 @@ from pkex.tables.labels import Labels, numbered
 from pkex.tables.missing import is_missing
 from pkex.tables.read import LARGE, as_matrix, rounded
 
-__all__ = [
-    "DAY",
-    "TableColumn",
-    "drop",
-    "has_large",
-    "holds_numbers_only",
-    "holds_times",
-    "is_time",
-    "read_column",
-    "table_columns",
-    "table_labels",
-    "time_text",
-]
-
 # Types of values in an object column; the first match counts.
 _BASES: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("boolean", (bool, np.bool_)),

@@ -14,8 +14,6 @@ from pkex.errors import InputError, InputTypeError
 from pkex.inputs.documents import Document
 from pkex.tables.kinds import Kind, columns_of, kind_of, values_of
 
-__all__ = ["DocumentEncoder", "Documents", "Occurrences", "check_not_documents"]
-
 # The start and end of each occurrence of a term in a text, and its column: shape (k, 3).
 Occurrences = NDArray[np.intp]
 

@@ -19,17 +19,6 @@ from pkex.inputs.wording import counted, shown
 from pkex.tables.columns import DAY, TableColumn, drop, time_text
 from pkex.typing import Float
 
-__all__ = [
-    "INDICATOR",
-    "LABELS",
-    "MISSING",
-    "TYPES",
-    "Column",
-    "Encoding",
-    "Missing",
-    "categorical_columns",
-]
-
 Missing: TypeAlias = Literal["error", "indicator"]
 MISSING: tuple[Missing, ...] = get_args(Missing)
 

@@ -16,18 +16,6 @@ import numpy as np
 
 from pkex.errors import InputError, Text
 
-__all__ = [
-    "Kind",
-    "check_dense_size",
-    "columns_of",
-    "dense",
-    "is_frame",
-    "is_pandas",
-    "kind_of",
-    "labels_of",
-    "values_of",
-]
-
 
 class Kind(Enum):
     """The library that a table or a column belongs to."""

@@ -13,17 +13,6 @@ from pkex.inputs.wording import shown
 from pkex.tables.kinds import is_pandas, labels_of
 from pkex.tables.missing import is_missing
 
-__all__ = [
-    "Labels",
-    "check_column_names",
-    "check_same_rows",
-    "column_labels",
-    "index_columns",
-    "numbered",
-    "row_labels",
-    "unnamed",
-]
-
 
 def column_labels(data: Any) -> tuple[str, ...] | None:
     """Return the names of the columns of a table as text; None for tables without names."""

@@ -7,8 +7,6 @@ from numbers import Real
 
 import numpy as np
 
-__all__ = ["is_missing"]
-
 
 def is_missing(value: object) -> bool:
     """Whether a value is missing: None, NaN, NaT or pandas' NA."""

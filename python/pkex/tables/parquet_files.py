@@ -12,8 +12,6 @@ from pkex.errors import Argument, InputError
 from pkex.inputs.optional import missing_library
 from pkex.tables.labels import check_column_names, index_columns, unnamed
 
-__all__ = ["ParquetFiles"]
-
 
 class ParquetFiles:
     """A Parquet file, or all Parquet files of a directory in the order of their names.

@@ -22,19 +22,6 @@ from pkex.tables.labels import column_labels
 from pkex.tables.missing import is_missing
 from pkex.typing import Float
 
-__all__ = [
-    "LARGE",
-    "as_matrix",
-    "as_table",
-    "as_vector",
-    "as_vector_or_matrix",
-    "check_shape",
-    "not_finite",
-    "place",
-    "rounded",
-    "unmasked",
-]
-
 # The memory layout that the engine reads.
 _LAYOUT: Final = ("C_CONTIGUOUS", "ALIGNED")
 _TIMES = (dt.date, dt.time, dt.timedelta, np.datetime64, np.timedelta64)

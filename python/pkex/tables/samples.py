@@ -17,15 +17,6 @@ from pkex.tables.read import as_matrix
 from pkex.tables.table import Table
 from pkex.typing import Float
 
-__all__ = [
-    "as_rows",
-    "check_row_count",
-    "encoded",
-    "read_samples",
-    "two_samples",
-    "warn_of_constant_columns",
-]
-
 # Fixes for values that are not numbers, by the kind of error.
 _FIXES = {
     "date": "give a DataFrame, whose dates become days, or dates as numbers, such as days since "

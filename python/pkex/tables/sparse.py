@@ -18,17 +18,6 @@ from pkex.tables.labels import column_labels
 from pkex.tables.read import as_matrix, check_shape, not_finite, place
 from pkex.typing import Float, Rows, SparseRows
 
-__all__ = [
-    "are_equal_rows",
-    "as_rows_of_any_kind",
-    "as_sparse_rows",
-    "dense_rows",
-    "in_columns",
-    "is_sparse",
-    "nonzero_columns",
-    "owned_rows",
-]
-
 
 def is_sparse(data: Any) -> TypeGuard[SparseRows]:
     """Whether data are a sparse matrix or array of SciPy."""

@@ -22,17 +22,6 @@ from pkex.tables.read import as_matrix
 from pkex.tables.samples import as_rows, read_samples
 from pkex.typing import Float
 
-__all__ = [
-    "JoinedStreams",
-    "RowStream",
-    "check_in_memory",
-    "counted_from",
-    "is_file",
-    "is_lazy",
-    "parts_of_rows",
-    "read_sources",
-]
-
 # The number of rows in a chunk.
 _CHUNK = 1 << 16
 

@@ -8,8 +8,6 @@ from pkex.tables.documents import Documents
 from pkex.tables.labels import Labels, numbered
 from pkex.typing import Rows
 
-__all__ = ["Table"]
-
 
 @dataclass(frozen=True, eq=False)
 class Table:

@@ -11,8 +11,6 @@ from pkex.errors import InputError
 from pkex.tables.read import as_vector
 from pkex.typing import Float
 
-__all__ = ["as_weights", "equal_weights", "relative_weights"]
-
 
 def equal_weights(n_rows: int) -> Float:
     """Return equal weights that add up to 1."""

@@ -12,8 +12,6 @@ from sklearn.feature_extraction import FeatureHasher
 
 from pkex.tables.documents import Occurrences
 
-__all__ = ["LocatedTerms"]
-
 # A term, and the starts and ends of its words or characters in the preprocessed text.
 _Term = tuple[str, list[tuple[int, int]]]
 _SPACES = re.compile(r"\s\s+")

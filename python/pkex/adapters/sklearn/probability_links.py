@@ -17,6 +17,7 @@ from scipy.special import erf, expit, softmax
 from sklearn.utils.multiclass import _ovr_decision_function
 
 from pkex import _core
+from pkex.execution.blocks import blocks_of
 from pkex.typing import Float
 
 
@@ -69,8 +70,7 @@ class Coupled:
         """
         n_classes = round((1.0 + math.sqrt(1.0 + 8.0 * len(self.slopes))) / 2.0)
         probabilities = np.empty((len(values), n_classes))
-        for start in range(0, len(values), _ROWS):
-            some = slice(start, start + _ROWS)
+        for some in blocks_of(len(values), _ROWS):
             probabilities[some] = _core.coupled_probabilities(
                 np.ascontiguousarray(values[some]),
                 self.sign * self.slopes,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 
-from pkex.adapters.sklearn.estimators import check_fitted
+from pkex.adapters.sklearn.estimators import check_fitted, feature_names
 from pkex.adapters.sklearn.located_terms import LocatedTerms
 from pkex.adapters.sklearn.step_maps import column_map
 from pkex.adapters.sklearn.vectorizers import (
@@ -31,8 +31,6 @@ from pkex.errors import InputError, InputTypeError, UnsupportedModelError
 from pkex.tables.documents import Documents, Occurrences
 from pkex.tables.kinds import Kind, columns_of, kind_of, labels_of, values_of
 from pkex.tables.labels import check_column_names
-
-__all__ = ["TableVectorization", "table_vectorization"]
 
 
 def table_vectorization(steps: Sequence[Any], model: Any) -> TableVectorization | None:
@@ -119,8 +117,7 @@ class TableVectorization(Vectorization):
         self._read_steps(own, n_columns, steps, model, are_hashed=are_hashed)
         self._keeps_zeros &= keeps_zeros
         self._n_inputs = int(own.n_features_in_)
-        names = getattr(own, "feature_names_in_", None)
-        self.columns = None if names is None else tuple(map(str, names))
+        self.columns = feature_names(own)
         self.expected = "a table with the columns that the model was fitted on"
         self.noun = "column"
 

@@ -26,22 +26,6 @@ from pkex.tables.documents import DocumentEncoder, Documents, Occurrences
 from pkex.tables.missing import is_missing
 from pkex.typing import Float
 
-__all__ = [
-    "HASHING",
-    "OF_TEXTS",
-    "Vectorization",
-    "by_encoder",
-    "check_vectorizer",
-    "described",
-    "flat_steps",
-    "is_union_of_texts",
-    "kept_columns",
-    "parts_of_union",
-    "reads_objects",
-    "vectorization",
-    "width",
-]
-
 OF_TEXTS = (CountVectorizer, HashingVectorizer)  # TfidfVectorizer is a CountVectorizer
 _OF_DICTS = (DictVectorizer, FeatureHasher)
 HASHING = (HashingVectorizer, FeatureHasher)

@@ -10,13 +10,6 @@ from typing import Any
 from pkex.errors import InputError, subject
 from pkex.tables.kinds import is_frame
 
-__all__ = [
-    "about_batch",
-    "counted_batches",
-    "named_batches",
-    "undetectable",
-]
-
 
 def named_batches(batches: Any) -> list[tuple[Any, Any]]:
     """Return names and tables of batches from a dict, pairs, or tables, numbered from 0.

@@ -14,8 +14,6 @@ from pkex.inputs.wording import shown
 from pkex.tables.encode import Column, Encoding
 from pkex.typing import Float
 
-__all__ = ["ComparedRows"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComparedRows(ReadOnlyArrays):

@@ -39,8 +39,6 @@ from pkex.tables.samples import check_row_count, encoded
 from pkex.tables.table import Table
 from pkex.typing import Float, Report
 
-__all__ = ["Detector", "batch_comparison"]
-
 
 @dataclass(frozen=True, eq=False)
 class Detector:

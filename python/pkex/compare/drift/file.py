@@ -34,8 +34,6 @@ from pkex.tables.encode import Encoding
 from pkex.tables.labels import Labels
 from pkex.typing import Float
 
-__all__ = ["read", "write"]
-
 # The format of files, and its version, which increases if older versions of pkex cannot read it.
 _FORMAT, _VERSION = "pkex.MMDDrift", 1
 _HEADER, _BLOCKS = "header", "block_sums"

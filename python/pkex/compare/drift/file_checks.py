@@ -16,14 +16,6 @@ from pkex.kernels.scales import Constants
 from pkex.tables.encode import Encoding
 from pkex.typing import Float
 
-__all__ = [
-    "check_encoding",
-    "check_players",
-    "check_reference",
-    "check_words",
-    "checked_test",
-]
-
 
 def check_encoding(encoding: Encoding, rows: Float) -> None:
     """Raise an error for invalid columns, or rows that do not match them."""

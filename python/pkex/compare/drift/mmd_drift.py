@@ -35,8 +35,6 @@ from pkex.kernels import Kernel
 from pkex.tables.encode import Missing
 from pkex.tables.samples import check_row_count, read_samples
 
-__all__ = ["MMDDrift"]
-
 
 class MMDDrift:
     """Detect drift: compare batches of rows with a reference sample, and attribute the difference.

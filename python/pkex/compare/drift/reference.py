@@ -29,8 +29,6 @@ from pkex.compare.permutation.two_sample_test import permuted_values
 from pkex.inputs.arrays import ReadOnlyArrays
 from pkex.typing import Float, Report
 
-__all__ = ["Plan", "Reference"]
-
 # Rows of smaller pooled samples are permuted separately; otherwise a batch has a quarter of blocks.
 _MOST_BLOCKS = 128
 _LEAST_BLOCKS = 32

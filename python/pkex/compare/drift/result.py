@@ -20,8 +20,6 @@ from pkex.tables.columns import DAY
 from pkex.tables.encode import Column
 from pkex.typing import Float
 
-__all__ = ["DriftResult"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DriftResult(MMDResult):

@@ -15,8 +15,6 @@ from pkex.inputs.integers import as_integer
 from pkex.inputs.randomness import as_generator
 from pkex.typing import Float
 
-__all__ = ["DriftTest", "checked_alpha", "drawn_seed"]
-
 
 def checked_alpha(alpha: object) -> float:
     """Return the level of a test, or raise an error."""

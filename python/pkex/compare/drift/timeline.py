@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from pkex.results.report import PageContent
 
-__all__ = ["DriftTimeline"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DriftTimeline(Result):

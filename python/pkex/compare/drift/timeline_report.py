@@ -20,8 +20,6 @@ from pkex.results.svg import bars, cells
 from pkex.results.tables import number, numbers, shortened
 from pkex.typing import Float
 
-__all__ = ["report_timeline"]
-
 # Largest numbers of batches in the table and heat map, and in the bars; of features; of names.
 _MOST_BATCHES, _MOST_BARS, _MOST_FEATURES, _MOST_NAMED = 100, 20, 20, 5
 

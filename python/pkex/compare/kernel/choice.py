@@ -19,17 +19,6 @@ from pkex.tables.encode import Encoding
 from pkex.tables.samples import warn_of_constant_columns
 from pkex.typing import Float
 
-__all__ = [
-    "FEW",
-    "chosen_kernel",
-    "gaussian_kernel",
-    "warn_of_extremes",
-    "warn_of_many_labels",
-    "warn_of_one_column",
-    "with_settled_constants",
-    "without_rounding",
-]
-
 # With fewer rows, all labels may differ.
 FEW = 10
 # A column is hidden by outliers if its interquartile range is below this many standard deviations.

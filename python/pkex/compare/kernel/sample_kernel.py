@@ -16,8 +16,6 @@ from pkex.kernels.base import namesake
 from pkex.kernels.factors import Term
 from pkex.typing import Float
 
-__all__ = ["SampleKernel", "user_kernel"]
-
 # Kernel of two rows of which one has a missing value: as if one length-scale apart.
 _OF_MISSING = math.exp(-0.5)
 

@@ -28,8 +28,6 @@ from pkex.tables.read import unmasked
 from pkex.tables.samples import as_rows, warn_of_constant_columns
 from pkex.typing import Float
 
-__all__ = ["Target", "as_target"]
-
 # Advice about labels of which most occur once.
 _MANY = "are they numbers? Pass them as floats, without target_kernel=Categorical()"
 

@@ -26,8 +26,6 @@ from pkex.kernels.family import PackedFactor
 from pkex.kernels.series import PackedSeries, multiplied
 from pkex.typing import Float, Report
 
-__all__ = ["KernelRows", "KernelTerms"]
-
 
 @dataclass(frozen=True, eq=False)
 class KernelTerms:

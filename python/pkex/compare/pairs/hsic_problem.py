@@ -16,8 +16,6 @@ from pkex.execution.computation import Computation
 from pkex.kernels.heuristic import evenly_random
 from pkex.typing import Float, Report
 
-__all__ = ["SAMPLE", "HSICProblem"]
-
 # Number of rows for the estimation of standard errors.
 SAMPLE = 1000
 

@@ -14,8 +14,6 @@ from pkex.execution.computation import Computation
 from pkex.execution.threads import thread_count
 from pkex.typing import Float
 
-__all__ = ["Normalizer"]
-
 
 @dataclass(frozen=True, eq=False)
 class Normalizer:

@@ -22,8 +22,6 @@ from pkex.execution.backends import Workers, ranges_of_tasks
 from pkex.execution.computation import Computation
 from pkex.typing import Float
 
-__all__ = ["PairSums", "pair_matrix", "pair_sums", "pair_triangle", "sums_over_pairs", "total"]
-
 # Smallest number of rows for workers: their pairs take many seconds of one core.
 _MANY_ROWS = 20_000
 # Largest number of rectangles times players of a task, whose results are some twenty megabytes.
@@ -164,5 +162,4 @@ def _parts(
         for (_, stop), part in zip(tasks, parts, strict=True):
             # Arrays received over a network may be misaligned.
             yield np.require(part, requirements=("C_CONTIGUOUS", "ALIGNED"))
-            if computation.progress is not None:
-                computation.progress(stop, n_rectangles)
+            computation.report(stop, n_rectangles)

@@ -19,8 +19,6 @@ import numpy as np
 
 from pkex.typing import Float
 
-__all__ = ["between_samples", "hsic_errors", "mmd_errors", "within_sample"]
-
 # The smallest estimate of a variance, relative to its second-order component.
 _FLOOR = 0.3
 

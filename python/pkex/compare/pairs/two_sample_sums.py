@@ -11,8 +11,6 @@ from pkex.compare.pairs.pair_sums import PairSums, total
 from pkex.compare.pairs.standard_errors import between_samples, mmd_errors, within_sample
 from pkex.typing import Float
 
-__all__ = ["PairWeights", "TwoSampleSums"]
-
 
 @dataclass(frozen=True)
 class PairWeights:

@@ -16,9 +16,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.execution.blocks import blocks_of
 from pkex.typing import Float
-
-__all__ = ["Blocks", "two_sample_blocks"]
 
 _Int = NDArray[np.int64]
 
@@ -79,9 +78,8 @@ class Blocks:
         labels = np.tile(self.in_first, (number, 1))
         movable = np.concatenate(self.movable)
         # Shuffling each row draws uniformly among the assignments with the same sizes.
-        chunk = max(1, _CHUNK // len(movable))
-        for start in range(0, number, chunk):
-            rows = labels[start : start + chunk]
+        for chunk in blocks_of(number, _CHUNK // len(movable)):
+            rows = labels[chunk]
             rows[:, movable] = generator.permuted(rows[:, movable], axis=1)
         return labels
 

@@ -15,15 +15,9 @@ from pkex.compare.pairs.pair_sums import pair_triangle
 from pkex.compare.permutation.permutations import warn_of_few_permutations
 from pkex.compare.permutation.significance import PermutedValues, Significance
 from pkex.compare.permutation.target_blocks import TargetBlocks, exchanged_sums, rounding_scale
+from pkex.execution.blocks import blocks_of
 from pkex.kernels.family import FAMILIES
 from pkex.typing import Float, Report
-
-__all__ = [
-    "can_permute_rows",
-    "significance_by_exchanges",
-    "significance_in_blocks",
-    "significance_row_by_row",
-]
 
 # Numbers held at a time while permuting.
 _CHUNK = 1 << 20
@@ -153,13 +147,11 @@ def _permuted_sums(
     """
     n = len(weights)
     sums = np.empty((1 + number, values.shape[1]))
-    chunk = max(1, _CHUNK // n)
-    for start in range(0, 1 + number, chunk):
-        orders = np.tile(np.arange(n, dtype=np.int64), (min(chunk, 1 + number - start), 1))
-        moved = orders[1:] if start == 0 else orders
+    for chunk in blocks_of(1 + number, _CHUNK // n):
+        orders = np.tile(np.arange(n, dtype=np.int64), (chunk.stop - chunk.start, 1))
+        moved = orders[1:] if chunk.start == 0 else orders
         moved[:] = generator.permuted(moved, axis=1)
-        some = _core.permuted_sums(weights, values, orders, n_threads=n_threads)
-        sums[start : start + len(orders)] = some
+        sums[chunk] = _core.permuted_sums(weights, values, orders, n_threads=n_threads)
         if progress is not None:
-            progress(start + len(orders), len(sums))
+            progress(chunk.stop, len(sums))
     return sums

@@ -29,10 +29,9 @@ from numpy.typing import NDArray
 
 from pkex.compare.permutation.blocks import Blocks, two_sample_blocks
 from pkex.compare.permutation.significance import PermutedValues
+from pkex.execution.blocks import blocks_of
 from pkex.tables.encode import Encoding
 from pkex.typing import Float
-
-__all__ = ["DependenceTest", "PairDependence"]
 
 # Largest numbers of rows of a sample, of columns, of pairs, and of numbers held for p-values.
 _MOST_ROWS, _MOST_COLUMNS, _MOST_PAIRS, _MOST_NUMBERS = 2000, 100, 300, 10**7
@@ -282,9 +281,7 @@ def _statistics(
     groups = np.split(joined, np.flatnonzero(np.diff(blocks.groups)) + 1)
     sums = np.stack([(rows.T @ rows)[places] for rows in groups])
     mean, numbers = sums.sum(axis=0) / m, np.empty((len(labels), len(pairs)))
-    n_labels = max(1, _CHUNK // len(mean))
-    for start in range(0, len(labels), n_labels):
-        chunk = slice(start, start + n_labels)
+    for chunk in blocks_of(len(labels), _CHUNK // len(mean)):
         differences = labels[chunk].astype(np.float64) @ sums
         differences *= 1.0 / n + 1.0 / m
         differences -= mean

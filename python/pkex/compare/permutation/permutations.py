@@ -7,8 +7,6 @@ from fractions import Fraction
 from pkex.errors import warn
 from pkex.inputs.integers import as_integer
 
-__all__ = ["check_fits", "check_n_permutations", "warn_of_few_permutations"]
-
 # Largest number of permuted values in a result: 800 MB. The test holds as many univariate values.
 _MOST_VALUES = 10**8
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.execution.blocks import blocks_of
 from pkex.typing import Float
-
-__all__ = ["QuadraticForm", "triangle_size"]
 
 # Numbers held at a time.
 _CHUNK = 1 << 20
@@ -76,9 +75,7 @@ class QuadraticForm:
         bits <<= np.arange(len(bits), dtype=np.uint8)[:, None] % _BITS
         codes = np.bitwise_or.reduce(bits.reshape(n_fours, _BITS, n_permutations), axis=1)
         values = np.tile(self.constant, (n_permutations, 1))
-        width = max(1, _CHUNK // (n_fours << 2 * _BITS))
-        for start in range(0, len(self.constant), width):
-            players = slice(start, start + width)
+        for players in blocks_of(len(self.constant), _CHUNK // (n_fours << 2 * _BITS)):
             for four in range(n_fours):
                 _add_looked_up(
                     values[:, players], self._table(four, n_fours, players), codes[four:]
@@ -123,10 +120,9 @@ def _add_looked_up(values: Float, table: Float, codes: NDArray[np.uint8]) -> Non
     """Add to values (B, P) the entries of a table (F, 16, 16, P) at codes (F, B)."""
     size = table.shape[1] * table.shape[2]
     flat = np.ascontiguousarray(table).reshape(len(codes), size, -1)
-    chunk = max(1, (_CHUNK >> 5) // flat.shape[2])
-    for start in range(0, len(values), chunk):
-        these = codes[:, start : start + chunk].astype(np.intp)
-        some = values[start : start + chunk]
+    for chunk in blocks_of(len(values), (_CHUNK >> 5) // flat.shape[2]):
+        these = codes[:, chunk].astype(np.intp)
+        some = values[chunk]
         for entries, code in zip(flat, these, strict=True):
             some += entries[(code << _BITS) + these[0]]
 

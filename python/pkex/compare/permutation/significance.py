@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from pkex.inputs.arrays import ReadOnlyArrays
 from pkex.typing import Float
 
-__all__ = ["PermutedValues", "Significance"]
-
 # Numbers held at a time.
 _CHUNK = 1 << 20
 # Standardized numbers that differ by less are tied.

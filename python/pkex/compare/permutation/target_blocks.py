@@ -16,9 +16,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.execution.blocks import blocks_of
 from pkex.typing import Float
-
-__all__ = ["BLOCK_SIZE", "MOST_GROUPS", "TargetBlocks", "exchanged_sums", "rounding_scale"]
 
 _Int = NDArray[np.int64]
 
@@ -121,15 +120,14 @@ def exchanged_sums(
     """
     n_permutations, n_groups = exchanges.shape
     sums = np.zeros((n_permutations, group_sums.shape[2]))
-    chunk = max(1, _CHUNK // group_sums.shape[2])
-    for start in range(0, n_permutations, chunk):
-        some = sums[start : start + chunk]
-        codes = exchanges[start : start + chunk].T.astype(np.intp)
+    for chunk in blocks_of(n_permutations, _CHUNK // group_sums.shape[2]):
+        some = sums[chunk]
+        codes = exchanges[chunk].T.astype(np.intp)
         pairs = zip(*np.triu_indices(n_groups), strict=True)
         for of_pair, (first, second) in zip(group_sums, pairs, strict=True):
             some += of_pair[BLOCK_SIZE * codes[first] + codes[second]]
         if progress is not None:
-            progress(start + len(some), n_permutations)
+            progress(chunk.stop, n_permutations)
     return sums
 
 

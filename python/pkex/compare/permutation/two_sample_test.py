@@ -11,8 +11,6 @@ from pkex.compare.permutation.quadratic_form import QuadraticForm
 from pkex.compare.permutation.significance import PermutedValues, Significance
 from pkex.typing import Float
 
-__all__ = ["permuted_values", "significance_of_blocks"]
-
 
 def significance_of_blocks(
     group_sums: Float,

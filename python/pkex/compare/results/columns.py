@@ -9,8 +9,6 @@ import numpy as np
 
 from pkex.tables.encode import LABELS, TYPES, Column
 
-__all__ = ["are_texts", "checked_columns", "expect"]
-
 
 def expect(is_right: Any, what: str) -> None:
     """Raise an error that names a part, unless it is right."""

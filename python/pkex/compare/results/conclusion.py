@@ -6,21 +6,10 @@ import numpy as np
 
 from pkex.compare.permutation.pair_dependence import PairDependence
 from pkex.compare.results.statistic import StatisticResult
-from pkex.compare.results.wording import DEPENDENCE, DIFFERENCE, Wording
+from pkex.compare.results.wording import Wording
 from pkex.results.report import percent
 from pkex.results.tables import number, shortened
 from pkex.typing import Float
-
-__all__ = [
-    "DEPENDENCE",
-    "DIFFERENCE",
-    "Wording",
-    "changed_pairs",
-    "conclusion",
-    "is_significant",
-    "share_intervals",
-    "significant_features",
-]
 
 # Largest number of named features and pairs, and the normal quantile of 95 % intervals.
 _MOST_NAMED, _QUANTILE = 6, 1.96

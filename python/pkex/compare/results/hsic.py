@@ -22,8 +22,6 @@ from pkex.typing import Float
 if TYPE_CHECKING:
     from pkex.results.report import PageContent
 
-__all__ = ["HSICResult"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HSICResult(StatisticResult):

@@ -19,8 +19,6 @@ from pkex.results.tables import shortened
 if TYPE_CHECKING:
     from pkex.results.report import PageContent
 
-__all__ = ["MMDResult"]
-
 # Largest number of named pairs of columns.
 _MOST_PAIRS = 3
 

@@ -24,8 +24,6 @@ from pkex.tables.kinds import Kind, columns_of, dense, kind_of
 from pkex.tables.labels import column_labels, numbered
 from pkex.typing import Float
 
-__all__ = ["n_permutations", "report_dependence", "report_difference", "settings"]
-
 # Largest number of features in the overview, and of features with a figure of their own.
 _MOST_BARS, _MOST_DETAILS = 20, 6
 

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     import matplotlib.axes
     import pandas as pd
 
-__all__ = ["StatisticResult", "kernel_parameters"]
-
 # Attributes of documents, in this order, without those that subclasses add.
 _DOCUMENTED = (
     *("statistic", "pvalue", "statistic_pvalue", "univariate_pvalue"),

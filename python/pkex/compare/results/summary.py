@@ -15,8 +15,6 @@ from pkex.results.summary import SummaryTable
 from pkex.results.tables import numbers, shortened
 from pkex.typing import Float
 
-__all__ = ["COLUMNS", "SMALL_PVALUE", "described", "legend", "notes_of", "strongest", "table"]
-
 # P-values up to this level are called small.
 SMALL_PVALUE = 0.05
 # Largest number of names in a note.

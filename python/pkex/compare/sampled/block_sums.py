@@ -16,8 +16,6 @@ from pkex.compare.sampled.design import Design
 from pkex.execution.backends import Threads, Workers
 from pkex.typing import Float, Report
 
-__all__ = ["BlockSums", "OfBlock", "Task", "means_of_parts", "tasks"]
-
 # Number of blocks of a task, and of tasks that each thread or worker gets at a time.
 _OF_TASK, _OF_WAVE = 16, 8
 

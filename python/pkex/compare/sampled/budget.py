@@ -19,8 +19,6 @@ from pkex.inputs.integers import as_integer
 from pkex.kernels.heuristic import evenly_random
 from pkex.typing import Float
 
-__all__ = ["Budget", "check_budget", "pairs_among", "pairs_of_budget", "warn_of_all_pairs"]
-
 Budget = int | timedelta | None
 
 # Calls with fewer pairs of rows take less than ten minutes.

@@ -32,8 +32,6 @@ from pkex.compare.sampled.budget import pairs_among
 from pkex.compare.statistic_options import StatisticOptions
 from pkex.errors import InputError, Option, Text
 
-__all__ = ["Design", "n_reference"]
-
 # Number of reference rows of all samples, and their largest share of all rows.
 _REFERENCE, _MOST_REFERENCE = 10_000, 0.125
 # Smallest number of parts, for standard errors; largest number of blocks of a part.

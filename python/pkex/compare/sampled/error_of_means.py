@@ -23,8 +23,6 @@ from pkex.compare.sampled.design import Design
 from pkex.execution.backends import Threads, Workers
 from pkex.typing import Float
 
-__all__ = ["MeansSample", "of_parts_of_reference", "with_error_of_means"]
-
 # Largest number of parts of the reference, and smallest number of rows of each.
 _PARTS, _ROWS = 32, 32
 # Smallest number of groups of rows, and their share of the design's pairs.

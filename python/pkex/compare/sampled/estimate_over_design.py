@@ -20,8 +20,6 @@ from pkex.execution.backends import Threads
 from pkex.execution.computation import Computation
 from pkex.typing import Float, Report
 
-__all__ = ["DesignEstimate", "Statistic", "estimate_over_design"]
-
 
 class Statistic(Protocol):
     """A statistic of the rows of a block, attributed to players."""

@@ -33,8 +33,6 @@ from pkex.tables.labels import check_same_rows, row_labels
 from pkex.tables.stream import JoinedStreams, RowStream, is_file, read_sources
 from pkex.typing import Float
 
-__all__ = ["sampled_hsic"]
-
 # Number of groups, whose blocks use the same exchange.
 _SLOTS = 8
 _UNIT = (_SLOTS * BLOCK_SIZE,)

@@ -32,8 +32,6 @@ from pkex.kernels import Kernel
 from pkex.tables.stream import read_sources
 from pkex.typing import Float
 
-__all__ = ["sampled_mmd"]
-
 # Number of slots of both samples together, and smallest number of one sample.
 _SLOTS, _LEAST_SLOTS = 64, 8
 

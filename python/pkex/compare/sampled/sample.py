@@ -16,8 +16,6 @@ from pkex.kernels.scales import Constants
 from pkex.tables.stream import RowStream, counted_from
 from pkex.typing import Float
 
-__all__ = ["Sample", "parts", "with_rare"]
-
 _Places = NDArray[np.integer[Any]]
 
 # Largest number of bytes of rows that are held at a time.

@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from pkex import _core
 from pkex.errors import Option, UnsupportedModelError
+from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
 from pkex.execution.progress import share
 from pkex.functions.gaussian_process.latent import LatentVariance
@@ -43,8 +44,6 @@ from pkex.kernels import Term
 from pkex.kernels.factors import has_mixtures, has_series
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float, Report
-
-__all__ = ["pair_games", "value_covariances", "whitened_values"]
 
 # Numbers held in memory at a time: of Ψ, of factors between background rows, and of tables of
 # coalitions.
@@ -102,16 +101,16 @@ def value_covariances(
     background = _Background(rows, weights, players, game.is_marginal, how.n_threads)
     # Two rows are at most twice as far from each other as the farther one is from the points.
     of_pairs = reaches[pairs].max(axis=1) + (pairs[:, 0] != pairs[:, 1])
-    step = max(1, _MOST_NUMBERS // max(points.size, rows.size))
+    size = _MOST_NUMBERS // max(points.size, rows.size)
     blocks = [
-        (reach, of_reach[start : start + step])
+        (reach, of_reach[block])
         for reach in np.unique(of_pairs).tolist()
         for of_reach in [np.flatnonzero(of_pairs == reach)]
-        for start in range(0, len(of_reach), step)
+        for block in blocks_of(len(of_reach), size)
     ]
     covariances = np.empty((len(pairs), background.n_players, background.n_players))
-    for number, (reach, some) in enumerate(blocks):
-        terms, of_block = packing.terms_at(reach), how.part(number, len(blocks))
+    for (reach, some), of_block in how.over(blocks):
+        terms = packing.terms_at(reach)
         chosen, places = np.unique(pairs[some], return_inverse=True)
         within = places.reshape(-1, 2)
         if game.coalition_weights is None:
@@ -248,13 +247,10 @@ class _Background:
 
     def _blocks(self, term: Term, report: Report | None) -> Iterator[tuple[slice, Float]]:
         """Yield slices of background rows, with their factors to all background rows."""
-        step = max(1, _BLOCK // self.rows.size)
-        starts = range(0, len(self.rows), step)
-        for number, start in enumerate(starts):
-            some = slice(start, start + step)
+        for some in blocks_of(len(self.rows), _BLOCK // self.rows.size):
             yield some, self.factors(term, self.rows[some], self.rows)
             if report is not None:
-                report(number + 1, len(starts))
+                report(some.stop, len(self.rows))
 
     def factors(self, term: Term, left: Float, right: Float) -> Float:
         """Return the factors of players for all pairs of rows, of shape (players, n, m)."""
@@ -344,8 +340,7 @@ class _CoalitionTable:
         rows, factors = self.background.rows, self.background.factors
         p, m = self.background.n_players, len(rows)
         matrix = shapley_matrix(p)
-        step = max(1, _MOST_OF_TABLES // matrix.size)
-        blocks = [slice(start, start + step) for start in range(0, m, step)]
+        blocks = blocks_of(m, _MOST_OF_TABLES // matrix.size)
         total = np.zeros((p, p))
         for number, term in enumerate(terms):
             left = factors(term, X[[i]], rows)[:, 0]
@@ -373,12 +368,11 @@ class _CoalitionTable:
         """Return Ψ of rows, shape (n, points, players)."""
         background, n_players = self.background, self.background.n_players
         values = np.empty((len(X), len(points), n_players))
-        step = max(1, _MOST_OF_TABLES // self.weights[0].size)
+        blocks = blocks_of(len(points), _MOST_OF_TABLES // self.weights[0].size)
         for row, weights, of_row in zip(X, self.weights, values, strict=True):
             of_coalitions = np.zeros((len(points), len(weights)))
             for term in terms:
-                for start in range(0, len(points), step):
-                    some = slice(start, start + step)
+                for some in blocks:
                     present = background.factors(term, points[some], row[None])
                     absent = background.factors(term, points[some], background.rows)
                     means = _mean_products(present, absent, weights)

@@ -21,8 +21,6 @@ from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels.factors import has_mixtures
 from pkex.typing import Float
 
-__all__ = ["missing_variance_note", "posterior_draws"]
-
 # The share of the mean variance that draws may miss; and the variance that is due to rounding,
 # relative to the largest variance and to the prior variance.
 _MISSING = 1e-4

@@ -16,8 +16,6 @@ from pkex.games.value_functions import NEUTRAL, Game
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
-__all__ = ["KrigingVariance"]
-
 
 class KrigingVariance(Combination):
     """The variance of ordinary kriging: a quadratic form of kernel values plus a linear one."""

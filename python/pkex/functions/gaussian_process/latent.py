@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.execution.blocks import blocks_of
 from pkex.functions.base import rows_near
 from pkex.games.coalitions import all_coalitions
 from pkex.games.value_functions import Game
@@ -25,8 +26,6 @@ from pkex.kernels.allowed_values import AllowedValues
 from pkex.kernels.factors import has_series, restricted
 from pkex.kernels.mixing import mixed_rows
 from pkex.typing import Float, Report
-
-__all__ = ["ConditioningMatrix", "LatentVariance"]
 
 # Kernel values computed at a time, which fit into the second-level cache.
 _TILE = 1 << 15
@@ -145,10 +144,9 @@ class LatentVariance:
     def at(self, rows: Float) -> Float:
         """Return the variance at rows, shape (n,)."""
         variances = np.empty(len(rows))
-        for start in range(0, len(rows), _BLOCK):
-            some = rows[start : start + _BLOCK]
-            cross = self.kernel(some, self.points)
-            variances[start : start + _BLOCK] = self._reduced(self.priors(some), cross)
+        for block in blocks_of(len(rows), _BLOCK):
+            some = rows[block]
+            variances[block] = self._reduced(self.priors(some), self.kernel(some, self.points))
         return variances
 
     def _of_columns(self, row: Float, members: NDArray[np.bool_]) -> Float:
@@ -267,19 +265,16 @@ class LatentVariance:
         """
         # Parts do not depend on the number of explained rows.
         if game.background is None:
-            starts = range(0, len(members), _BLOCK)
-            for done, start in enumerate(starts):
-                some = slice(start, start + _BLOCK)
-                yield done + 1, len(starts), some, self._of_columns(row, members[some])
+            blocks = blocks_of(len(members), _BLOCK)
+            for done, some in enumerate(blocks, start=1):
+                yield done, len(blocks), some, self._of_columns(row, members[some])
             return
         rows, weights = game.background
         of_tile = min(len(rows), max(1, _TILE // max(1, len(self.points))))
-        step = max(1, _BLOCK // of_tile)
-        tiles, blocks = range(0, len(rows), of_tile), range(0, len(members), step)
-        places = list(itertools.product(tiles, blocks))
-        for done, (first, start) in enumerate(places):
-            tile, some = slice(first, first + of_tile), slice(start, start + step)
-            if start == 0:
+        blocks = blocks_of(len(members), _BLOCK // of_tile)
+        places = list(itertools.product(blocks_of(len(rows), of_tile), blocks))
+        for done, (tile, some) in enumerate(places, start=1):
+            if some.start == 0:
                 mixings = [term.mixing(row, rows[tile], self.points) for term in self.terms]
             cross = reduce(np.add, [mixing(members[some]) for mixing in mixings])
             prior: float | Float = self.prior
@@ -287,17 +282,16 @@ class LatentVariance:
                 prior = self.priors(mixed_rows(row, rows[tile], members[some]))
             variances = self._reduced(prior, cross.reshape(-1, len(self.points)))
             shares = variances.reshape(-1, len(rows[tile])) @ weights[tile]
-            yield done + 1, len(places), some, shares
+            yield done, len(places), some, shares
 
     # --- as a sum over pairs of points ---
 
     def roundings(self, rows: Float) -> Float:
         """Return bounds of the rounding errors of the sum over pairs, ε Σ_pq |C_pq| k_p k_q."""
         sizes, bounds = np.abs(self.known.matrix), np.empty(len(rows))
-        for start in range(0, len(rows), _BLOCK):
-            kernel = np.abs(self.kernel(rows[start : start + _BLOCK], self.points))
-            sums = np.einsum("ri,ri->r", kernel @ sizes, kernel)
-            bounds[start : start + _BLOCK] = _EPSILON * sums
+        for block in blocks_of(len(rows), _BLOCK):
+            kernel = np.abs(self.kernel(rows[block], self.points))
+            bounds[block] = _EPSILON * np.einsum("ri,ri->r", kernel @ sizes, kernel)
         return bounds
 
     @cached_property

@@ -26,8 +26,6 @@ from pkex.kernels import Term
 from pkex.kernels.factors import PackedTerm, has_mixtures, has_series
 from pkex.typing import Float
 
-__all__ = ["MOST_PLAYERS", "VarianceReduction"]
-
 # The largest number of players whose coalitions can be evaluated instead.
 MOST_PLAYERS = 16
 # The largest accepted rounding error of sums that cancel, relative to the prior variance.

@@ -18,8 +18,6 @@ from pkex.functions.gaussian_process.latent import LatentVariance
 from pkex.games.indices import shapley_matrix
 from pkex.typing import Float
 
-__all__ = ["row_covariances"]
-
 
 def row_covariances(
     variance: LatentVariance,

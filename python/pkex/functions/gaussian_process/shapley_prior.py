@@ -17,8 +17,6 @@ from pkex.games.value_functions import Game
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
-__all__ = ["ShapleyPrior"]
-
 
 class ShapleyPrior:
     """Covariances of the Shapley values of a Gaussian process without observations.

@@ -24,8 +24,6 @@ from pkex.kernels.factors import has_mixtures, has_series
 from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
-__all__ = ["PosteriorVariance", "variance_of_mixture"]
-
 # The cost of the game of a pair per player, in units of the variance at a row.
 _STEPS_OF_PAIR = 12
 

@@ -16,20 +16,6 @@ from pkex.functions.linked import LINKS
 from pkex.integrations import as_rows, dimensions
 from pkex.integrations.arguments import Check, check_flag, check_random_state, count, one_of
 
-__all__ = [
-    "CALL",
-    "CONSTRUCTOR",
-    "Algorithm",
-    "Budget",
-    "L1Reg",
-    "Link",
-    "are_of_pairs",
-    "check_masker",
-    "link_name",
-    "rows_of",
-    "selects_features",
-]
-
 Link: TypeAlias = Literal["identity"] | Callable[..., Any]
 Algorithm: TypeAlias = Literal["auto", "exact", "permutation"]
 Budget: TypeAlias = int | Literal["auto"] | None

@@ -9,8 +9,6 @@ from shap.utils._legacy import DenseData
 
 import pkex
 
-__all__ = ["KernelExplainerAttributes"]
-
 
 class KernelExplainerAttributes:
     """Attributes with their names in `shap.KernelExplainer`."""

@@ -43,8 +43,6 @@ from pkex.integrations.shap.attributes import KernelExplainerAttributes
 from pkex.integrations.shap.saved_arguments import read_arguments, write_arguments
 from pkex.typing import DaskArray, DaskRows, Float
 
-__all__ = ["KernelMachineExplainer"]
-
 # Arguments that are passed to `pkex.Explainer` unchanged.
 _OPTIONS = ("link", "value_function", "background_weights", "groups", "feature_names", "n_jobs")
 

@@ -7,8 +7,6 @@ from typing import Any, BinaryIO
 
 import cloudpickle
 
-__all__ = ["read_arguments", "write_arguments"]
-
 
 def write_arguments(
     arguments: Mapping[str, Any],

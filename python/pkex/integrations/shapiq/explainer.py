@@ -39,8 +39,6 @@ from pkex.integrations.arguments import (
 )
 from pkex.integrations.examination import examined
 
-__all__ = ["ProductKernelExplainer"]
-
 # Indices of interactions, and of single players, which have other names in shapiq.
 AnyIndex: TypeAlias = Index | Literal["SV", "BV"]
 ApproximatorName: TypeAlias = Literal[

@@ -11,12 +11,11 @@ from shapiq import Game
 
 import pkex
 from pkex.adapters.targets import adapted_to
+from pkex.execution.blocks import blocks_of
 from pkex.explain.row_game import RowGame
 from pkex.inputs.keywords import with_known_keywords
 from pkex.integrations import as_background, as_one_row
 from pkex.typing import Float
-
-__all__ = ["KernelGame"]
 
 # The number of coalitions whose values are computed together.
 _COALITIONS = 1 << 13
@@ -141,8 +140,6 @@ class KernelGame(Game):
         ndarray of shape (count,)
         """
         members = np.asarray(coalitions, dtype=np.bool_)
-        blocks = [
-            members[start : start + _COALITIONS] for start in range(0, len(members), _COALITIONS)
-        ]
-        values = [self._of_row(block)[:, 0] for block in blocks]
+        blocks = blocks_of(len(members), _COALITIONS)
+        values = [self._of_row(members[block])[:, 0] for block in blocks]
         return np.concatenate(values) if values else np.zeros(0)

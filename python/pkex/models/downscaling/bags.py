@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.execution.blocks import blocks_of
 from pkex.kernels import Kernel
 from pkex.typing import Float
-
-__all__ = ["Bags"]
 
 # Kernel values in memory at a time.
 _BLOCK = 1 << 22
@@ -64,9 +63,7 @@ class Bags:
     def mean_kernel(self, kernel: Kernel, others: Float) -> Float:
         """Return the mean of k(x, ·) over the rows of each bag, shape (bags, others)."""
         means = np.empty((len(self.starts), len(others)))
-        step = max(1, _BLOCK // len(self.rows))
-        for start in range(0, len(others), step):
-            some = slice(start, start + step)
+        for some in blocks_of(len(others), _BLOCK // len(self.rows)):
             means[:, some] = self.means(kernel(self.rows, others[some]))
         return means
 

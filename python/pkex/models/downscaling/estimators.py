@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
+from pkex.adapters.sklearn.estimators import feature_names
 from pkex.errors import HERE, InputError, warn
 from pkex.execution.threads import check_n_jobs, thread_count
 from pkex.functions.descriptions import KernelExpansion
@@ -47,11 +48,6 @@ from pkex.models.downscaling.posterior import posterior, sparse_posterior
 from pkex.tables.labels import Labels
 from pkex.tables.read import as_vector
 from pkex.typing import Float
-
-if TYPE_CHECKING:
-    from typing import Self
-
-__all__ = ["DeconditionalRegressor"]
 
 # Rows, and bags and targets, from which kernels are chosen.
 _MOST_ROWS, _MOST_BAGS = 2000, 500
@@ -230,13 +226,12 @@ class DeconditionalRegressor(BaseEstimator):
             found = posterior(*given)
         else:
             found = sparse_posterior(*given, self._inducing_points(rows, random))
-        names = getattr(self, "feature_names_in_", None)
         self.kernel_expansion_ = KernelExpansion(
             found.points,
             found.coefficients,
             self.kernel_,
             mean,
-            feature_names=None if names is None else tuple(map(str, names)),
+            feature_names=feature_names(self),
         )
         self._variance = found.variance
         self.mediators_, self._mediator_labels = bags.mediators, labels

@@ -12,13 +12,6 @@ from pkex.kernels import RBF, Kernel
 from pkex.models.downscaling.bags import Bags
 from pkex.typing import Float
 
-__all__ = [
-    "FixedGram",
-    "FixedMediators",
-    "GaussianGram",
-    "GaussianMediators",
-]
-
 # Length-scales and amplitudes are within these factors of their start. Means over bags, which have
 # variance 1, vary less than single rows.
 _RANGE, _RANGE_OF_AMPLITUDE, _AMPLITUDE = 100.0, 1000.0, 10.0

@@ -26,8 +26,6 @@ from pkex.models.downscaling.gaussian_parts import (
 )
 from pkex.typing import Float
 
-__all__ = ["Embedding", "Hyperparameters", "MarginalLikelihood", "factor_of_targets"]
-
 # Start and range of N λ, and of the noise relative to the variance of the targets.
 _REGULARIZATION, _NOISE = (1e-3, 1e-6, 1.0), (1e-1, 1e-6, 1.0)
 # Length-scales of rows and of mediators are tried from these multiples of their start.

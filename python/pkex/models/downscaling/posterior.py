@@ -13,8 +13,6 @@ from pkex.models.downscaling.bags import Bags
 from pkex.models.downscaling.likelihood import Embedding, factor_of_targets
 from pkex.typing import Float
 
-__all__ = ["Posterior", "posterior", "sparse_posterior"]
-
 # Added to the kernel of inducing points, relative to its diagonal.
 _JITTER = 1e-10
 

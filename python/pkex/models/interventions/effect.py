@@ -18,8 +18,6 @@ from pkex.kernels import Kernel
 from pkex.models.interventions.moments import Moments
 from pkex.typing import Float
 
-__all__ = ["Causes", "Effect"]
-
 
 @dataclass(frozen=True, eq=False)
 class Effect:

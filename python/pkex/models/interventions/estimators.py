@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import Literal, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from pkex.adapters.sklearn.estimators import feature_names
 from pkex.compare.kernel.sample_kernel import SampleKernel
 from pkex.errors import warn
 from pkex.execution.threads import check_n_jobs, thread_count
@@ -36,11 +37,6 @@ from pkex.models.interventions.nuclear_kernel import NuclearKernel, coordinates
 from pkex.tables.labels import Labels, numbered
 from pkex.tables.read import as_vector
 from pkex.typing import Float
-
-if TYPE_CHECKING:
-    from typing import Self
-
-__all__ = ["InterventionalRegressor"]
 
 _Adjustment: TypeAlias = Literal["back-door", "front-door"]
 _Method: TypeAlias = Literal["BayesIMP", "BayesIME", "IMP"]
@@ -246,13 +242,12 @@ class InterventionalRegressor(BaseEstimator):
         if nuclear is not None:
             self.embedding_amplitude_ = data.embedding_amplitude(nuclear, causes.factor)
         effect = causes.effect(self._moments(data, nuclear))
-        names = getattr(self, "feature_names_in_", None)
         self.kernel_expansion_ = KernelExpansion(
             rows,
             effect.coefficients,
             effect.kernel,
             mean,
-            feature_names=None if names is None else tuple(map(str, names)),
+            feature_names=feature_names(self),
         )
         self._variance = effect.variance
         return self
@@ -403,9 +398,9 @@ class InterventionalRegressor(BaseEstimator):
                 "all columns of X are constant, so they do not show an effect. Pass treatments "
                 "that differ from row to row"
             )
-        names = getattr(self, "feature_names_in_", numbered(len(columns)))
+        names = feature_names(self) or numbered(len(columns))
         warn(
-            f"the default kernel ignores columns {shown([str(names[j]) for j in constant])}, which "
+            f"the default kernel ignores columns {shown([names[j] for j in constant])}, which "
             "are constant in X, so predictions do not depend on them. To change this, pass kernel "
             "with length-scales"
         )

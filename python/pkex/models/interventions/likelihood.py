@@ -16,8 +16,6 @@ from scipy.optimize import minimize
 from pkex.kernels import RBF, Kernel
 from pkex.typing import Float
 
-__all__ = ["EmbeddingLikelihood", "TargetLikelihood", "spread_scales"]
-
 # Start and range of the regularization, and of the noise relative to the amplitude.
 _REGULARIZATION, _NOISE = (1e-1, 1e-6, 1e2), (1e-1, 1e-6, 1e3)
 # The same for a noise that was passed, with the variance of the targets as the amplitude.

@@ -19,8 +19,6 @@ from pkex.kernels import Kernel
 from pkex.models.interventions.nuclear_kernel import NuclearKernel, inverse_root
 from pkex.typing import Float
 
-__all__ = ["MediatorData", "Moments"]
-
 
 @dataclass(frozen=True, eq=False)
 class Moments:

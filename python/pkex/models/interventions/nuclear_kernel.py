@@ -9,8 +9,6 @@ import numpy as np
 from pkex.kernels import RBF
 from pkex.typing import Float
 
-__all__ = ["NuclearKernel", "coordinates", "inverse_root"]
-
 # Eigenvalues below this share of the largest one are rounding errors.
 _SMALLEST = 1e-8
 

@@ -28,8 +28,6 @@ from pkex.kernels.restrictions import are_products
 from pkex.models.conditional_kernel import ConditionalKernel, ConditionalRows
 from pkex.typing import Float
 
-__all__ = ["chosen_coalitions", "conditional_background", "maps_by_coalitions"]
-
 # Coalitions, bool of shape (count, d), and their weights in the value of each feature, of shape
 # (count, features).
 _Chosen: TypeAlias = tuple[NDArray[np.bool_], Float]

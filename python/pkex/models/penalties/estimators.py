@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from pkex.adapters.sklearn.estimators import feature_names
 from pkex.adapters.sklearn.probability_links import logistic, of_logistics
 from pkex.execution.threads import thread_count
 from pkex.functions.descriptions import KernelExpansion
@@ -29,11 +30,6 @@ from pkex.models.penalties.problem import (
     PenaltyProblem,
 )
 from pkex.typing import Float
-
-if TYPE_CHECKING:
-    from typing import Self
-
-__all__ = ["ShapleyRegularizedClassifier", "ShapleyRegularizedRidge"]
 
 
 class _ShapleyRegularized(BaseEstimator):
@@ -63,18 +59,17 @@ class _ShapleyRegularized(BaseEstimator):
     def _problem(self, X: Float, sample_weight: ArrayLike | None) -> PenaltyProblem:
         """Return the problem of the rows with positive weights."""
         parameters = {name: getattr(self, name) for name in PenaltyParameters.__dataclass_fields__}
-        names = getattr(self, "feature_names_in_", None)
+        names = feature_names(self)
         return PenaltyProblem.of(X, sample_weight, PenaltyParameters(**parameters), names)
 
     def _keep(self, problem: PenaltyProblem, coordinates: Float, intercept: Any) -> None:
         """Set the fitted function, given its coordinates."""
-        names = getattr(self, "feature_names_in_", None)
         self.kernel_expansion_ = KernelExpansion(
             problem.points,
             problem.span.coefficients @ coordinates,
             problem.kernel,
             intercept,
-            feature_names=None if names is None else tuple(map(str, names)),
+            feature_names=feature_names(self),
         )
 
     def _output(self, X: Any) -> Float:

@@ -32,8 +32,6 @@ from pkex.models.span import Span
 from pkex.tables.labels import numbered
 from pkex.typing import Float
 
-__all__ = ["PenalizedValueFunction", "PenaltyParameters", "PenaltyProblem"]
-
 # The value functions of penalized values.
 PenalizedValueFunction: TypeAlias = Literal["interventional", "marginal", "observational"]
 _VALUE_FUNCTIONS: tuple[PenalizedValueFunction, ...] = get_args(PenalizedValueFunction)
@@ -120,7 +118,7 @@ class PenaltyProblem:
         names: Sequence[str] | None,
     ) -> PenaltyProblem:
         """Return the problem that checked parameters of an estimator define."""
-        known = numbered(X.shape[1]) if names is None else tuple(map(str, names))
+        known = names or numbered(X.shape[1])
         features = columns_of(given.features, known)
         penalty = checked_number("penalty", given.penalty, may_be_0=True)
         alpha = checked_number("alpha", given.alpha, may_be_0=False)

@@ -16,8 +16,6 @@ from pkex.games.value_functions import Game
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
-__all__ = ["maps_by_engine"]
-
 
 def maps_by_engine(
     points: Float, kernel: Kernel, game: Game, features: Sequence[int], computation: Computation

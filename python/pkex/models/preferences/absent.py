@@ -17,8 +17,6 @@ from pkex.models.preferences.preferential import Preferential, joined
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float
 
-__all__ = ["Absent"]
-
 # The largest number of pairs of items that absent features are drawn from.
 _MOST_PAIRS = 1 << 20
 

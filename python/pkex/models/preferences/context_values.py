@@ -13,8 +13,6 @@ from pkex.models.preferences.absent import Absent
 from pkex.models.preferences.preferential import Contexts
 from pkex.typing import Float
 
-__all__ = ["context_values"]
-
 
 def context_values(
     contexts: Contexts,
@@ -42,9 +40,8 @@ def context_values(
     points, places = np.unique(contexts.rows, axis=0, return_inverse=True)
     conditioning = absent.conditioning() if absent.is_conditional else None
     values, bases = np.empty((len(rows), len(absent.players))), np.empty(len(rows))
-    found = np.unique(numbers)
-    for place, number in enumerate(found):
-        some, own = numbers == number, computation.part(place, len(found))
+    for number, own in computation.over(np.unique(numbers)):
+        some = numbers == number
         sums = np.bincount(places.ravel(), coefficients[:, number], len(points))
         function: Function = KernelSum(points, sums, contexts.kernel)
         if conditioning is not None:

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from pkex.typing import Float
 
-__all__ = ["Duels"]
-
 
 @dataclass(frozen=True, eq=False)
 class Duels:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.linalg
@@ -21,11 +21,6 @@ from pkex.models.preferences.preference import Preference, Training
 from pkex.models.preferences.sides import labels_of, margins, two_classes, warn_of_labels
 from pkex.models.span import Span, check_finite, hidden_penalty, not_semidefinite
 from pkex.typing import Float
-
-if TYPE_CHECKING:
-    from typing import Self
-
-__all__ = ["PreferenceLogistic", "PreferenceRidge"]
 
 
 class PreferenceRidge(Preference):

@@ -29,8 +29,6 @@ from pkex.models.preferences.preferential import Preferential
 from pkex.models.span import check_finite, hidden_penalty, not_semidefinite
 from pkex.typing import Float
 
-__all__ = ["InducingPairs"]
-
 # The size of the preconditioner's sample, relative to the number of centers. With 40,000 pairs and
 # 2,000 centers, the iterations are 1/2 to 1/5 of those with the centers as the sample.
 _SAMPLE = 4

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function
 from pkex.functions.conditional import Conditional
@@ -30,8 +31,6 @@ from pkex.models.preferences.duels import Duels
 from pkex.models.preferences.marginal_values import marginal_values
 from pkex.models.preferences.preferential import Preferential
 from pkex.typing import Float
-
-__all__ = ["item_values", "item_values_against_all"]
 
 # The number of kernel values, and of values of coalitions, in memory at a time.
 _MOST_NUMBERS = 1 << 24
@@ -55,14 +54,13 @@ def _by_engine(f: Preferential, duels: Duels, absent: Absent, computation: Compu
     game, players = absent.game_of(f), absent.players.of_column
     conditioning = absent.conditioning() if absent.is_conditional else None
     values = np.empty((len(duels.left), len(absent.players)))
-    found = np.unique(duels.numbers)
-    for place, number in enumerate(found):
+    for number, part in computation.over(np.unique(duels.numbers)):
         some = duels.numbers == number
         left, right = duels.left[some], duels.right[some]
         one_way: Function = f.one_way(duels.coefficients[:, number], players)
         if conditioning is not None:
             one_way = Conditional(one_way, conditioning)
-        rows, part = np.concatenate(f.rows_of(left, right)), computation.part(place, len(found))
+        rows = np.concatenate(f.rows_of(left, right))
         own = one_way.explain(rows, game=game, how=part)[..., 0]
         values[some] = own[: len(left)] - own[len(left) :]
     return values
@@ -80,13 +78,9 @@ def _by_coalitions(
     `players` are the numbers of each column's player.
     """
     n, members = len(duels.left), all_coalitions(players)
-    step = max(1, _MOST_NUMBERS // len(members))
-    blocks = [slice(start, start + step) for start in range(0, n, step)]
     found = []
-    for place, block in enumerate(blocks):
-        coalition_values = _coalition_values(
-            f, duels[block], conditioning, members, computation.part(place, len(blocks))
-        )
+    for block, part in computation.over(blocks_of(n, _MOST_NUMBERS // len(members))):
+        coalition_values = _coalition_values(f, duels[block], conditioning, members, part)
         found.append(quantity_from_values(coalition_values, SHAPLEY))
     conditioning.warn_of_matching_rows(np.concatenate([duels.left, duels.right]), players)
     return np.concatenate(found)
@@ -113,8 +107,7 @@ def _coalition_values(
     weights = conditioning.weights(items, list(partial))
     for number, (present, of_items) in enumerate(zip(partial, weights, strict=True), start=1):
         coalition_values[:, number] = _differences(duels, kernel(of_items, present), a, b)
-        if computation.progress is not None:
-            computation.progress(number, len(partial))
+        computation.report(number, len(partial))
     return coalition_values
 
 
@@ -143,10 +136,8 @@ def _differences(duels: Duels, means: Float, a: NDArray[np.intp], b: NDArray[np.
         The numbers of the items of each duel.
     """
     left, right = np.split(means, 2)
-    step = max(1, _MOST_NUMBERS // len(left))
     found = [np.empty(0)]
-    for start in range(0, len(a), step):
-        block = slice(start, start + step)
+    for block in blocks_of(len(a), _MOST_NUMBERS // len(left)):
         there = left[:, a[block]] * right[:, b[block]]
         back = left[:, b[block]] * right[:, a[block]]
         alpha = duels.coefficients[:, duels.numbers[block]]
@@ -166,10 +157,8 @@ def item_values_against_all(
         Right items are ignored.
     """
     n, m = len(duels.left), len(absent.rows)
-    step = max(1, _MOST_DUELS // m)
-    blocks = [slice(start, start + step) for start in range(0, n, step)]
     found = []
-    for place, block in enumerate(blocks):
+    for block, part in computation.over(blocks_of(n, _MOST_DUELS // m)):
         left = duels.left[block]
         each = Duels(
             np.repeat(left, m, axis=0),
@@ -177,6 +166,6 @@ def item_values_against_all(
             duels.coefficients,
             np.repeat(duels.numbers[block], m),
         )
-        values = item_values(f, each, absent, computation.part(place, len(blocks)))
+        values = item_values(f, each, absent, part)
         found.append(values.reshape(len(left), m, -1).mean(axis=1))
     return np.concatenate(found)

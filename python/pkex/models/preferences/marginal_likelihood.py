@@ -29,15 +29,6 @@ from pkex.kernels.scales import Constants
 from pkex.models.preferences.preferential import Preferential
 from pkex.typing import Float
 
-__all__ = [
-    "LengthScales",
-    "LogisticLoss",
-    "Loss",
-    "MarginalLikelihood",
-    "SquaredLoss",
-    "most_likely",
-]
-
 # Pairs from which parameters are chosen, and the seed of their sample.
 _MOST_PAIRS, _SEED = 1000, 0
 # The range of length-scales, relative to the median heuristic, and of alpha.

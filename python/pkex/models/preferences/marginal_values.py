@@ -15,6 +15,7 @@ from itertools import product
 
 import numpy as np
 
+from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
 from pkex.functions.gaussian_process.covariances import pair_games
 from pkex.games.players import Players
@@ -25,8 +26,6 @@ from pkex.models.preferences.absent import Absent
 from pkex.models.preferences.duels import Duels
 from pkex.models.preferences.preferential import Preferential
 from pkex.typing import Float
-
-__all__ = ["MarginalGames", "marginal_values"]
 
 # The number of factors in memory at a time.
 _MOST_NUMBERS = 1 << 23
@@ -51,19 +50,18 @@ def marginal_values(
     n, d = duels.left.shape
     games = MarginalGames(f, terms, absent, computation)
     values = np.empty((n, len(absent.players)))
-    step = max(1, _MOST_NUMBERS // (4 * len(terms) * len(f.left) * d))
-    for start in range(0, n, step):
-        block = duels[start : start + step]
-        items, a, b = block.distinct_items()
+    step = _MOST_NUMBERS // (4 * len(terms) * len(f.left) * d)
+    for block in blocks_of(n, step):
+        items, a, b = duels[block].distinct_items()
         factors = games.factors(items)
-        for row, (left, right) in enumerate(zip(a.tolist(), b.tolist(), strict=True), start):
+        pairs = zip(a.tolist(), b.tolist(), strict=True)
+        for row, (left, right) in enumerate(pairs, block.start):
             alpha = duels.coefficients[:, duels.numbers[row]]
             there, back = (
                 games.one_way(factors, alpha, *items) for items in ((left, right), (right, left))
             )
             values[row] = there - back
-            if computation.progress is not None:
-                computation.progress(row + 1, n)
+            computation.report(row + 1, n)
     return values
 
 
@@ -106,8 +104,7 @@ class MarginalGames:
     def of_points(self, factors: list[list[Float]], a: int, b: int) -> Float:
         """Return the values of each training pair's part of f(a, b), with α = 1, shape (n, p)."""
         blocks = []
-        for start in range(0, len(self._sides[0]), _PAIRS):
-            some = slice(start, start + _PAIRS)
+        for some in blocks_of(len(self._sides[0]), _PAIRS):
             alpha = np.eye(len(self._sides[0][some]))
             there, back = (self._values(factors, alpha, *o, some) for o in ((a, b), (b, a)))
             blocks.append((there - back).T)
@@ -167,9 +164,7 @@ def _factors(term: Term, points: Float, items: Float, players: Players) -> Float
 def _means(term: Term, points: Float, absent: Absent) -> Float:
     """Return the mean factors of points over the background, shape (points, p)."""
     means = np.zeros((len(points), len(absent.players)))
-    step = max(1, _MOST_NUMBERS // points.size)
-    for start in range(0, len(absent.rows), step):
-        block = slice(start, start + step)
+    for block in blocks_of(len(absent.rows), _MOST_NUMBERS // points.size):
         factors = _factors(term, points, absent.rows[block], absent.players)
         means += np.einsum("l,lpd->pd", absent.shares[block], factors)
     return means

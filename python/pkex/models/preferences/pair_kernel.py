@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.execution.blocks import blocks_of
 from pkex.kernels import Kernel
 from pkex.models.preferences.preferential import Preferential
 from pkex.typing import Float
-
-__all__ = ["NumberedPairs", "PairKernel"]
 
 # The number of kernel values in a block: about half of a core's cache.
 _BLOCK = 1 << 16
@@ -80,9 +79,7 @@ class _Values:
         if len(rows) * len(points) > _MOST_KEPT:
             return cls(kernel, rows, points, None)
         table = np.empty((len(rows), len(points)))
-        step = max(1, _BLOCK // len(points))
-        for start in range(0, len(rows), step):
-            block = slice(start, start + step)
+        for block in blocks_of(len(rows), _BLOCK // len(points)):
             table[block] = kernel(rows[block], points)
         return cls(kernel, rows, points, table)
 
@@ -138,9 +135,9 @@ class PairKernel:
         """
         is_whole = sample is None
         numbers = np.arange(len(self.training.left)) if sample is None else sample
-        step = max(1, (_BLOCK if is_whole else _LARGE_BLOCK) // self.n_centers)
-        for start in range(0, len(numbers), step):
-            pairs = numbers[start : start + step]
+        size = (_BLOCK if is_whole else _LARGE_BLOCK) // self.n_centers
+        for block in blocks_of(len(numbers), size):
+            pairs = numbers[block]
             with np.errstate(over="ignore", invalid="ignore"):
                 values = self._of_items(pairs)
                 if self.to_contexts is not None:
@@ -160,9 +157,8 @@ class PairKernel:
         tuple of ndarray, each of shape (m,)
         """
         of_pairs, of_contexts = np.zeros((2, self.n_centers))
-        step = max(1, _BLOCK // self.n_centers)
-        for start in range(0, len(shares), step):
-            pairs = np.arange(start, min(start + step, len(shares)))
+        for block in blocks_of(len(shares), _BLOCK // self.n_centers):
+            pairs = np.arange(block.start, block.stop)
             of_pairs += shares[pairs] @ self._of_items(pairs)
             if self.to_contexts is not None:
                 of_contexts += shares[pairs] @ self.to_contexts[self.training.context[pairs]]

@@ -22,6 +22,7 @@ from scipy.linalg import cholesky
 from scipy.special import expit
 
 from pkex.errors import InputError, Option, UnsupportedModelError
+from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
 from pkex.explain.posterior import Posterior
 from pkex.functions.gaussian_process.latent import ConditioningMatrix
@@ -34,8 +35,6 @@ from pkex.models.preferences.preferential import Preferential, rowwise
 from pkex.models.preferences.utility import UtilityDifference
 from pkex.results.uncertainty import roots_of
 from pkex.typing import Float
-
-__all__ = ["PairPosterior", "mean_probabilities"]
 
 # The nodes of means over standard normal variables. By the trapezoidal rule, means of logistic
 # functions have errors below 1e-12 for deviations up to 40.
@@ -116,9 +115,7 @@ class PairPosterior:
             None for the mean over the training contexts.
         """
         variances = np.empty(n)
-        step = max(1, _MOST_NUMBERS // len(self.pairs.left))
-        for start in range(0, n, step):
-            some = slice(start, start + step)
+        for some in blocks_of(n, _MOST_NUMBERS // len(self.pairs.left)):
             cross, prior = kernels_of(some)
             of_contexts, own = self._of_contexts(None if contexts is None else contexts[some])
             variances[some] = prior * own - self.known.forms(cross * of_contexts)
@@ -233,11 +230,11 @@ class PairPosterior:
         own are κ' times a prior.
         """
         found = [number for number in np.unique(numbers).tolist() if priors[number] > 0.0]
-        for place, number in enumerate(found):
+        for number, part in computation.over(found):
             prior = float(priors[number])
             roots = self.known.roots * weights[:, number] / prior**0.5
             own = replace(self, known=replace(self.known, roots=roots), scale=self.scale * prior)
-            yield own, numbers == number, computation.part(place, len(found))
+            yield own, numbers == number, part
 
     def _of_items(
         self, left: Float, right: Float, absent: Absent, computation: Computation
@@ -269,8 +266,7 @@ class PairPosterior:
         for row, pair in enumerate(zip(left, right, strict=True)):
             whitened, _ = self.known.whitened(games.of_points(games.factors(np.stack(pair)), 0, 1))
             covariances.append(games.prior_covariance(*pair) - whitened.T @ whitened)
-            if computation.progress is not None:
-                computation.progress(row + 1, n)
+            computation.report(row + 1, n)
         return self.scale * np.array(covariances)
 
 

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from pkex.adapters.sklearn.estimators import feature_names
 from pkex.errors import warn
 from pkex.execution.progress import Progress
 from pkex.execution.settings import Settings
@@ -46,8 +47,6 @@ from pkex.results.explanation import Explanation
 from pkex.results.uncertainty import Uncertainty
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float
-
-__all__ = ["PairKernelName", "Preference", "Training"]
 
 PairKernelName: TypeAlias = Literal["preferential", "utility"]
 _FUNCTIONS: dict[str, type[Preferential]] = {
@@ -201,7 +200,7 @@ class Preference(BaseEstimator):
             n_contexts = self.context_.shape[1]
         function = _FUNCTIONS[self._pair_kernel]
         f = function(self.left_, self.right_, self.dual_coef_, self.kernel_, contexts)
-        names = getattr(self, "feature_names_in_", None)
+        names = feature_names(self)
         return f, Sides.of_names(f.n_features, names, n_contexts, self._context_names)
 
     def _output(self, left: Any, right: Any, context: Any) -> Float:

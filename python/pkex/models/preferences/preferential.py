@@ -17,14 +17,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.execution.blocks import blocks_of
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import Kernel
 from pkex.kernels.factors import has_mixtures
 from pkex.kernels.restrictions import are_products
 from pkex.typing import Float
-
-__all__ = ["Contexts", "Preferential", "joined", "rowwise"]
 
 # The number of kernel values in memory at a time.
 _MOST_NUMBERS = 1 << 22
@@ -150,9 +149,7 @@ class Preferential:
     def _by_kernels(self, left: Float, right: Float, contexts: Float | None) -> Float:
         """Return f by evaluating kernels that have too many factors for a `KernelSum`."""
         values = np.empty(len(left))
-        step = max(1, _MOST_NUMBERS // len(self.left))
-        for start in range(0, len(left), step):
-            block = slice(start, start + step)
+        for block in blocks_of(len(left), _MOST_NUMBERS // len(self.left)):
             terms = self.of_pairs(left[block], right[block])
             if self.contexts is not None and contexts is not None:
                 terms *= self.contexts.kernel(self.contexts.rows, contexts[block])
@@ -236,8 +233,7 @@ class Preferential:
 
 def rowwise(kernel: Kernel, rows: Float, others: Float) -> Float:
     """Return the kernel between each row and the other row at the same place, shape (n,)."""
-    starts = range(0, len(rows), _OF_DIAGONAL)
-    blocks = [slice(start, start + _OF_DIAGONAL) for start in starts]
+    blocks = blocks_of(len(rows), _OF_DIAGONAL)
     values = [np.diag(kernel(rows[block], others[block])) for block in blocks]
     return np.concatenate([np.empty(0), *values])
 

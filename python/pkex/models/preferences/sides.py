@@ -19,8 +19,6 @@ from pkex.tables.read import as_matrix, as_vector_or_matrix
 from pkex.tables.table import Table
 from pkex.typing import Float
 
-__all__ = ["Sides", "check_distinct", "labels_of", "margins", "two_classes", "warn_of_labels"]
-
 
 @dataclass(frozen=True)
 class Sides:

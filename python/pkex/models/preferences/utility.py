@@ -22,8 +22,6 @@ from pkex.functions.kernel_sum import KernelSum
 from pkex.models.preferences.preferential import Preferential, rowwise
 from pkex.typing import Float
 
-__all__ = ["UtilityDifference"]
-
 
 @dataclass(frozen=True, eq=False)
 class UtilityDifference(Preferential):

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pkex.execution.blocks import blocks_of
 from pkex.models.weightings.closed_forms import Weighting
 from pkex.typing import Float
-
-__all__ = ["Centers", "Standardization", "WeightedTerm"]
 
 # The number of outputs in memory at a time: about half of a core's cache.
 _OUTPUTS = 1 << 15
@@ -81,9 +80,7 @@ class Centers:
         entries : ndarray of shape (n, k)
             Rows of these columns only.
         """
-        step = max(1, _OUTPUTS // len(self.points))
-        for start in range(0, len(entries), step):
-            block = slice(start, start + step)
+        for block in blocks_of(len(entries), _OUTPUTS // len(self.points)):
             outputs = self.weighting.outputs(entries[block], self.points)
             outputs *= self.probability
             yield block, outputs

@@ -26,8 +26,6 @@ from scipy.special import erf, ndtr
 
 from pkex.typing import Float
 
-__all__ = ["ReLUWeighting", "SignWeighting", "StumpWeighting", "Weighting", "gamma_of"]
-
 # Up to this number of columns, products are added column by column, so that the result of a row
 # does not depend on the other rows; for more columns, BLAS adds them.
 _FEW = 14

@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from pkex.adapters.sklearn.estimators import feature_names
 from pkex.execution.threads import check_n_jobs, thread_count
 from pkex.functions.descriptions import TermExpansion
 from pkex.inputs.integers import as_integer
@@ -34,11 +35,6 @@ from pkex.models.weightings.fit import fitted_coefficients, in_threads
 from pkex.models.weightings.subsets import Star, Subsets
 from pkex.tables.labels import numbered
 from pkex.typing import Float
-
-if TYPE_CHECKING:
-    from typing import Self
-
-__all__ = ["RWReLU", "RWSign", "RWStumps"]
 
 # The default λ for centers of the same columns. Squares of predictions are proportional to the mean
 # probability of a center's columns (Dubé and Marchand 2025, equation 60), and so is λ. On seven
@@ -93,7 +89,7 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
         self.alpha_ = self._alpha(subsets)
         check_n_jobs(self.n_jobs)
         weights = checked_weights(sample_weight, len(rows))
-        names = [*map(str, getattr(self, "feature_names_in_", numbered(d)))]
+        names = feature_names(self) or numbered(d)
         scaling = self._scaling(rows, weights, names)
         target = np.asarray(target, dtype=np.float64)
         # An overflow is an error of `fitted_coefficients`.

@@ -13,11 +13,10 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk
 
+from pkex.execution.blocks import blocks_of
 from pkex.models.weightings.centers import Centers
 from pkex.models.weightings.closed_forms import Weighting
 from pkex.typing import Float
-
-__all__ = ["fitted_coefficients", "in_threads"]
 
 # ε, which makes the matrix positive definite for few columns.
 _RIDGE = 1e-10
@@ -68,9 +67,7 @@ def _moments(
     """Return the lower half of ΦᵀWΦ, in Fortran order, and ΦᵀWy, by blocks of rows."""
     count = places[-1].stop
     matrix, right = np.zeros((count, count), order="F"), np.zeros(count)
-    step = max(1, _BLOCK // count)
-    for start in range(0, len(rows), step):
-        block = slice(start, start + step)
+    for block in blocks_of(len(rows), _BLOCK // count):
         outputs = _outputs(centers, places, rows[block], n_threads)
         roots = np.sqrt(weights[block])
         with np.errstate(over="ignore", invalid="ignore"):
@@ -97,8 +94,7 @@ def _outputs(
 
 def in_threads(compute: Callable[[slice], None], n_rows: int, n_threads: int) -> None:
     """Call a function for parts of rows, in as many threads as given."""
-    step = max(1, -(-n_rows // n_threads))
-    parts = [slice(start, start + step) for start in range(0, n_rows, step)]
+    parts = blocks_of(n_rows, -(-n_rows // n_threads))
     if len(parts) == 1:
         compute(parts[0])
     elif parts:
@@ -108,10 +104,9 @@ def in_threads(compute: Callable[[slice], None], n_rows: int, n_threads: int) ->
 
 def _add_gram(matrix: Float, points: Float, kernel: Weighting, factor: float) -> None:
     """Add a multiple of G to the lower half of a matrix, by blocks of rows."""
-    step = max(1, _BLOCK // len(points))
-    for start in range(0, len(points), step):
-        end = min(start + step, len(points))
-        matrix[start:end, :end] += factor * kernel.gram(points[start:end], points[:end])
+    for block in blocks_of(len(points), _BLOCK // len(points)):
+        end = block.stop
+        matrix[block, :end] += factor * kernel.gram(points[block], points[:end])
 
 
 def _solved(matrix: Float, right: Float, ridge: float) -> Float:
@@ -140,9 +135,7 @@ def _solved(matrix: Float, right: Float, ridge: float) -> Float:
 
 def _mirror(matrix: Float) -> None:
     """Copy the half below the diagonal of a square matrix to the half above."""
-    step = max(1, _BLOCK // len(matrix))
-    for start in range(0, len(matrix), step):
-        block = slice(start, start + step)
-        matrix[:start, block] = matrix[block, :start].T
+    for block in blocks_of(len(matrix), _BLOCK // len(matrix)):
+        matrix[: block.start, block] = matrix[block, : block.start].T
         below = np.tril(matrix[block, block], -1)
         matrix[block, block] += below.T - np.triu(matrix[block, block], 1)

@@ -11,8 +11,6 @@ import numpy as np
 
 from pkex.inputs.integers import as_integer
 
-__all__ = ["Star", "Subsets"]
-
 _Sizes: TypeAlias = int | Sequence[int]
 # Values of the parameter `star` of estimators.
 Star: TypeAlias = _Sizes | Literal["sequence"] | tuple[Literal["sequence"], _Sizes] | None
