@@ -213,7 +213,7 @@ def test_estimates_are_computed_by_workers_without_waits_between_tasks(parallel_
     with joblib.parallel_config(backend="loky", n_jobs=2):
         found = pkex.mmd(x, y, progress=lambda *progress: done.append(progress), **options)
     assert parallel_calls.number == 1
-    assert len(done) > 16
+    assert len(done) > 4
     for numbers in ("values", "standard_errors", "permuted_values"):
         np.testing.assert_array_equal(getattr(found, numbers), getattr(expected, numbers))
 

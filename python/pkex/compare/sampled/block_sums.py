@@ -17,8 +17,8 @@ from pkex.compare.sampled.design import Design
 from pkex.execution.backends import Threads, Workers
 from pkex.typing import Float, Report
 
-# Number of blocks of a task.
-_OF_TASK = 16
+# Number of blocks of a task, and of tasks after which progress is reported.
+_OF_TASK, _OF_REPORT = 16, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,18 +114,19 @@ def means_of_parts(
     groups: Float | None = None
     done, read = 0, deque[tuple[int, int]]()
 
+    # Tasks are read ahead of their results; by joblib in another thread.
     def blocks() -> Iterator[list[tuple[Float, ...]]]:
         for task in queue:
             read.append((task.part, len(task.blocks)))
             yield task.samples()
 
     with closing(run.map(partial(_sums, of_block), blocks())) as results:
-        for sums in results:
+        for number, sums in enumerate(results, start=1):
             part, n_blocks = read.popleft()
             numbers[part].append(sums.numbers)
             groups = sums.groups if groups is None else groups + sums.groups
             done += n_blocks
-            if report is not None:
+            if report is not None and number % _OF_REPORT == 0:
                 report(done, n_parts * of_part)
     of_parts = np.array([total(np.array(sums)) / of_part for sums in numbers])
     assert groups is not None, "a design has blocks"
