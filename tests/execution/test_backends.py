@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 import textwrap
+import time
 from functools import partial
 
 import joblib
@@ -14,7 +15,7 @@ from sklearn.svm import SVC, SVR
 from small_regression import ROWS, X, Y
 
 import pkex
-from pkex.execution.backends import InOnePiece, active_workers, ranges_of_tasks
+from pkex.execution.backends import InOnePiece, Threads, active_workers, ranges_of_tasks
 from pkex.explain import exact_values
 
 
@@ -65,6 +66,23 @@ def test_nothing_runs_in_other_processes_unless_asked_for(explainer, parallel_ca
     with joblib.parallel_config(backend="loky", n_jobs=2):
         pkex.Explainer(SVR().fit(X, Y), n_jobs=1).shap_values(np.concatenate([ROWS] * 9))
     assert parallel_calls.number == 0
+
+
+def test_threads_read_a_few_items_ahead_and_stop_after_an_error():
+    read, begun = [], []
+
+    def task(number):
+        begun.append(number)
+        if number > 50:
+            time.sleep(0.1)
+        return 1 / (50 - number)
+
+    results = Threads(2).map(task, (read.append(number) or number for number in range(1000)))
+    assert next(results) == 1 / 50
+    assert len(read) < 20
+    with pytest.raises(ZeroDivisionError):
+        list(results)
+    assert len(begun) < 56
 
 
 def test_workers_have_no_workers():
@@ -186,6 +204,18 @@ def test_workers_report_rows_that_are_done(explainer, backend):
     assert len(reported) > 4
     assert sorted(reported) == reported
     assert reported[-1] == (len(rows), len(rows))
+
+
+def test_estimates_are_computed_by_workers_without_waits_between_tasks(parallel_calls):
+    x, y = np.random.default_rng(0).normal(size=(2, 3000, 2))
+    options = {"estimator": "incomplete", "n_permutations": 9, "random_state": 0}
+    expected, done = pkex.mmd(x, y, **options), []
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        found = pkex.mmd(x, y, progress=lambda *progress: done.append(progress), **options)
+    assert parallel_calls.number == 1
+    assert len(done) > 4
+    for numbers in ("values", "standard_errors", "permuted_values"):
+        np.testing.assert_array_equal(getattr(found, numbers), getattr(expected, numbers))
 
 
 # A process of its own, which starts the workers of a cluster anew.

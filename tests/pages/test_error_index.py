@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -49,6 +50,15 @@ def classifier(n_classes: int = 2) -> SVC:
 def calibrated(rows: object = X) -> CalibratedClassifierCV:
     pipeline = make_pipeline(SVC())
     return CalibratedClassifierCV(pipeline, ensemble=False).fit(rows, np.array(target) > 0)
+
+
+def with_closed_client() -> object:
+    dask = pytest.importorskip("dask.distributed")
+    with dask.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster:
+        client = dask.Client(cluster)
+        client.close()
+    with joblib.parallel_config(backend="dask", client=client):
+        return pkex.Explainer(regressor()).shap_values(X)
 
 
 def with_missing() -> object:
@@ -170,6 +180,7 @@ CASES: dict[str, Callable[[], object]] = {
     "Number of length-scales": lambda: pkex.KernelExpansion(
         np.ones((3, 2)), np.ones(3), pkex.kernels.RBF([1.0, 2.0, 3.0])
     ),
+    "A closed Dask client": with_closed_client,
 }
 
 # Commands, which run in a folder of these files.

@@ -11,22 +11,27 @@ from __future__ import annotations
 import pickle
 import sys
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property, partial
+from functools import cached_property
 from importlib import import_module
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.errors import warn
+from pkex.execution.threads import is_dask_task
+
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 # Size of a task, as a share of the remaining work of a worker; smallest share of its whole work.
 _OF_REST, _OF_ALL = 1 / 4, 1 / 32
-# Tasks per worker that a Dask cluster holds at a time, including those that have ended early.
+# Tasks per thread or Dask worker that are submitted at a time, including those that ended early.
 _AHEAD = 4
+# Seconds without a result after which a Dask cluster is asked for its workers.
+_PATIENCE = 30.0
 
 
 class Threads:
@@ -35,10 +40,17 @@ class Threads:
     def __init__(self, number: int) -> None:
         self.number = number
 
-    def map(self, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
-        """Return the results of a function for all items, in order."""
-        with ThreadPoolExecutor(self.number) as pool:
-            return list(pool.map(function, items))
+    def map(
+        self, function: Callable[[_Item], _Result], items: Iterable[_Item]
+    ) -> Generator[_Result, None, None]:
+        """Yield the results of a function for all items, in order."""
+        pool = ThreadPoolExecutor(self.number)
+        futures = (pool.submit(function, item) for item in items)
+        try:
+            for future in _ahead(futures, _AHEAD * self.number):
+                yield future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 class JoblibWorkers:
@@ -55,7 +67,9 @@ class JoblibWorkers:
 
         # Joblib before 1.3 and some backends return lists only.
         is_lazy = getattr(backend, "supports_return_generator", False)
-        self._parallel = Parallel(n_jobs, **({"return_as": "generator"} if is_lazy else {}))
+        options = {"return_as": "generator"} if is_lazy else {}
+        # Batches of several tasks would end at different times.
+        self._parallel = Parallel(n_jobs, batch_size=1, **options)
 
     @property
     def number(self) -> int:
@@ -84,12 +98,17 @@ class DaskWorkers:
     """
 
     def __init__(self, backend: Any) -> None:
-        self._backend = backend
+        self._backend, self._client = backend, backend.client
+        if self._client.status == "closed":
+            raise ValueError(
+                "the Dask client of joblib.parallel_config is closed. Connect a new client, and "
+                "call pkex while it is open"
+            )
 
     @property
     def number(self) -> int:
-        """The number of threads of all workers."""
-        return int(self._backend.effective_n_jobs(-1))
+        """The number of threads of all workers; 1 if none has started yet."""
+        return max(1, int(self._backend.effective_n_jobs(-1)))
 
     def map(
         self, function: Callable[[_Item], _Result], items: Iterable[_Item]
@@ -98,23 +117,39 @@ class DaskWorkers:
 
         If the iterator is closed early, tasks that have not begun are canceled.
         """
-        client, most = self._backend.client, _AHEAD * self.number
-        submit = partial(client.submit, **{**self._backend.submit_kwargs, "pure": False})
+        loaded = self._submit(_in_one_piece, _pickled(function))
+        tasks = (self._submit(_of_item, loaded, _pickled(item)) for item in items)
+        try:
+            self._wait(loaded)
+            self._client.replicate([loaded])
+            for task in _ahead(tasks, _AHEAD * self.number):
+                self._wait(task)
+                yield task.result()
+        finally:
+            # Dask also cancels the tasks that depend on it.
+            self._client.cancel([loaded])
+
+    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        # Dask advises sending arguments over ten megabytes once, as these are.
         with import_module("dask").config.set(
             {"distributed.admin.large-graph-warning-threshold": sys.maxsize}
         ):
-            loaded = submit(_in_one_piece, _pickled(function))
-        tasks: deque[Any] = deque()
-        try:
-            client.replicate([loaded])
-            for item in items:
-                tasks.append(submit(_of_item, loaded, _pickled(item)))
-                if len(tasks) == most:
-                    yield tasks.popleft().result()
-            while tasks:
-                yield tasks.popleft().result()
-        finally:
-            client.cancel([*tasks, loaded])
+            kwargs = {**self._backend.submit_kwargs, "pure": False}
+            return self._client.submit(function, *arguments, **kwargs)
+
+    def _wait(self, task: Any) -> None:
+        """Wait for the end of a task; warn if the cluster has no workers."""
+        has_warned = False
+        while not task.done():
+            try:
+                task.exception(timeout=_PATIENCE)
+            except TimeoutError:
+                if not has_warned and not self._client.ncores():
+                    has_warned = True
+                    warn(
+                        "the Dask cluster has no workers, and this call waits for them. Start "
+                        "workers, or interrupt the call"
+                    )
 
 
 Workers: TypeAlias = JoblibWorkers | DaskWorkers
@@ -164,6 +199,16 @@ def ranges_of_tasks(number: int, n_workers: int, most: int | None = None) -> lis
     return ranges
 
 
+def _ahead(futures: Iterator[_Item], number: int) -> Iterator[_Item]:
+    """Yield futures in order; at most `number` of them are submitted and not yielded."""
+    submitted: deque[_Item] = deque()
+    for future in futures:
+        submitted.append(future)
+        if len(submitted) == number:
+            yield submitted.popleft()
+    yield from submitted
+
+
 def _pickled(item: Any) -> bytes:
     pickled: bytes = _cloudpickle().dumps(item)
     return pickled
@@ -201,7 +246,7 @@ def active_workers(n_jobs: int | None) -> Workers | None:
         return None
     # Without an active backend, joblib returns threads here.
     backend, configured = joblib_parallel.get_active_backend(prefer="threads")
-    if getattr(backend, "uses_threads", False) or backend.nesting_level or _is_dask_worker():
+    if getattr(backend, "uses_threads", False) or backend.nesting_level or is_dask_task():
         return None
     if n_jobs is None or n_jobs == -1:
         n_jobs = -1 if configured is None else configured
@@ -211,15 +256,3 @@ def active_workers(n_jobs: int | None) -> Workers | None:
     if distributed and isinstance(getattr(backend, "client", None), distributed.Client):
         return DaskWorkers(backend)
     return JoblibWorkers(n_jobs, backend)
-
-
-def _is_dask_worker() -> bool:
-    """Whether this is a task of Dask, whose backend does not report nesting."""
-    worker = sys.modules.get("distributed.worker")
-    if worker is None:
-        return False
-    try:
-        worker.get_worker()
-    except ValueError:
-        return False
-    return True

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from threading import Lock
 from typing import TypeVar
+
+from pkex.execution.backends import Threads
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -27,12 +28,8 @@ def side_by_side(
     with _ONE_THREAD.held() as is_held:
         if not is_held or n_threads == 1:
             yield from map(function, items)
-            return
-        pool = ThreadPoolExecutor(n_threads)
-        try:
-            yield from pool.map(function, items)
-        finally:
-            pool.shutdown(cancel_futures=True)
+        else:
+            yield from Threads(n_threads).map(function, items)
 
 
 class _OneThread:

@@ -26,17 +26,17 @@ def check_n_jobs(n_jobs: object) -> int | None:
 def thread_count(n_jobs: int | None) -> int:
     """Return the number of threads for `n_jobs` in the current process.
 
-    Negative numbers count from the cores that this process may use; within a joblib worker they
-    stand for one thread, because other cores have their own workers. None stands for one thread, or
-    the number of ``joblib.parallel_config(n_jobs=...)``.
+    Negative numbers count from the cores that this process may use; within a joblib worker or a
+    task of Dask they stand for one thread, because other cores have their own workers. None stands
+    for one thread, or the number of ``joblib.parallel_config(n_jobs=...)``.
     """
     cores = _usable_cores()
-    is_worker, configured = _joblib_context()
+    is_nested, configured = _joblib_context()
     if n_jobs is None:
         n_jobs = configured
     if n_jobs > 0:
         return min(n_jobs, max(cores, _MOST_THREADS))
-    return 1 if is_worker else max(1, cores + 1 + n_jobs)
+    return 1 if is_nested or is_dask_task() else max(1, cores + 1 + n_jobs)
 
 
 @cache
@@ -56,3 +56,15 @@ def _joblib_context() -> tuple[bool, int]:
         return False, 1
     backend, n_jobs = joblib_parallel.get_active_backend()
     return bool(backend.nesting_level), 1 if n_jobs is None else n_jobs
+
+
+def is_dask_task() -> bool:
+    """Whether this is a task of Dask, whose backend of joblib does not report nesting."""
+    worker = sys.modules.get("distributed.worker")
+    if worker is None:
+        return False
+    try:
+        worker.get_worker()
+    except ValueError:
+        return False
+    return True

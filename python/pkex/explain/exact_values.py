@@ -26,8 +26,9 @@ from pkex.typing import DaskArray, Float, Report, Rows, SparseRows
 
 # Values that are dense at a time in a sparse result.
 _MOST_DENSE = 1 << 22
-# Most rows of a worker's task: seconds, after which it is interrupted and reports progress.
-_OF_TASK = 4096
+# Most rows of a worker's task, which take seconds, and most values, which are eight megabytes: a
+# scheduler holds the rows of several tasks per worker.
+_ROWS_OF_TASK, _VALUES_OF_TASK = 4096, 1 << 20
 
 
 def exact_values(
@@ -171,8 +172,9 @@ def _values_by_workers(
     workers: Workers, on_worker: _OnWorker, rows: Rows, progress: Report | None
 ) -> Float:
     """Return values of rows, shape (n, players, outputs), in the order of the rows."""
-    n_rows = rows.shape[0]
-    ranges = ranges_of_tasks(n_rows, workers.number, _OF_TASK)
+    n_rows, of_row = rows.shape[0], on_worker.function.n_players * on_worker.function.n_outputs
+    most = max(1, min(_ROWS_OF_TASK, _VALUES_OF_TASK // of_row))
+    ranges = ranges_of_tasks(n_rows, workers.number, most)
     chunks = []
     with closing(workers.map(on_worker, (rows[slice(*some)] for some in ranges))) as results:
         for (_, stop), values in zip(ranges, results, strict=True):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from typing import TypeAlias
 
 import numpy as np
@@ -16,8 +17,8 @@ from pkex.compare.sampled.design import Design
 from pkex.execution.backends import Threads, Workers
 from pkex.typing import Float, Report
 
-# Number of blocks of a task, and of tasks that each thread or worker gets at a time.
-_OF_TASK, _OF_WAVE = 16, 8
+# Number of blocks of a task, and of tasks after which progress is reported.
+_OF_TASK, _OF_REPORT = 16, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,15 +112,22 @@ def means_of_parts(
     n_parts, of_part = design.n_parts, design.n_rounds * design.n_blocks
     numbers: list[list[Float]] = [[] for _ in range(n_parts)]
     groups: Float | None = None
-    done = 0
-    while wave := list(islice(queue, _OF_WAVE * run.number)):
-        blocks = (task.samples() for task in wave)
-        for task, sums in zip(wave, run.map(partial(_sums, of_block), blocks), strict=True):
-            numbers[task.part].append(sums.numbers)
+    done, read = 0, deque[tuple[int, int]]()
+
+    # Tasks are read ahead of their results; by joblib in another thread.
+    def blocks() -> Iterator[list[tuple[Float, ...]]]:
+        for task in queue:
+            read.append((task.part, len(task.blocks)))
+            yield task.samples()
+
+    with closing(run.map(partial(_sums, of_block), blocks())) as results:
+        for number, sums in enumerate(results, start=1):
+            part, n_blocks = read.popleft()
+            numbers[part].append(sums.numbers)
             groups = sums.groups if groups is None else groups + sums.groups
-            done += len(task.blocks)
-        if report is not None:
-            report(done, n_parts * of_part)
+            done += n_blocks
+            if report is not None and number % _OF_REPORT == 0:
+                report(done, n_parts * of_part)
     of_parts = np.array([total(np.array(sums)) / of_part for sums in numbers])
     assert groups is not None, "a design has blocks"
     return of_parts, groups / (n_parts * of_part)
