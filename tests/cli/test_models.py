@@ -63,6 +63,8 @@ def test_explain_gives_the_values_of_every_row(run, files, models):
     table = run(*arguments, "table").out
     assert "the output is moved most by a (" in table
     assert "How much each feature moves the output" in table
+    first_rows = table.partition("The first rows")[2].splitlines()[2:7]
+    assert [line.split()[0] for line in first_rows] == ["1", "2", "3", "4", "5"]
 
 
 def test_explain_writes_a_parquet_file_in_chunks(run, files, models, monkeypatch):

@@ -69,6 +69,14 @@ def test_what_slicing_leaves_has_a_report_as_well(part, n_rows, features):
         np.testing.assert_allclose(float(rows[0][-1]), output, atol=1e-3)
 
 
+def test_rows_have_the_labels_of_their_index_or_their_numbers():
+    labels = [f"mol-{row}" for row in range(12)]
+    labeled = pkex.Explanation(ONE.values, ONE.base_values, DATA, FEATURES, row_index=labels)
+    for part, shown in ((labeled[7:9], labels[7:9]), (ONE[:2], ["0", "1"])):
+        _, *rows = check_page(part.to_html()).cells(1)
+        assert [row[0] for row in rows] == shown
+
+
 def test_features_of_the_same_name_are_all_there():
     same = pkex.Explanation(ONE.values, ONE.base_values, DATA, ["age", "age", "age"])
     page = check_page(same.to_html())

@@ -284,7 +284,10 @@ def _tables(attribution: RowValues, name: str) -> list[ReportTable]:
     if not attribution.has_data:
         return [sizes]
     some = attribution.picked(slice(_MOST_ROWS))
-    rows: dict[str, Any] = {"row": [str(1 + row) for row in range(len(some))]}
+    labels = some.axes.row_index
+    rows: dict[str, Any] = {
+        "row": [shortened(str(label)) for label in (range(len(some)) if labels is None else labels)]
+    }
     rows["base value"] = some.base_values
     for j in order[:4]:
         # A feature may have the name of another column or feature.
