@@ -270,7 +270,7 @@ def test_a_constant_feature_and_a_constant_target_have_no_part(x):
     y = x[:, 0]
     x = x.copy()
     x[:, 2] = 7.0
-    with pytest.warns(UserWarning, match=r"column \['x2'\] of X is constant and contributes"):
+    with pytest.warns(UserWarning, match=r"column 'x2' of X is constant and contributes"):
         assert pkex.hsic(x, y).values[2] == 0.0
     for same in ("same", 3.0, 0, [2.0, 1.0]):
         with pytest.warns(UserWarning, match="of y (is|are) constant"):
