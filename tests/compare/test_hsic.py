@@ -482,3 +482,9 @@ def test_the_repr_and_the_picture_name_the_statistic(x, labels):
     ax = result.plot()
     assert ax.get_title() == f"HSIC = {result.statistic:.3g}"
     plt.close(ax.figure)
+
+
+def test_the_name_of_a_column_is_not_a_target():
+    rows = pd.DataFrame({"a": np.arange(9.0), "b": np.arange(9.0)})
+    with pytest.raises(ValueError, match=r"y must be an array.*'b' \(str\).*X\['b'\], and drop it"):
+        pkex.hsic(rows, "b")

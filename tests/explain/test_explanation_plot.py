@@ -239,6 +239,11 @@ def test_what_is_no_axes_is_refused(ax):
             result.plot(ax)
 
 
+def test_a_kind_that_is_passed_as_axes_is_answered_with_its_keyword():
+    with pytest.raises(TypeError, match="For a kind of plot, pass kind='scatter'"):
+        _explanation().plot("scatter")
+
+
 def test_shaps_word_for_the_number_of_features_is_answered_with_ours():
     with pytest.raises(TypeError, match=r"no argument 'max_display' \(did you mean 'max_features'"):
         _explanation().plot(max_display=5)

@@ -77,6 +77,18 @@ def test_rows_have_the_labels_of_their_index_or_their_numbers():
         assert [row[0] for row in rows] == shown
 
 
+def test_a_report_names_the_output_that_the_features_move():
+    named = pkex.Explanation(
+        ONE.values, ONE.base_values, DATA, FEATURES, output_name="standard deviation"
+    )
+    page = check_page(named.to_html())
+    assert "the output 'standard deviation' is moved most by" in page.text("p")[0]
+    assert page.text("caption")[0] == "How much each feature moves the output 'standard deviation'"
+    both = check_page(TWO.to_html()).text("p")[0]
+    assert "the output 'a vs b' is moved most by" in both
+    assert "; 'a vs c' by " in both
+
+
 def test_features_of_the_same_name_are_all_there():
     same = pkex.Explanation(ONE.values, ONE.base_values, DATA, ["age", "age", "age"])
     page = check_page(same.to_html())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pkex.inputs.integers import as_integer
 from pkex.inputs.optional import missing_library
 from pkex.inputs.wording import counted
+from pkex.results.options import Kind
 from pkex.results.palette import BLUE, GREY, LIGHT_GREY, LOW_TO_HIGH, STYLE, VERMILION
 from pkex.results.tables import number, shortened
 from pkex.typing import Float
@@ -96,9 +97,12 @@ def axes_for(ax: Axes | None, n_bars: int) -> Axes:
 
         _, ax = plt.subplots(figsize=(7.0, 1.2 + 0.32 * n_bars), layout="constrained")
     elif not hasattr(ax, "barh"):
+        fix = "One plot shows all features, or the strongest max_features"
+        if repr(ax) in map(repr, get_args(Kind)):
+            fix = f"For a kind of plot, pass kind={ax!r}"
         raise TypeError(
             f"ax must be an Axes of matplotlib, such as plt.gca(), or None; got {ax!r} "
-            f"({type(ax).__name__}). One plot shows all features, or the strongest max_features"
+            f"({type(ax).__name__}). {fix}"
         )
     return ax
 
