@@ -144,7 +144,8 @@ class Message(Worded):
         The name if no other column has it, otherwise the number. Without a row it belongs to the
         subject.
     kind : str, optional
-        What the value is, for those who handle it: "missing", "infinite", "date" or "text" …
+        What the value is, for those who handle it: "missing", "infinite", "date" or "text" …;
+        "forecast" for a warning about the time of a call.
     """
 
     args: tuple[Any, ...]

@@ -58,7 +58,7 @@ def test_warnings_name_the_file_and_the_option(run, files, tmp_path):
     assert "the target holds integers of only 3 different values" in first
     assert "If they are class labels, pass --categorical y" in first
     assert (
-        second == f"pkex: warning: column ['c'] of {tmp_path / 't.csv'} is constant and "
+        second == f"pkex: warning: column 'c' of {tmp_path / 't.csv'} is constant and "
         "contributes nothing"
     )
     assert done.record["warnings"] == [

@@ -22,6 +22,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC, SVR
 
 import pkex
+from pkex.execution import progress
 from pkex.explain import value_files
 
 
@@ -63,6 +64,8 @@ def test_explain_gives_the_values_of_every_row(run, files, models):
     table = run(*arguments, "table").out
     assert "the output is moved most by a (" in table
     assert "How much each feature moves the output" in table
+    first_rows = table.partition("The first rows")[2].splitlines()[2:7]
+    assert [line.split()[0] for line in first_rows] == ["1", "2", "3", "4", "5"]
 
 
 def test_explain_writes_a_parquet_file_in_chunks(run, files, models, monkeypatch):
@@ -111,6 +114,19 @@ def test_explain_takes_a_background_and_outputs_of_several(run, files, models):
     lines = list(csv.DictReader(io.StringIO(everything.out)))
     assert [line["output"] for line in lines[:3]] == list(pkex.Explainer(model)(frame).output_names)
     assert len(lines) == 3 * 120
+
+
+def test_a_forecast_is_said_in_words_of_the_command_and_no_part_of_the_answer(
+    run, files, models, monkeypatch
+):
+    monkeypatch.setattr(progress, "_LONG_WITH_ADVICE", 0.0)
+    monkeypatch.setattr(progress, "_MEASURED_WITH_ADVICE", 0.0)
+    rows = files / "labelled.csv"
+    done = run("explain", models / "process.skops", rows, "--background", rows, "--uncertainty")
+    assert "warning: this call is going to take about" in done.err
+    assert "Faster: fewer rows" in done.err
+    assert "progress" not in done.err
+    assert "going to take" not in done.out
 
 
 def test_explain_has_targets_and_value_functions(run, files, models):

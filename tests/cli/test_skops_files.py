@@ -12,9 +12,10 @@ import pytest
 import skops.io as skops
 from csv_tables import csv_table
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor, kernels
+from sklearn.impute import SimpleImputer
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from skops.io._audit import NODE_TYPE_MAPPING
 from skops.io._protocol import PROTOCOL
@@ -150,6 +151,17 @@ def test_kernels_are_safe_as_instances_alone(explained, kind):
     assert f"--trust {KERNEL}" in explained(MISUSED[kind])
 
 
+@pytest.mark.parametrize("kind", sorted(set(MISUSED) - NEVER_LISTED - {"TypeNode"}))
+def test_dtypes_are_safe_of_arrays_alone(explained, kind):
+    misused = every_kind(
+        "numpy.dtype",
+        plain("float64"),
+        node("TypeNode", "builtins.str"),
+        several("TupleNode", "builtins.tuple", plain("float64")),
+    )
+    assert "--trust numpy.dtype" in explained(misused[kind])
+
+
 def test_a_kernel_has_no_safe_attributes(explained):
     kernel = node("ObjectNode", KERNEL, content=plain({}))
     for name in ("theta", "__class__", "__init__"):
@@ -189,10 +201,15 @@ def test_models_of_scikit_learn_load_without_trust(files, tmp_path):
         GaussianProcessClassifier(kernels.RBF()).fit(X, np.digitize(y, [-0.5, 0.5])),
         make_pipeline(StandardScaler(), KernelRidge(kernel="rbf")).fit(X, y),
         make_pipeline(StandardScaler(), SVC()).fit(X, y > 0),
+        make_pipeline(SimpleImputer(), StandardScaler(), SVC()).fit(X.mask(X > 1.0), y > 0),
+        make_pipeline(
+            SimpleImputer(strategy="most_frequent"), OneHotEncoder(sparse_output=False), SVC()
+        ).fit(frame[["b"]].round().astype(str).astype(object), y > 0),
     )
     path = tmp_path / "m.skops"
     options = argparse.Namespace(model=str(path), trust=[], trust_pickle=False)
     for model in models:
         skops.dump(model, path)
         loaded = read_model(options, "rows.csv")
-        np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+        rows = X if model.n_features_in_ == 2 else frame[["b"]].round().astype(str).astype(object)
+        np.testing.assert_array_equal(loaded.predict(rows), model.predict(rows))

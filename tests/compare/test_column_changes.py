@@ -102,7 +102,10 @@ def test_most_samples_of_one_distribution_have_no_changes():
 
 RNG = np.random.default_rng(0)
 DOUBTFUL = {
-    "counter": (np.arange(12), "goes up by 1 from row to row. If it counts the rows, drop column"),
+    "counter": (
+        np.arange(12),
+        "increases by 1 from row to row. If it numbers the rows, drop column",
+    ),
     "order": (RNG.permutation(400)[:200], "holds integers that are all different"),
     "user_id": (RNG.permutation(10**7)[:40], "holds integers that are all different"),
     "zip": (RNG.choice([10115, 20095, 80331], 40), r"holds integers, .*pass categorical=\['zip'\]"),
@@ -128,7 +131,7 @@ def test_columns_that_hardly_are_what_they_are_compared_as_are_warned_of(name):
 def test_estimators_with_a_budget_warn_as_well():
     x, y = np.random.default_rng(0).normal(size=(2, 3000, 2))
     x[:, 1] = np.arange(3000)
-    with pytest.warns(UserWarning, match="column 'x1' of X goes up by 1 from row to row"):
+    with pytest.warns(UserWarning, match="column 'x1' of X increases by 1 from row to row"):
         pkex.mmd(x, y, estimator="incomplete", random_state=0)
 
 

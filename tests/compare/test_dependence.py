@@ -135,6 +135,15 @@ def test_of_many_columns_the_most_dependent_pairs_are_tested_and_of_very_many_no
     assert _pairs(x, y, columns) == ()
 
 
+def test_pairs_with_a_constant_column_are_left_out_and_not_for_their_rows_alone(rng):
+    x, y = rng.normal(size=(2, 400, 3))
+    x[:, 1] = y[:, 1] = 7.0
+    generator = np.random.default_rng(0)
+    test = DependenceTest.of(x, y, Encoding(COLUMNS[:3]), 9, generator)
+    assert [pair.columns for pair in test.pairs] == [("x0", "x2")]
+    assert test.described == "1 of 3 tested, the others have too few rows or a constant column"
+
+
 def test_results_have_the_pairs_and_keep_them_without_the_rows(rng):
     x, y = rng.normal(size=(2, 400, 3))
     y[:, 1] = 0.6 * y[:, 0] + 0.8 * y[:, 1]

@@ -270,7 +270,7 @@ def test_a_constant_feature_and_a_constant_target_have_no_part(x):
     y = x[:, 0]
     x = x.copy()
     x[:, 2] = 7.0
-    with pytest.warns(UserWarning, match=r"column \['x2'\] of X is constant and contributes"):
+    with pytest.warns(UserWarning, match=r"column 'x2' of X is constant and contributes"):
         assert pkex.hsic(x, y).values[2] == 0.0
     for same in ("same", 3.0, 0, [2.0, 1.0]):
         with pytest.warns(UserWarning, match="of y (is|are) constant"):
@@ -482,3 +482,9 @@ def test_the_repr_and_the_picture_name_the_statistic(x, labels):
     ax = result.plot()
     assert ax.get_title() == f"HSIC = {result.statistic:.3g}"
     plt.close(ax.figure)
+
+
+def test_the_name_of_a_column_is_not_a_target():
+    rows = pd.DataFrame({"a": np.arange(9.0), "b": np.arange(9.0)})
+    with pytest.raises(ValueError, match=r"y must be an array.*'b' \(str\).*X\['b'\], and drop it"):
+        pkex.hsic(rows, "b")

@@ -123,7 +123,7 @@ def test_rounding_of_constant_columns_is_no_difference(rng, other):
     x, y = rng.normal(size=(2, 30, 3))
     x[:15, 1] = 0.1
     x[15:, 1] = y[:, 1] = other
-    message = r"column \['[xy]1'\] of {} varies by no more than rounding to float32 .* subtract"
+    message = r"column '[xy]1' of {} varies by no more than rounding to float32 .* subtract"
     options = {"n_permutations": 19, "random_state": 0}
     for call, what in (
         (lambda: pkex.mmd(x, y, **options), "X and Y"),
@@ -165,7 +165,7 @@ def test_outliers_hide_no_column_and_are_warned_of_in_targets(rng, outliers):
         x[0, 2] = 1e6
     else:
         x[:9, 2] = y[:9, 2] = -999.0
-    with pytest.warns(UserWarning, match=r"column \['y'\] of y .* or pass target_kernel="):
+    with pytest.warns(UserWarning, match=r"column 'y' of y .* or pass target_kernel="):
         pkex.hsic(y[:, :2], x[:, 2])
     for result in (pkex.mmd(x, y), pkex.MMDDrift(x).predict(y)):
         assert result.values.argmax() == 2

@@ -154,7 +154,7 @@ def test_columns_of_equal_names_keep_their_own_labels():
 
 def test_messages_name_the_sample_that_lacks_and_both_kinds_of_categories():
     table = pd.DataFrame({"size": np.arange(9.0), "kind": pd.Categorical([1, 2, 3] * 3)})
-    with pytest.raises(ValueError, match=r"^Y has missing values in column \['size'\]"):
+    with pytest.raises(ValueError, match=r"^Y has missing values in column 'size'"):
         pkex.mmd(table, table.assign(size=np.nan))
     texts = table.assign(kind=pd.Categorical(["1", "2", "3"] * 3))
     words = r"of Y holds categories \(text\), but categories \(numbers\) in X"

@@ -270,7 +270,7 @@ def test_groups_weights_and_user_kernels_go_together_with_tables(mixed):
     assert found.feature_names == ["where", "count", "kind", "member", "day"]
     with pytest.raises(ValueError, match=r"X and Y hold labels \(columns \['city', 'kind', 'memb"):
         pkex.mmd(*mixed, kernel=RBF(2.0), missing="indicator")
-    with pytest.raises(ValueError, match=r"X holds labels \(column \['kind'\]\).*Categorical"):
+    with pytest.raises(ValueError, match=r"X holds labels \(column 'kind'\).*Categorical"):
         pkex.hsic(mixed[0][["kind"]], range(21), kernel=RBF(2.0))
 
 
@@ -402,7 +402,7 @@ ZONE = pd.date_range("2024-01-01", periods=12, tz="UTC")
         (
             {"a": [np.nan] + [1.0] * 11},
             ValueError,
-            r"Y has missing values in column \['a'\], the first in row 0.*missing='indicator'",
+            r"Y has missing values in column 'a', the first in row 0.*missing='indicator'",
         ),
         ({"c": 1.0}, ValueError, r"Y has other columns than X: not expected \['c'\]"),
     ],

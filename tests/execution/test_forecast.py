@@ -57,7 +57,9 @@ def test_each_step_of_a_call_is_measured_by_itself(clock):
 
 def test_a_call_with_a_faster_one_says_so_above_ten_seconds(clock):
     reports = [(s, s / 25.0) for s in (0.1, 1.0, 2.2, 3.0)]
-    warned = pytest.warns(UserWarning, match=r"about 25 seconds, .*Faster: fewer rows$")
+    warned = pytest.warns(
+        UserWarning, match=r"about 25 seconds, .*Faster: fewer rows\. progress=True"
+    )
     with warned as found, reporting(False) as report, advising("fewer rows"):
         report_at(clock, report, reports)
     assert len(found) == 1

@@ -141,6 +141,18 @@ def test_pandas_masks_and_indexes_select(several):
     np.testing.assert_array_equal(part.values, several.values[1:3][:, [1, 0]])
 
 
+def test_the_label_of_a_row_is_answered_with_its_number():
+    labels = ["mol-1", "mol-2", "mol-3"]
+    labeled = pkex.Explanation(
+        np.ones((3, 2)), np.zeros(3), np.zeros((3, 2)), ["a", "b"], row_index=labels
+    )
+    for key in ("mol-3", ["mol-3", 0], ("mol-3", "a")):
+        with pytest.raises(KeyError, match="selected by number; 'mol-3' is the label of row 2"):
+            labeled[key]
+    with pytest.raises(KeyError, match="'mol-3' is the label of row 1"):
+        labeled[1:]["mol-3"]
+
+
 @pytest.mark.parametrize(
     ("key", "error", "words"),
     [
@@ -151,6 +163,7 @@ def test_pandas_masks_and_indexes_select(several):
         ((..., "bmi"), KeyError, ["no output", "a feature is", "'b vs c'"]),
         ("bmi", KeyError, ["rows have no names", "[:, 'bmi']"]),
         ("a vs b", KeyError, ["rows have no names", "[..., 'a vs b']"]),
+        ("mol-3", KeyError, ["rows are selected by number", "'mol-3'"]),
         (6, IndexError, ["row 6", "6 rows"]),
         (-7, IndexError, ["row -7"]),
         ([0, 9], IndexError, ["row 9"]),

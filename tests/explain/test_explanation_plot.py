@@ -60,7 +60,7 @@ def test_bars_of_a_row_are_its_values_largest_on_top_with_its_data(index):
     low, high = ax.get_ylim()
     assert low > high  # the first bar is on top
     total = 10.0 + explanation.values[2].sum()
-    assert ax.get_title() == f"base value 10.0 + values = {total:.1f}"
+    assert ax.get_title() == f"base value {10:.{decimals}f} + values = {total:.{decimals}f}"
     assert ax.get_xlabel() == "Shapley value (marginal)"
 
 
@@ -239,6 +239,11 @@ def test_what_is_no_axes_is_refused(ax):
             result.plot(ax)
 
 
+def test_a_kind_that_is_passed_as_axes_is_answered_with_its_keyword():
+    with pytest.raises(TypeError, match="For a kind of plot, pass kind='scatter'"):
+        _explanation().plot("scatter")
+
+
 def test_shaps_word_for_the_number_of_features_is_answered_with_ours():
     with pytest.raises(TypeError, match=r"no argument 'max_display' \(did you mean 'max_features'"):
         _explanation().plot(max_display=5)
@@ -269,9 +274,25 @@ def test_numbers_at_bars_have_three_significant_digits_of_the_largest(values, sh
     assert short_numbers(np.array(values)) == shown
 
 
+@pytest.mark.parametrize(
+    ("base", "values", "title"),
+    [
+        (1010.826, [4.75064, 6.7], "base value 1010.83 + values = 1022.28"),
+        (1000000.4, [12.0, -0.5], "base value 1000000.4 + values = 1000011.9"),
+        (250_000.0, [12_345.0, 1.0], "base value 250000 + values = 262300"),
+        (1000.0, [1e-9, 0.0], "base value 1000.000000 + values = 1000.000000"),
+        (-0.5, [0.0, 0.0], "base value −0.500 + values = −0.500"),
+    ],
+)
+def test_an_offset_does_not_hide_how_much_the_values_add_up_to(base, values, title):
+    row = pkex.Explanation(values, base, [0.0, 0.0], NAMES[:2])
+    for kind in ("bar", "waterfall"):
+        assert row.plot(kind=kind).get_title() == title
+
+
 def test_feature_values_have_three_digits_and_integers_all():
-    assert [datum(v) for v in (4.8598, 1065.25, 1065.0, 3, "red")] == [
-        "4.86", "1065", "1065", "3", "red",
+    assert [datum(v) for v in (4.8598, 1065.25, 1065.0, 999990.9, 3, "red")] == [
+        "4.86", "1065", "1065", "999991", "3", "red",
     ]  # fmt: skip
 
 

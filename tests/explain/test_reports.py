@@ -69,6 +69,26 @@ def test_what_slicing_leaves_has_a_report_as_well(part, n_rows, features):
         np.testing.assert_allclose(float(rows[0][-1]), output, atol=1e-3)
 
 
+def test_rows_have_the_labels_of_their_index_or_their_numbers():
+    labels = [f"mol-{row}" for row in range(12)]
+    labeled = pkex.Explanation(ONE.values, ONE.base_values, DATA, FEATURES, row_index=labels)
+    for part, shown in ((labeled[7:9], labels[7:9]), (ONE[:2], ["0", "1"])):
+        _, *rows = check_page(part.to_html()).cells(1)
+        assert [row[0] for row in rows] == shown
+
+
+def test_a_report_names_the_output_that_the_features_move():
+    named = pkex.Explanation(
+        ONE.values, ONE.base_values, DATA, FEATURES, output_name="standard deviation"
+    )
+    page = check_page(named.to_html())
+    assert "the output 'standard deviation' is moved most by" in page.text("p")[0]
+    assert page.text("caption")[0] == "How much each feature moves the output 'standard deviation'"
+    both = check_page(TWO.to_html()).text("p")[0]
+    assert "the output 'a vs b' is moved most by" in both
+    assert "; 'a vs c' by " in both
+
+
 def test_features_of_the_same_name_are_all_there():
     same = pkex.Explanation(ONE.values, ONE.base_values, DATA, ["age", "age", "age"])
     page = check_page(same.to_html())

@@ -8,6 +8,9 @@ import scipy.stats
 from brute_force import coalitions, imputed, marginal, shapley_weights
 from scipy.special import expit, softmax
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF as GaussianKernel
+from sklearn.gaussian_process.kernels import ConstantKernel, WhiteKernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
@@ -220,6 +223,16 @@ def test_links_and_transforms_are_attributes_and_said():
     assert "transform of predict of SVR" in repr(explainer)
     with pytest.raises(ValueError, match="link must be one of 'identity', 'logit'"):
         pkex.Explainer(BY_NAME["rbf"], Z, link="probit")
+
+
+def test_the_root_of_a_variance_is_not_named_a_variance():
+    kernel = ConstantKernel(2.0) * GaussianKernel(1.5) + WhiteKernel(0.1)
+    process = GaussianProcessRegressor(kernel, optimizer=None).fit(X[:, :2], X[:, 2])
+    explainer = pkex.Explainer(process, X[:3, :2], target="predictive_variance", transform=np.sqrt)
+    explanation = explainer(X[5:9, :2])
+    assert explanation.output_name == "transform of predictive variance"
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, process.predict(X[5:9, :2], return_std=True)[1])
 
 
 def test_progress_of_rows_and_orders_goes_forward_to_the_end():

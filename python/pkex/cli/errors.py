@@ -83,7 +83,8 @@ def command_errors(
 ) -> Iterator[list[str]]:
     """Raise errors of pkex in the words of a command, and collect the texts of warnings.
 
-    Each warning is also written to standard error, once, on one line.
+    Each warning is also written to standard error, once, on one line. Forecasts of times are not
+    collected.
 
     Parameters
     ----------
@@ -92,14 +93,18 @@ def command_errors(
         Returns whether the user already knows what a warning says, so that it is omitted.
     """
     lines: list[str] = []
+    said: set[str] = set()
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
         if isinstance(message, InputWarning) and is_known(message):
             return
         text = " ".join(text_of(message, vocabulary).split())
-        if text not in lines:
-            lines.append(text)
+        if text not in said:
+            said.add(text)
             say(f"pkex: warning: {text}\n")
+            # Times are not the same in the next run, and answers are.
+            if not (isinstance(message, InputWarning) and message.kind == "forecast"):
+                lines.append(text)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

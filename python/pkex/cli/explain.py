@@ -171,10 +171,12 @@ def _explain(
     vocabulary.locate("X", data)
     explainer = _explainer(model, value_function, options, vocabulary)
     settings: dict[str, Any] = {"uncertainty": options.uncertainty, "progress": Progress.shown()}
+    # Rows of files are counted from 1, in tables and in reports.
+    rows = data.frame.set_axis(range(1, len(data.frame) + 1))
     if options.coalitions is None:
-        return explainer, explainer(data.frame, **settings)
+        return explainer, explainer(rows, **settings)
     settings |= {"n_coalitions": options.coalitions, "random_state": options.seed}
-    return explainer, explainer.estimate(data.frame, **settings)
+    return explainer, explainer.estimate(rows, **settings)
 
 
 def _write_chunks(

@@ -6,7 +6,7 @@ import json
 import zipfile
 from collections.abc import Iterable
 from importlib import import_module
-from typing import IO
+from typing import IO, Any
 
 # Classes whose instances contain numbers and each other. Other names in these modules, such as
 # functions and imported modules, are not safe.
@@ -30,13 +30,15 @@ _SAFE = {
 }
 # The kind of node that creates an instance without calling its class, and sets its attributes.
 _INSTANCE = "ObjectNode"
+# Types of arrays, which imputers store: the type of an empty array in the file.
+_DTYPE, _ARRAY = "numpy.dtype", "numpy.ndarray"
 
 
 def safe_types(file: IO[bytes], unknown: Iterable[str]) -> set[str]:
     """Return the types that are safe classes and have only plain instances in the file.
 
     Nodes of other kinds call a type or read its attributes. A class that such a node names is not
-    safe in this file.
+    safe in this file. A dtype is safe if it is read from an array.
 
     Parameters
     ----------
@@ -45,7 +47,9 @@ def safe_types(file: IO[bytes], unknown: Iterable[str]) -> set[str]:
     unknown : iterable of str
         Full names of types in the file that are not known to skops.
     """
+    unknown = set(unknown)
     safe = {name for name in unknown if name in _SAFE and _is_subclass(name, _SAFE[name])}
+    safe |= unknown & {_DTYPE}
     with zipfile.ZipFile(file) as archive:
         waiting = [json.loads(archive.read("schema.json"))]
     while waiting:
@@ -54,9 +58,25 @@ def safe_types(file: IO[bytes], unknown: Iterable[str]) -> set[str]:
             waiting += node
         elif isinstance(node, dict):
             waiting += node.values()
-            if node.get("__loader__") != _INSTANCE:
-                safe.discard(f"{node.get('__module__')}.{node.get('__class__')}")
+            name = _name_in(node)
+            is_plain = node.get("__loader__") == _INSTANCE
+            if not (_is_dtype_of_array(node) if name == _DTYPE else is_plain):
+                safe.discard(name)
     return safe
+
+
+def _name_in(node: dict[str, Any]) -> str:
+    return f"{node.get('__module__')}.{node.get('__class__')}"
+
+
+def _is_dtype_of_array(node: dict[str, Any]) -> bool:
+    """Return whether a node reads the dtype of an array, and of nothing else."""
+    array = node.get("content")
+    return (
+        (node.get("__loader__"), _name_in(node)) == ("DTypeNode", _DTYPE)
+        and isinstance(array, dict)
+        and (array.get("__loader__"), _name_in(array)) == ("NdArrayNode", _ARRAY)
+    )
 
 
 def _is_subclass(full_name: str, base: str) -> bool:

@@ -138,7 +138,7 @@ def _doubt_of_numbers(entries: Float, name: str, argument: str) -> InputWarning 
         return None
     doubt = partial(InputWarning, argument, column=name, kind="integers")
     if (np.diff(entries) == 1.0).all():
-        return doubt("goes up by 1 from row to row", ("if it counts the rows, ", drop(name)))
+        return doubt("increases by 1 from row to row", ("if it numbers the rows, ", drop(name)))
     distinct = len(np.unique(entries))
     span = float(entries.max() - entries.min()) + 1.0
     is_running = n * (n - 1.0) >= 2.0 * _EXPONENT * span

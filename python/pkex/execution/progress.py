@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import accumulate
 
-from pkex.errors import warn
+from pkex.errors import InputWarning, Option, warn
 from pkex.inputs.optional import missing_library
 from pkex.typing import Report
 
@@ -93,9 +93,13 @@ def _forecast() -> Report:
                 is_quiet = False
                 faster = "" if advice is None else f". Faster: {advice}"
                 warn(
-                    f"this call is going to take about {duration(whole)}, as its first "
-                    f"{measured:.0f} seconds went; progress=True shows how far it is, and Ctrl-C "
-                    f"ends it{faster}"
+                    InputWarning(
+                        None,
+                        f"this call is going to take about {duration(whole)}, as its first "
+                        f"{measured:.0f} seconds went; Ctrl-C ends it{faster}",
+                        (Option("progress", True), " shows how far it is"),
+                        kind="forecast",
+                    )
                 )
 
     return report

@@ -66,12 +66,15 @@ def behind_link(adapted: AdaptedModel, link: Link, transform: Transform | None) 
     )
     if transform is np.exp and link == "identity" and not has_axis:
         expansion = Exponential(function)  # of a sum over features, a product
+    names = adapted.output_names
     return replace(
         adapted,
         expansion=expansion,
         method=None,
         title=title,
         variance=None,
+        # A quantity that names the output, such as "predictive variance", is not the output now.
+        output_names=(title,) if names == (adapted.title,) else names,
     )
 
 

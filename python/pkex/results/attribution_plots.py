@@ -120,7 +120,7 @@ def _draw_row(rows: RowValues, ax: Axes | None, count: int, *, is_waterfall: boo
     draw_bars(ax, labels, lengths, n_grey=int(others.size > 0), margins=margins, starts=starts)
     if starts is not None:
         _join(ax, starts, base, total)
-    start, end = short_numbers(np.array([base, total]))
+    start, end = short_numbers(np.array([base, total]), lengths)
     sums = f"base value {start} + values = {end}" if rows.has_data else f"values add up to {end}"
     ax.set_title(f"{sums}{_note(roots)}")
     label = _label_of_values(rows, is_row=True)

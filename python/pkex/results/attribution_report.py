@@ -144,12 +144,18 @@ def conclusion(attribution: RowValues) -> str:
         ending = f"; the base value is {number(float(base[0]))}." if has_base else "."
         if attribution.reduction is not None:
             ending = f"; the values add up to {number(attribution.values.sum())}."
-        return f"{start} is moved most by {_movers(attribution)}{ending}"
+        named = _quoted(attribution.axes.output_name)
+        return f"{start}{named} is moved most by {_movers(attribution)}{ending}"
     (name, own), *others = _outputs(attribution).items()
     most = _MOST_IN_VERDICT - 1
-    more = [f"that of {name} by {_movers(own)}" for name, own in others[:most]]
+    more = [f"{_quoted(name).lstrip()} by {_movers(own)}" for name, own in others[:most]]
     more += [counted(len(others) - most, "more output")] if len(others) > most else []
-    return "; ".join([f"{start} of {name} is moved most by {_movers(own)}", *more]) + "."
+    return "; ".join([f"{start}{_quoted(name)} is moved most by {_movers(own)}", *more]) + "."
+
+
+def _quoted(output: str | None) -> str:
+    """Return the name of an output after its noun, "" without a name."""
+    return f" '{shortened(output)}'" if output else ""
 
 
 def _noun(attribution: RowValues) -> str:
@@ -269,7 +275,7 @@ def _tables(attribution: RowValues, name: str) -> list[ReportTable]:
         spread_label(spread, is_row=is_row): own[:, order].mean(axis=0)
         for spread, own in spreads.items()
     }
-    of_output = f" of {name}" if name else ""
+    of_output = _quoted(name)
     columns: dict[str, Any] = {"feature": [attribution.axes.features[j] for j in order]}
     columns[_label(attribution)] = _sizes(attribution)[order]
     if is_row:
@@ -284,7 +290,10 @@ def _tables(attribution: RowValues, name: str) -> list[ReportTable]:
     if not attribution.has_data:
         return [sizes]
     some = attribution.picked(slice(_MOST_ROWS))
-    rows: dict[str, Any] = {"row": [str(1 + row) for row in range(len(some))]}
+    labels = some.axes.row_index
+    rows: dict[str, Any] = {
+        "row": [shortened(str(label)) for label in (range(len(some)) if labels is None else labels)]
+    }
     rows["base value"] = some.base_values
     for j in order[:4]:
         # A feature may have the name of another column or feature.
@@ -294,7 +303,8 @@ def _tables(attribution: RowValues, name: str) -> list[ReportTable]:
         rows[title] = _with_spreads(some.picked((slice(None), j)))
     rows[noun] = some.base_values + some.values.sum(axis=1)
     what = " ± ".join(["values", *spreads]) + " of the strongest features"
-    return [sizes, ReportTable(f"The first rows{of_output}: {what}", rows)]
+    rows_of = f"The first rows, {noun}{of_output}" if name else "The first rows"
+    return [sizes, ReportTable(f"{rows_of}: {what}", rows)]
 
 
 def _with_spreads(feature: RowValues) -> Float | list[str]:
@@ -315,7 +325,7 @@ def _table_of_document(attribution: RowValues, name: str) -> ReportTable:
     for spread, own in lines.spreads.items():
         columns[spread_label(spread, is_row=True)] = np.ravel(own)
     columns["data"] = lines.data
-    what = f"the output{f' of {name}' if name else ''} minus its base value"
+    what = f"the output{_quoted(name)} minus its base value"
     return ReportTable(
         f"Values of present and absent {attribution.documents.noun}s: {what}", columns
     )
@@ -355,7 +365,7 @@ def _of_texts_left_out(number: int) -> list[str]:
 def _picture(attribution: RowValues, name: str) -> Figure:
     order = _order(attribution)[:_MOST_BARS]
     sizes: Float = _sizes(attribution)[order]
-    title = f"{_what(attribution)}{f' of {name}' if name else ''}"
+    title = f"{_what(attribution)}{_quoted(name)}"
     names = [_name(attribution, j) for j in order]
     left_out = len(attribution.axes.features) - len(order)
     rest = f"{counted(left_out, 'smaller feature')} not shown" if left_out else ""

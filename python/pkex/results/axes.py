@@ -64,7 +64,8 @@ class Axes:
 
     def resolved(self, key: Any, shape: tuple[int, ...]) -> dict[str, Resolved]:
         """Return the index of each axis for a key in brackets; see `resolved_key`."""
-        return resolved_key(key, dict(zip(self.present, shape, strict=True)), self._names)
+        names = self._names if self.row_index is None else {**self._names, ROW: self.row_index}
+        return resolved_key(key, dict(zip(self.present, shape, strict=True)), names)
 
     def picked(self, chosen: Mapping[str, Resolved]) -> Axes:
         """Return the axes of the selected values; an axis indexed by a single number is removed."""

@@ -30,7 +30,7 @@ def resolved_key(key: Any, sizes: Mapping[str, int], names: _Names) -> dict[str,
     sizes : dict of str to int
         The sizes of the axes, in order.
     names : dict of str to sequence of str
-        The names of features and outputs.
+        The names of features and outputs, and optionally the labels of rows, for messages.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def place_on(axis: str, size: int, key: object, names: _Names, *, or_else: str =
         The size of the axis.
     key : int or str
     names : dict of str to sequence of str
-        The names of features and outputs.
+        The names of features and outputs, and optionally the labels of rows, for messages.
     or_else : str
         Other keys that are accepted, for messages.
 
@@ -130,9 +130,8 @@ def place_on(axis: str, size: int, key: object, names: _Names, *, or_else: str =
         If there is no such place, or several have the name.
     """
     if isinstance(key, str) and axis == ROW:
-        where = ":, " if key in names[FEATURE] else "..., "
-        raise KeyError(f"rows have no names; did you mean [{where}{key!r}]?")
-    places = places_of(key, names.get(axis, ()), size, from_end=True)
+        raise KeyError(_no_row_name(key, names))
+    places = places_of(key, () if axis == ROW else names[axis], size, from_end=True)
     if places is None:
         kinds = "a number" if axis == ROW else "a number or a name"
         raise TypeError(
@@ -146,6 +145,16 @@ def place_on(axis: str, size: int, key: object, names: _Names, *, or_else: str =
     if places:
         raise KeyError(f"{len(places)} {axis}s are named {key!r} (at {places}). Pass a number")
     raise KeyError(_no_such_name(axis, key, names))
+
+
+def _no_row_name(name: str, names: _Names) -> str:
+    labels = list(names.get(ROW, ()))
+    if name in names[FEATURE] or name in names[OUTPUT]:
+        where = ":, " if name in names[FEATURE] else "..., "
+        return f"rows have no names; did you mean [{where}{name!r}]?"
+    if name in labels:
+        return f"rows are selected by number; {name!r} is the label of row {labels.index(name)}"
+    return f"rows are selected by number, and no feature or output is named {name!r}"
 
 
 def _no_such_name(axis: str, name: str, names: _Names) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pkex.inputs.integers import as_integer
 from pkex.inputs.optional import missing_library
 from pkex.inputs.wording import counted
+from pkex.results.options import Kind
 from pkex.results.palette import BLUE, GREY, LIGHT_GREY, LOW_TO_HIGH, STYLE, VERMILION
 from pkex.results.tables import number, shortened
 from pkex.typing import Float
@@ -27,8 +28,9 @@ _VALUE, _ALONE, _PERMUTED = BLUE, VERMILION, LIGHT_GREY
 _NEGATIVE, _POSITIVE, _GREY = BLUE, VERMILION, GREY
 # How much there is of a colour that is pale.
 _PALE = 0.3
-# Numbers are written out if the largest is at least the first and less than the second.
-_TINY, _HUGE = 1e-3, 1e5
+# Numbers are written out if the largest is at least the first and less than the second; feature
+# values and sums, whose last digits matter, if they are less than the third.
+_TINY, _HUGE, _LONG = 1e-3, 1e5, 1e10
 # Names along an axis of categories, at most.
 _MOST_NAMES = 15
 # The longest label, in characters.
@@ -56,18 +58,21 @@ def style_for(ax: Axes | None) -> AbstractContextManager[None]:
     return context if ax is None else nullcontext()
 
 
-def short_numbers(values: Float) -> list[str]:
+def short_numbers(values: Float, changes: Float | None = None) -> list[str]:
     """Return numbers with the decimals of three significant digits of the largest.
 
-    They have the minus sign of matplotlib's axes.
+    They have the minus sign of matplotlib's axes. Sums of `changes` have the decimals of the
+    largest change, and at most ten digits: an offset would hide the changes otherwise.
     """
     largest = float(np.abs(values).max(initial=0.0))
     if largest == 0.0:
         return ["0"] * len(values)
-    if not _TINY <= largest < _HUGE:
+    change = 0.0 if changes is None else float(np.abs(changes).max(initial=0.0))
+    if not _TINY <= largest < (_HUGE if change == 0.0 else _LONG):
         texts = [f"{value:.2e}" for value in values]
     else:
-        decimals = 2 - math.floor(math.log10(largest))
+        decimals = 2 - math.floor(math.log10(change or largest))
+        decimals = min(decimals, 9 - math.floor(math.log10(largest)))
         texts = [f"{round(float(value), decimals):z.{max(decimals, 0)}f}" for value in values]
     return [text.replace("-", "−") for text in texts]
 
@@ -76,7 +81,7 @@ def datum(value: Any) -> str:
     """Return a feature value with three significant digits, integers and texts as they are."""
     if not isinstance(value, float | np.floating) or float(value).is_integer():
         return number(value)
-    return f"{value:.0f}" if 100.0 <= abs(float(value)) < _HUGE else f"{value:.3g}"
+    return f"{value:.0f}" if 100.0 <= abs(float(value)) < _LONG else f"{value:.3g}"
 
 
 def axes_for(ax: Axes | None, n_bars: int) -> Axes:
@@ -92,9 +97,12 @@ def axes_for(ax: Axes | None, n_bars: int) -> Axes:
 
         _, ax = plt.subplots(figsize=(7.0, 1.2 + 0.32 * n_bars), layout="constrained")
     elif not hasattr(ax, "barh"):
+        fix = "One plot shows all features, or the strongest max_features"
+        if repr(ax) in map(repr, get_args(Kind)):
+            fix = f"For a kind of plot, pass kind={ax!r}"
         raise TypeError(
             f"ax must be an Axes of matplotlib, such as plt.gca(), or None; got {ax!r} "
-            f"({type(ax).__name__}). One plot shows all features, or the strongest max_features"
+            f"({type(ax).__name__}). {fix}"
         )
     return ax
 

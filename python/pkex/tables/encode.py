@@ -15,7 +15,7 @@ import numpy as np
 
 from pkex.errors import Argument, InputError, InputTypeError, Option, Text
 from pkex.inputs.choices import places_of
-from pkex.inputs.wording import counted, shown
+from pkex.inputs.wording import columns_named, counted, shown
 from pkex.tables.columns import DAY, TableColumn, drop, time_text
 from pkex.typing import Float
 
@@ -422,7 +422,7 @@ def _base(level: object) -> str:
 
 def _of_missing(argument: str, columns: Sequence[TableColumn]) -> InputError:
     names = [column.name for column in columns]
-    what = f"has missing values in column{'s' if len(names) > 1 else ''} {shown(names)}, the first"
+    what = f"has missing values in {columns_named(names)}, the first"
     row = int(np.flatnonzero(columns[0].missing)[0])
     fix: list[Text] = ["fill or remove them", INDICATOR]
     return InputError(argument, what, fix, row, names[0], kind="missing")

@@ -9,7 +9,7 @@ import numpy as np
 
 from pkex.errors import Argument, InputError, InputWarning, warn
 from pkex.inputs.choices import check_choice
-from pkex.inputs.wording import counted, shown
+from pkex.inputs.wording import columns_named, counted, shown
 from pkex.tables.columns import TableColumn, holds_numbers_only, table_columns, table_labels
 from pkex.tables.encode import INDICATOR, MISSING, Encoding, Missing, categorical_columns
 from pkex.tables.labels import column_labels, numbered
@@ -179,5 +179,5 @@ def warn_of_constant_columns(
             f" {'are' if plural else 'is'} constant and contribute{'' if plural else 's'} nothing"
             f"{'' if to is None else f' to {to}'}"
         )
-        columns = f"column{'s' if plural else ''} {shown(constant)} of "
+        columns = f"{columns_named(constant)} of "
         warn(InputWarning(None, (columns, Argument(what), effect)))

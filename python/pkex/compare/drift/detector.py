@@ -27,7 +27,7 @@ from pkex.compare.statistic_options import Conventions
 from pkex.errors import InputError, warn
 from pkex.execution.progress import Progress, reporting
 from pkex.games.players import Players
-from pkex.inputs.wording import shown
+from pkex.inputs.wording import columns_named
 from pkex.kernels import Kernel
 from pkex.kernels.domain import ERRORS, Domain
 from pkex.kernels.factors import has_mixtures
@@ -131,7 +131,7 @@ class Detector:
         if differing:
             plural = len(differing) > 1
             warn(
-                f"column{'s' if plural else ''} {shown(differing)} "
+                f"{columns_named(differing)} "
                 f"{'are' if plural else 'is'} constant in X_reference and different in X: for the "
                 "default kernel any difference from a constant is large"
             )

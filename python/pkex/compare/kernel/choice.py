@@ -9,7 +9,7 @@ import numpy as np
 
 from pkex.compare.kernel.sample_kernel import SampleKernel
 from pkex.errors import Argument, InputError, InputWarning, Option, warn
-from pkex.inputs.wording import shown
+from pkex.inputs.wording import columns_named
 from pkex.kernels import Kernel
 from pkex.kernels.factors import has_series
 from pkex.kernels.heuristic import equal_rows, evenly_random, heuristic
@@ -172,7 +172,7 @@ def without_rounding(rows: Float, names: Sequence[str], what: str, constants: Co
             InputWarning(
                 None,
                 (
-                    f"column{'s' if plural else ''} {shown(rounded)} of ",
+                    f"{columns_named(rounded)} of ",
                     Argument(what),
                     f" {'vary' if plural else 'varies'} by no more than rounding to float32 would, "
                     f"and count{'' if plural else 's'} as constant in the default kernel",
@@ -219,8 +219,7 @@ def _warn_of_outliers(
             InputWarning(
                 None,
                 (
-                    f"half of the values of column{'s' if len(hidden) > 1 else ''} "
-                    f"{shown(hidden)} of ",
+                    f"half of the values of {columns_named(hidden)} of ",
                     Argument(what),
                     f" lie within {100.0 * _NARROW:.2g} % of a standard deviation: are there "
                     "outliers, or codes of missing values, such as -999? The default kernel scales "

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.errors import Argument, InputError, InputTypeError
-from pkex.inputs.wording import shown
+from pkex.inputs.wording import columns_named
 from pkex.kernels import Categorical, Kernel
 from pkex.kernels.base import namesake
 from pkex.kernels.factors import Term
@@ -101,7 +101,7 @@ class SampleKernel:
             hold = "hold" if " and " in what else "holds"
             raise InputError(
                 what,
-                f"{hold} labels (column{'s' if len(wrong) > 1 else ''} {shown(wrong)}), but "
+                f"{hold} labels ({columns_named(wrong)}), but "
                 f"{argument} is {self.kernel!r}, which compares numbers",
                 "pass pkex.kernels.Categorical() for labels, or convert them to numbers",
             )

@@ -176,6 +176,12 @@ def _default_kernel(rows: Float, numbers: list[int], names: tuple[str, ...]) -> 
 
 def _columns(y: Any) -> tuple[list[Any], tuple[str, ...]]:
     """Return the columns of a target, and their names."""
+    if isinstance(y, str):
+        raise InputError(
+            "y",
+            f"must be an array, a Series or a table; got {y!r} (str)",
+            f"pass the column, such as X[{y!r}], and drop it from X",
+        )
     columns = columns_of(y)
     if columns is not None:
         names = table_labels(y, None).texts or ()

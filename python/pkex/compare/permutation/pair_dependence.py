@@ -115,7 +115,7 @@ class DependenceTest:
         which = (
             "the most dependent in both samples together"
             if n_tested == _MOST_PAIRS
-            else "the others have too few rows"
+            else "the others have too few rows or a constant column"
         )
         return f"{n_tested} of {n_pairs} tested, {which}"
 

@@ -35,7 +35,7 @@ from pkex import _core
 from pkex.errors import Option, UnsupportedModelError
 from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
-from pkex.execution.progress import share
+from pkex.execution.progress import parts_of, share
 from pkex.functions.gaussian_process.latent import LatentVariance
 from pkex.functions.packing import Packing, values_of_points
 from pkex.games.indices import shapley_matrix
@@ -109,20 +109,23 @@ def value_covariances(
         for block in blocks_of(len(of_reach), size)
     ]
     covariances = np.empty((len(pairs), background.n_players, background.n_players))
-    for (reach, some), of_block in how.over(blocks):
+    # Measured: a pair of background rows takes seven times as long as a point and a background row.
+    sizes = len(points), (1 if game.is_marginal else 7) * len(rows)
+    reports = parts_of(how.progress, *(len(some) for _, some in blocks))
+    for (reach, some), of_block in zip(blocks, reports, strict=True):
         terms = packing.terms_at(reach)
         chosen, places = np.unique(pairs[some], return_inverse=True)
         within = places.reshape(-1, 2)
         if game.coalition_weights is None:
+            of_values, report = parts_of(of_block, *sizes)
             values = _values_in_games_of_points(
-                variance, X[chosen], background, game, terms, of_block.part(1, 2)
+                variance, X[chosen], background, game, terms, how.reporting(of_values)
             )
             of_prior: _Background | _CoalitionTable = background
-            report = share(of_block.progress, 0, 2)
         else:
             table = _CoalitionTable(background, game.coalition_weights[chosen])
             values = table.values_of_points(X[chosen], points, terms)
-            of_prior, report = table, of_block.progress
+            of_prior, report = table, of_block
         if variance.has_prior:
             priors = of_prior.prior_part(X[chosen], within, terms, report)
         else:
