@@ -94,6 +94,11 @@ impl SampleRules {
         &self.columns[column].levels[level]
     }
 
+    /// The nodes for the factors of two terms at a player's places among theirs.
+    pub fn nodes_of(&self, terms: [&PackedTerm; 2], places: [Option<usize>; 2]) -> Option<&[Node]> {
+        Gaussians::of(terms, places).map(|of| self.nodes(of.column, self.level(of)))
+    }
+
     /// The largest number of nodes of a rule.
     pub fn most_nodes(&self) -> usize {
         self.columns.iter().flat_map(|column| &column.levels).map(Vec::len).max().unwrap_or(0)
@@ -101,25 +106,24 @@ impl SampleRules {
 }
 
 impl ColumnRules {
-    /// Computes the needed rules, from the finest.
+    /// Computes the needed rules, each from the next finer one, which has the same means of products
+    /// of lower levels.
     fn fill(&mut self, entries: Vec<Node>, needed: &[bool; MOST_LEVELS]) -> Result<(), Error> {
         self.levels.resize_with(MOST_LEVELS, Vec::new);
-        // A rule on a whole column has the sums of polynomials from which coarser rules are found.
         let mut sample = entries;
         for level in (0..MOST_LEVELS).rev().filter(|&level| needed[level]) {
             let (mut rule, mut rest) = (Vec::new(), &sample[..]);
             let halvings = level.saturating_sub(NODES.len() - 1);
             let width = 2.0 * self.radius / libm::exp2(halvings as f64);
             while let Some(first) = rest.first() {
-                let is_near = |entry: &Node| halvings == 0 || entry.center - first.center <= width;
+                let distance = |entry: &Node| entry.from(first.center) - first.offset;
+                let is_near = |entry: &Node| halvings == 0 || distance(entry) <= width;
                 let own = if level == MOST_LEVELS - 1 { 1 } else { rest.partition_point(is_near) };
                 let (near, others) = rest.split_at(own.max(1));
                 add_gauss_rule(near, NODES[level.min(NODES.len() - 1)], &mut rule)?;
                 rest = others;
             }
-            if halvings == 0 {
-                sample.clone_from(&rule);
-            }
+            sample.clone_from(&rule);
             self.levels[level] = rule;
         }
         Ok(())

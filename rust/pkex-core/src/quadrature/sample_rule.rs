@@ -19,7 +19,7 @@ pub(crate) struct Node {
 
 impl Node {
     /// The distance from a number, without the rounding error of the sum.
-    fn from(&self, origin: f64) -> f64 {
+    pub fn from(&self, origin: f64) -> f64 {
         (self.center - origin) + self.offset
     }
 }
