@@ -4,7 +4,7 @@
 //! A product of two Gaussians is one of rate c = √(a² + b²), times a number up to 1. On the ellipse
 //! around an interval of width 2 T/c with the semiaxes (ρ ± 1/ρ) T/(2c), it is at most
 //! M = exp(T² (ρ − 1/ρ)²/4). So a polynomial of degree 2m − 1 is within 2 M ρ^(1−2m)/(ρ − 1) of it on
-//! the interval (Trefethen 2019, theorem 8.2). A rule of m nodes has that polynomial's mean, hence an
+//! the interval (Trefethen 2013, theorem 8.2). A rule of m nodes has that polynomial's mean, hence an
 //! error of at most twice this.
 
 use crate::absent::background::Background;
