@@ -25,6 +25,7 @@ use crate::memory::Memory;
 use crate::settings::Context;
 use crate::simd::lanes::{LANES, Lanes, map_lanes, zip_lanes};
 use crate::simd::sum::Accumulator;
+use crate::threads::Monitor;
 use crate::walk::triangle::EvaluationPlace;
 
 /// The values of background rows, each feature drawn independently.
@@ -37,8 +38,12 @@ pub(crate) struct MarginalProducts<'a> {
 
 impl<'a> MarginalProducts<'a> {
     /// Absent factors over a background.
-    pub fn new(products: &Products<'_>, background: Background<'a>) -> Result<Self, Error> {
-        let rules = SampleRules::new((products.expansion, products.form), background)?;
+    pub fn new(
+        products: &Products<'_>,
+        background: Background<'a>,
+        monitor: Monitor<'_>,
+    ) -> Result<Self, Error> {
+        let rules = SampleRules::new((products.expansion, products.form), background, monitor)?;
         Ok(Self { background, rules, constant: ConstantColumns::of(background) })
     }
 

@@ -14,6 +14,7 @@ use crate::evaluations::quadratic_form::QuadraticForm;
 use crate::kernel::term::PackedTerm;
 use crate::memory::{INPUT, Memory};
 use crate::quadrature::sample_rule::{Node, add_gauss_rule, distinct};
+use crate::threads::Monitor;
 
 /// The nodes of an interval for T up to ½, 1, 2 and 4: the error bound is below 10⁻¹⁷. For larger T,
 /// the column is cut into intervals with T = 4.
@@ -27,7 +28,6 @@ pub(crate) struct SampleRules {
 }
 
 /// The rules of a column by level: level l is for T up to 2^(l−1), empty if it is not needed.
-#[derive(Default)]
 struct ColumnRules {
     radius: f64,
     levels: Vec<Vec<Node>>,
@@ -39,6 +39,7 @@ impl SampleRules {
     pub fn new(
         (expansion, form): (&PackedExpansion, &QuadraticForm),
         background: Background<'_>,
+        monitor: Monitor<'_>,
     ) -> Result<Option<Self>, Error> {
         let terms = &expansion.kernel.terms;
         let is_gaussian = |term: &PackedTerm| term.gaussians.len() == term.players.len();
@@ -47,7 +48,7 @@ impl SampleRules {
             return Ok(None);
         }
         let mut needed = vec![[false; MOST_LEVELS]; expansion.columns()];
-        let mut rules = Self::of_columns(background)?;
+        let mut rules = Self::of_columns(background);
         for [first, second] in form.pairs_of_terms() {
             let union = form.union_of([first, second]);
             for player in 0..union.players.len() {
@@ -59,21 +60,28 @@ impl SampleRules {
             }
         }
         for (column, needed) in needed.iter().enumerate() {
+            // Nothing of the computation that needs the rules is done yet.
+            if monitor(0, 1).is_break() {
+                return Err(Error::Interrupted);
+            }
             rules.columns[column].fill(entries(background, column)?, needed)?;
         }
         Ok(Some(rules))
     }
 
     /// The columns' ranges, without rules.
-    fn of_columns(background: Background<'_>) -> Result<Self, Error> {
-        let mut columns = Vec::new();
-        for column in 0..background.rows.columns() {
-            let entries = entries(background, column)?;
-            let ends = entries.first().zip(entries.last());
-            let radius = ends.map_or(0.0, |(first, last)| last.center / 2.0 - first.center / 2.0);
-            columns.push(ColumnRules { radius, levels: Vec::new() });
-        }
-        Ok(Self { columns })
+    fn of_columns(background: Background<'_>) -> Self {
+        let Background { rows, weights } = background;
+        let column_rules = |column: usize| {
+            let numbers = (0..rows.rows()).filter(|&row| weights[row] != 0.0);
+            let (low, high) = numbers
+                .map(|row| rows.row(row)[column])
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), number| {
+                    (low.min(number), high.max(number))
+                });
+            ColumnRules { radius: high / 2.0 - low / 2.0, levels: Vec::new() }
+        };
+        Self { columns: (0..rows.columns()).map(column_rules).collect() }
     }
 
     /// The level of the rule for a product.

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use pkex_core::{
-    Expansion, Factor, Family, Matrix, Method, Players, Settings, Term, ValueFunction,
+    Error, Expansion, Factor, Family, Matrix, Method, Players, Settings, Term, ValueFunction,
 };
 
 use crate::case::{COLUMNS, Case, Kind};
@@ -216,6 +216,20 @@ fn means_over_many_rows_keep_their_digits_under_a_large_offset() {
     for (value, shifted) in values[0].iter().zip(&values[1]) {
         assert!((value - shifted).abs() < 1e-14 * size, "{value} {shifted}");
     }
+}
+
+#[test]
+fn rules_of_columns_stop_when_the_monitor_says_so() {
+    let (case, mut calls) = (Case::new(3, 200, 1, 1.0), 0);
+    let form = quadratic(&case, &terms(1.0));
+    let stop_at_third = &mut |done, _| {
+        assert_eq!(done, 0);
+        calls += 1;
+        if calls == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let (game, settings) = (case.game(Kind::Marginal), Settings::default());
+    let outcome = form.explain(case.rows(), game, Method::Quadrature, &settings, stop_at_third);
+    assert_eq!(outcome, Err(Error::Interrupted));
 }
 
 #[test]
