@@ -335,7 +335,10 @@ def test_noise_that_varies_from_row_to_row_is_refused():
 )
 def test_variances_that_are_no_sum_over_pairs_ask_for_a_background(kernel, message):
     model = fitted(kernel, alpha=1.0)
-    with pytest.raises(pkex.UnsupportedModelError, match=f"{message}.*[Pp]ass a background"):
+    with pytest.raises(
+        pkex.UnsupportedModelError,
+        match=f"{message}.*[Pp]ass a background, for value_function='interventional'",
+    ):
         pkex.Explainer(model, target="variance")
 
 
