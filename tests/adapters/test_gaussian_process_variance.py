@@ -94,6 +94,13 @@ def test_variances_are_in_squared_units_of_y(target, normalize_y):
     np.testing.assert_allclose(found, own, rtol=1e-9)
 
 
+def test_selected_outputs_keep_their_units():
+    model = fitted(KERNELS["the usual"], TARGETS, normalize_y=True)
+    every = pkex.Explainer(model, BACKGROUND, target="variance").shap_values(ROWS)
+    selected = pkex.Explainer(model, BACKGROUND, target="variance", outputs=[2, 0])
+    np.testing.assert_array_equal(selected.shap_values(ROWS), every[..., [2, 0]])
+
+
 def test_the_noise_is_in_the_base_value_alone():
     model = fitted(KERNELS["the usual"], normalize_y=True)
     latent, predictive = (
@@ -103,6 +110,8 @@ def test_the_noise_is_in_the_base_value_alone():
     np.testing.assert_array_equal(latent.shap_values(ROWS), predictive.shap_values(ROWS))
     noise = predictive.expected_value - latent.expected_value
     assert noise == pytest.approx(0.1 * model._y_train_std**2)
+    least, most = (way.interactions(ROWS, index="BII").empty_values for way in (latent, predictive))
+    np.testing.assert_allclose(most - least, noise, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -326,7 +335,10 @@ def test_noise_that_varies_from_row_to_row_is_refused():
 )
 def test_variances_that_are_no_sum_over_pairs_ask_for_a_background(kernel, message):
     model = fitted(kernel, alpha=1.0)
-    with pytest.raises(pkex.UnsupportedModelError, match=f"{message}.*[Pp]ass a background"):
+    with pytest.raises(
+        pkex.UnsupportedModelError,
+        match=f"{message}.*[Pp]ass a background, for value_function='interventional'",
+    ):
         pkex.Explainer(model, target="variance")
 
 
@@ -366,6 +378,32 @@ def test_a_few_nearly_dependent_rows_among_many_are_found():
             pkex.Explainer(model, background, target="variance", value_function="marginal")
         explanation = pkex.Explainer(model, background, target="variance")(new)
         np.testing.assert_allclose(total(explanation), own_variance(model)(new), atol=1e-14)
+
+
+def test_rounding_errors_are_bounded_at_background_rows(monkeypatch):
+    angles = np.linspace(0.0, 2.0 * np.pi, 12, endpoint=False)
+    ring = np.column_stack([np.cos(angles), np.sin(angles)])
+    model = GaussianProcessRegressor(RBF(1.5), alpha=0.01, optimizer=None).fit(ring, angles)
+    # Between the bound in the ring's center, which is near all rows, and that on the ring.
+    monkeypatch.setattr(pairs, "_LARGEST_ROUNDING", 1.95e-13)
+    options = {"target": "variance", "value_function": "marginal"}
+    assert pkex.Explainer(model, ring, **options)
+    with pytest.raises(pkex.UnsupportedModelError, match=r"errors would be 2e-13 of the prior"):
+        pkex.Explainer(model, [[0.0, 0.0]], **options)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
+@pytest.mark.parametrize("game", ["neutral", "marginal"])
+def test_errors_are_relative_to_the_prior_variance(game, scale):
+    rows = np.random.default_rng(0).normal(size=(30, 17))
+    values = []
+    for unit in (1.0, scale):
+        model = GaussianProcessRegressor(
+            ConstantKernel(unit) * RBF(5.0), alpha=0.1 * unit, optimizer=None
+        ).fit(rows, rows[:, 0])
+        explainer = pkex.Explainer(model, target="variance", value_function=game)
+        values.append(explainer.shap_values(rows[:2] + 0.5) / unit)
+    np.testing.assert_allclose(values[1], values[0], rtol=0, atol=1e-12)
 
 
 def test_values_that_do_not_add_up_to_the_variance_are_refused_with_both(monkeypatch):
@@ -421,11 +459,24 @@ def test_interventional_variances_of_more_features_equal_brute_force():
     assert_explained(explainer, output, rows[5:6] + 0.3, rows[:3], 1e-9)
 
 
+@pytest.mark.parametrize("kind", ["dot products", "nearly dependent rows"])
+def test_all_coalitions_are_evaluated_if_sums_over_fewer_pairs_are_not_exact(kind):
+    rows = np.random.default_rng(0).normal(size=(20, 10))
+    kernel, alpha = DotProduct(), 0.1
+    if kind == "nearly dependent rows":
+        rows, kernel, alpha = np.linspace(0.0, 1.0, 20)[:, None] * rows[0], RBF(3.0), 1e-10
+    model = GaussianProcessRegressor(kernel, alpha=alpha, optimizer=None).fit(rows, rows[:, 0])
+    background, row = rows[:2] + 0.1, rows[9] - 0.2
+    reference, _ = interventional(own_variance(model), row, background)
+    found = pkex.Explainer(model, background, target="variance").shap_values(row[None])
+    np.testing.assert_allclose(found[0], reference.values, rtol=0, atol=1e-9)
+
+
 @pytest.mark.parametrize("game", ["interventional", "neutral"])
 @pytest.mark.parametrize("groups", [None, {"two": [0, 3]}], ids=["columns", "groups"])
 def test_coalition_by_coalition_and_pair_by_pair_are_the_same(monkeypatch, game, groups):
     model = fitted(KERNELS["sum"], alpha=1e-3)
-    options = {"target": "variance", "value_function": game, "groups": groups}
+    options = {"target": "predictive_variance", "value_function": game, "groups": groups}
     if game == "interventional":
         options["background"] = BACKGROUND
     by_coalitions = pkex.Explainer(model, **options)
@@ -438,7 +489,9 @@ def test_coalition_by_coalition_and_pair_by_pair_are_the_same(monkeypatch, game,
             monkeypatch.setattr(variance, "MOST_PLAYERS", most)
             ways.append(explainer.interactions(ROWS, index=index, order=3))
         np.testing.assert_allclose(ways[0].values, ways[1].values, rtol=0, atol=1e-11)
-        np.testing.assert_allclose(ways[0].base_values, ways[1].base_values, rtol=0, atol=1e-11)
+        for base in ("base_values", "empty_values"):
+            found, expected = (getattr(way, base) for way in ways)
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11)
 
 
 @pytest.mark.parametrize("game", ["interventional", "neutral"])
@@ -469,6 +522,23 @@ def test_too_many_pairs_and_background_rows_are_refused_with_their_number(monkey
     monkeypatch.setattr(pairs, "_MOST_GAMES", 60 * 61 // 2)
     with pytest.raises(pkex.UnsupportedModelError, match=r"times 4 nodes for the means over"):
         pkex.Explainer(model, BACKGROUND, **options)
+
+
+def test_means_that_are_not_of_gaussians_of_single_columns_count_all_rows(monkeypatch):
+    model, message = fitted(KERNELS["the usual"]), "times 5 background rows"
+    process = GaussianProcessRegressor(Matern(nu=2.5), alpha=0.1, optimizer=None)
+    of_one_column = process.fit(X[:, 2:3], Y)
+    monkeypatch.setattr(pairs, "_NODES", 4)
+    monkeypatch.setattr(pairs, "_MOST_GAMES", 60 * 61 // 2 * 4)
+    monkeypatch.setattr(variance, "MOST_PLAYERS", 0)
+    options = {"target": "variance", "value_function": "marginal"}
+    assert pkex.Explainer(model, BACKGROUND, **options)
+    with pytest.raises(pkex.UnsupportedModelError, match=message):
+        pkex.Explainer(model, BACKGROUND, groups={"two": [0, 3]}, **options)
+    with pytest.raises(pkex.UnsupportedModelError, match=message):
+        pkex.Explainer(of_one_column, BACKGROUND[:, 2:3], **options)
+    with pytest.raises(pkex.UnsupportedModelError, match=message):
+        pkex.Explainer(model, BACKGROUND, target="variance")
 
 
 @pytest.mark.parametrize("kernel", ["matern", "the usual"])

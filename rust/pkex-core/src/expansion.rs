@@ -268,7 +268,7 @@ impl Expansion {
         rows: Matrix<'_>,
         value_function: ValueFunction<'_>,
         settings: &Settings,
-        computation: impl Computation,
+        mut computation: impl Computation,
     ) -> Result<Vec<f64>, Error> {
         let expansion = evaluations.expansion;
         match value_function {
@@ -277,7 +277,8 @@ impl Expansion {
                 computation.of(&Games { evaluations, rows, absent }, settings)
             }
             ValueFunction::Marginal(background) => {
-                let absent = MarginalProducts::new(&evaluations, background)?;
+                let absent =
+                    MarginalProducts::new(&evaluations, background, computation.monitor())?;
                 computation.of(&Games { evaluations, rows, absent }, settings)
             }
             ValueFunction::MarginalOfPoints if expansion.count > 0 => {
@@ -285,7 +286,8 @@ impl Expansion {
                 let weights = Memory::default().filled(shape[0], 1.0 / shape[0] as f64, INPUT)?;
                 let rows_of_points = Matrix::of_shape(&points, shape);
                 let background = Background { rows: rows_of_points, weights: &weights };
-                let absent = MarginalProducts::new(&evaluations, background)?;
+                let absent =
+                    MarginalProducts::new(&evaluations, background, computation.monitor())?;
                 computation.of(&Games { evaluations, rows, absent }, settings)
             }
             // Without points there are no evaluations, and no means.

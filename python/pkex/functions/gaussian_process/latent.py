@@ -276,7 +276,7 @@ class LatentVariance:
         for done, (tile, some) in enumerate(places, start=1):
             if some.start == 0:
                 mixings = [term.mixing(row, rows[tile], self.points) for term in self.terms]
-            cross = reduce(np.add, [mixing(members[some]) for mixing in mixings])
+            cross = reduce(np.add, (mixing(members[some]) for mixing in mixings))
             prior: float | Float = self.prior
             if has_series(self.terms):
                 prior = self.priors(mixed_rows(row, rows[tile], members[some]))

@@ -213,10 +213,13 @@ def _check_size(
         return
     of_rows = f" times {n_rows} {kind}" if n_rows > 1 else ""
     raise UnsupportedModelError(
-        f"the variance is a sum over pairs of {n_points} points times {n_terms} products of the "
-        f"kernel{of_rows}: {games:.1e} games for each row; pkex supports up to {_MOST_POINTS} "
-        f"points, {_MOST_GAMES:.0e} games and {_MOST_TERMS} products. Pass a "
-        f"background: the interventional value function needs no pairs for up to {MOST_PLAYERS} "
-        "features. Or fit the model on fewer rows, or with a kernel that is a product over "
-        "features, such as RBF"
+        joined(
+            f"the variance is a sum over pairs of {n_points} points times {n_terms} products of "
+            f"the kernel{of_rows}: {games:.1e} games for each row; pkex supports up to "
+            f"{_MOST_POINTS} points, {_MOST_GAMES:.0e} games and {_MOST_TERMS} products. Pass a "
+            "background, for ",
+            Option("value_function", "interventional"),
+            f", which needs no pairs for up to {MOST_PLAYERS} features. Or fit the model on fewer "
+            "rows, or with a kernel that is a product over features, such as RBF",
+        )
     )

@@ -11,6 +11,26 @@ pub struct Background<'a> {
     pub weights: &'a [f64],
 }
 
+/// The columns of a background whose entries are all equal, with this entry.
+#[derive(Debug)]
+pub(crate) struct ConstantColumns(Vec<Option<f64>>);
+
+impl ConstantColumns {
+    pub fn of(background: Background<'_>) -> Self {
+        let z = background.rows;
+        let only_entry = |column: usize| {
+            let first = z.row(0)[column];
+            (1..z.rows()).all(|row| z.row(row)[column] - first == 0.0).then_some(first)
+        };
+        Self((0..z.columns()).map(only_entry).collect())
+    }
+
+    /// Whether the background contains only the row's entries in some columns.
+    pub fn are_of(&self, x: &[f64], mut columns: impl Iterator<Item = usize>) -> bool {
+        columns.all(|column| self.0[column] == Some(x[column]))
+    }
+}
+
 /// The values of absent features.
 #[derive(Clone, Copy, Debug)]
 pub enum ValueFunction<'a> {

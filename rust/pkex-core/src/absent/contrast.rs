@@ -1,6 +1,8 @@
 //! Differences a − b without cancellation, computed if subtraction loses too many digits.
 
 use crate::absent::background::Background;
+use crate::kernel::joint::Compared;
+use crate::quadrature::sample_rule::Node;
 use crate::settings::Context;
 use crate::simd::lanes::{LANES, Lanes, each_lane};
 use crate::simd::sum::{Accumulator, AddWeighted};
@@ -25,22 +27,56 @@ pub(crate) trait Contrast {
     );
 }
 
-/// [`Contrast::loss`] of contrasts that are computed from all background rows.
+/// [`Contrast::loss`] of contrasts that are computed from a sample.
 pub(crate) const LOSS_OF_MEANS: f64 = 1.0 / 65_536.0;
 
-/// The mean of contrasts over background rows, in the lanes that are `wanted`. `contrast` takes a
-/// lane and the number of the first of sixteen background rows.
+/// The sample over which factors are averaged: background rows, or the nodes of a column's rule.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Sample<'a> {
+    Rows(Background<'a>),
+    Nodes(&'a [Node]),
+}
+
+impl<'a> Sample<'a> {
+    /// The number of rows or nodes.
+    pub fn size(self) -> usize {
+        match self {
+            Self::Rows(background) => background.weights.len(),
+            Self::Nodes(nodes) => nodes.len(),
+        }
+    }
+
+    /// The weights of sixteen rows or nodes from number `first` on, 0 after the last.
+    pub fn weights(self, first: usize) -> Lanes {
+        let weight = |number: usize| match self {
+            Self::Rows(background) => background.weights.get(number).copied(),
+            Self::Nodes(nodes) => nodes.get(number).map(|node| node.weight),
+        };
+        Lanes(each_lane(|lane| weight(first + lane).unwrap_or(0.0)))
+    }
+
+    /// The row x and sixteen rows or nodes from number `first` on, with the point in a lane.
+    pub fn compared(self, x: &'a [f64], first: usize, point: (&'a [Lanes], usize)) -> Compared<'a> {
+        match self {
+            Self::Rows(background) => Compared::Rows { x, z: (background.rows, first), point },
+            Self::Nodes(nodes) => Compared::Nodes { x, z: (nodes, first), point },
+        }
+    }
+}
+
+/// The mean of contrasts over a sample, in the lanes that are `wanted`. `contrast` takes a lane and
+/// the number of the first of sixteen rows or nodes.
 pub(crate) fn mean_contrast(
     wanted: &[bool; LANES],
-    background: Background<'_>,
+    sample: Sample<'_>,
     context: Context<'_>,
     contrast: impl Fn(usize, usize) -> [Lanes; 2],
 ) -> Lanes {
     let mut means = Lanes::ZERO;
     for lane in (0..LANES).filter(|&lane| wanted[lane]) {
         let mut sums = [Accumulator::ZERO];
-        for first in (0..background.weights.len()).step_by(LANES) {
-            let weights = in_lanes(background.weights, first);
+        for first in (0..sample.size()).step_by(LANES) {
+            let weights = sample.weights(first);
             for value in contrast(lane, first) {
                 context.run(AddWeighted { weights, values: &[value], sums: &mut sums });
             }
@@ -48,9 +84,4 @@ pub(crate) fn mean_contrast(
         means.0[lane] = sums[0].total().value();
     }
     means
-}
-
-/// The weights of sixteen background rows, 0 after the last.
-pub(crate) fn in_lanes(weights: &[f64], first: usize) -> Lanes {
-    Lanes(each_lane(|lane| weights.get(first + lane).copied().unwrap_or(0.0)))
 }

@@ -6,9 +6,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::absent::against::{TermFactors, fill_against, fill_block_against};
-use crate::absent::background::Background;
+use crate::absent::background::{Background, ConstantColumns};
 use crate::absent::background_means::{BackgroundMeans, MeanSums};
-use crate::absent::contrast::{Contrast, LOSS_OF_MEANS, in_lanes, mean_contrast};
+use crate::absent::contrast::{Contrast, LOSS_OF_MEANS, Sample, mean_contrast};
 use crate::absent::factors::AbsentFactors;
 use crate::absent::games::{Absent, Alternatives};
 use crate::error::Error;
@@ -29,20 +29,13 @@ use crate::simd::sum::{Accumulator, AddWeighted};
 pub(crate) struct Marginal<'a> {
     background: Background<'a>,
     means: Option<Arc<BackgroundMeans>>,
-    /// For each column, its only entry in the background, if all are equal.
-    only_entry: Vec<Option<f64>>,
+    constant: ConstantColumns,
 }
 
 impl<'a> Marginal<'a> {
     /// Absent factors over a background, with its means if they are kept.
     pub fn new(background: Background<'a>, means: Option<Arc<BackgroundMeans>>) -> Self {
-        let z = background.rows;
-        let only_entry = |column: usize| {
-            let first = z.row(0)[column];
-            (1..z.rows()).all(|row| z.row(row)[column] - first == 0.0).then_some(first)
-        };
-        let only_entry = (0..z.columns()).map(only_entry).collect();
-        Self { background, means, only_entry }
+        Self { background, means, constant: ConstantColumns::of(background) }
     }
 }
 
@@ -138,7 +131,7 @@ impl Contrast for FromMean<'_> {
             return Lanes::ZERO;
         }
         let term = self.term;
-        mean_contrast(wanted, self.absent.background, context, |lane, first| {
+        mean_contrast(wanted, self.sample(), context, |lane, first| {
             let compared = self.compared(lane, first);
             context.run(ContrastOfPlayer { term, player, compared })
         })
@@ -151,13 +144,13 @@ impl Contrast for FromMean<'_> {
         higher: &mut [Lanes],
         context: Context<'_>,
     ) {
-        let (term, weights) = (self.term, self.absent.background.weights);
+        let (term, sample) = (self.term, self.sample());
         let mut sums = vec![Accumulator::ZERO; term.orders()];
         let mut means = vec![Lanes::ZERO; term.orders()];
         for lane in (0..LANES).filter(|&lane| wanted[lane] && !self.is_only(player)) {
             sums.fill(Accumulator::ZERO);
-            for first in (0..weights.len()).step_by(LANES) {
-                let (compared, weights) = (self.compared(lane, first), in_lanes(weights, first));
+            for first in (0..sample.size()).step_by(LANES) {
+                let (compared, weights) = (self.compared(lane, first), sample.weights(first));
                 context.run(ContrastOfSeries { term, player, compared, higher: &mut *higher });
                 context.run(AddWeighted { weights, values: higher, sums: &mut sums });
             }
@@ -172,13 +165,15 @@ impl Contrast for FromMean<'_> {
 impl FromMean<'_> {
     /// Whether the background contains only the row's entries in all columns of a player.
     fn is_only(&self, player: usize) -> bool {
-        let is_only = |column: usize| self.absent.only_entry[column] == Some(self.x[column]);
-        self.term.columns_of(player).all(is_only)
+        self.absent.constant.are_of(self.x, self.term.columns_of(player))
+    }
+
+    fn sample(&self) -> Sample<'_> {
+        Sample::Rows(self.absent.background)
     }
 
     /// The row and the background rows from number `first` on, with a single point.
     fn compared(&self, lane: usize, first: usize) -> Compared<'_> {
-        let z = (self.absent.background.rows, first);
-        Compared::Rows { x: self.x, z, point: (self.points, lane) }
+        self.sample().compared(self.x, first, (self.points, lane))
     }
 }

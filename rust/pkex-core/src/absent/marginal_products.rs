@@ -7,8 +7,8 @@
 use std::ops::Range;
 
 use crate::absent::against::fill_block_against;
-use crate::absent::background::Background;
-use crate::absent::contrast::{Contrast, LOSS_OF_MEANS, mean_contrast};
+use crate::absent::background::{Background, ConstantColumns};
+use crate::absent::contrast::{Contrast, LOSS_OF_MEANS, Sample, mean_contrast};
 use crate::absent::factors::AbsentFactors;
 use crate::absent::games::{Absent, Alternatives};
 use crate::absent::node_means::NodeMeans;
@@ -20,12 +20,12 @@ use crate::evaluations::packed::RowPlace;
 use crate::evaluations::products::{MultiplyContrasts, MultiplyPresent, ProductBlock, Products};
 use crate::game::block::{Block, FactorCount};
 use crate::game::spread::Spread;
-use crate::kernel::joint::Compared;
-use crate::kernel::term::ContrastOfPlayer;
+use crate::kernel::term::{ContrastOfPlayer, PackedTerm};
 use crate::memory::Memory;
 use crate::settings::Context;
 use crate::simd::lanes::{LANES, Lanes, map_lanes, zip_lanes};
 use crate::simd::sum::Accumulator;
+use crate::threads::Monitor;
 use crate::walk::triangle::EvaluationPlace;
 
 /// The values of background rows, each feature drawn independently.
@@ -33,13 +33,24 @@ pub(crate) struct MarginalProducts<'a> {
     background: Background<'a>,
     /// Rules for its columns, if they suffice.
     rules: Option<SampleRules>,
+    constant: ConstantColumns,
 }
 
 impl<'a> MarginalProducts<'a> {
     /// Absent factors over a background.
-    pub fn new(products: &Products<'_>, background: Background<'a>) -> Result<Self, Error> {
-        let rules = SampleRules::new((products.expansion, products.form), background)?;
-        Ok(Self { background, rules })
+    pub fn new(
+        products: &Products<'_>,
+        background: Background<'a>,
+        monitor: Monitor<'_>,
+    ) -> Result<Self, Error> {
+        let rules = SampleRules::new((products.expansion, products.form), background, monitor)?;
+        Ok(Self { background, rules, constant: ConstantColumns::of(background) })
+    }
+
+    /// The sample over which the factors of two terms at a player's places are averaged.
+    fn sample(&self, terms: [&PackedTerm; 2], places: [Option<usize>; 2]) -> Sample<'_> {
+        let nodes = self.rules.as_ref().and_then(|rules| rules.nodes_of(terms, places));
+        nodes.map_or(Sample::Rows(self.background), Sample::Nodes)
     }
 }
 
@@ -113,15 +124,14 @@ impl<'a> Absent<Products<'a>> for MarginalProducts<'_> {
         let of = products.of_block(at.block);
         let singles = products.singles(at, factors, context);
         context.run(MultiplyPresent { singles, of, block: present });
-        let contrast =
-            FromMeanProduct { background: self.background, products, x: at.x, of, singles };
+        let contrast = FromMeanProduct { absent: self, products, x: at.x, of, singles };
         fill_block_against(present, &means[at.index - *first], block, &contrast, context)
     }
 }
 
-/// The contrast that is the mean of k(x, p) k(x, q) − k(z, p) k(z, q) over background rows z.
+/// The contrast that is the mean of k(x, p) k(x, q) − k(z, p) k(z, q) over a sample of z.
 struct FromMeanProduct<'a> {
-    background: Background<'a>,
+    absent: &'a MarginalProducts<'a>,
     products: &'a Products<'a>,
     x: &'a [f64],
     of: ProductBlock<'a>,
@@ -136,11 +146,17 @@ impl Contrast for FromMeanProduct<'_> {
 
     fn of_player(&self, player: usize, wanted: &[bool; LANES], context: Context<'_>) -> Lanes {
         let ProductBlock { partners, union } = self.of;
-        let places = union.places[player];
-        mean_contrast(wanted, self.background, context, |lane, first| {
+        let (places, blocks) = (union.places[player], [partners.one.block, partners.others]);
+        let terms = blocks.map(|block| self.products.expansion.term_and_points(block).0);
+        let columns = |i: usize| places[i].into_iter().flat_map(move |at| terms[i].columns_of(at));
+        if self.absent.constant.are_of(self.x, columns(0).chain(columns(1))) {
+            return Lanes::ZERO;
+        }
+        let sample = self.absent.sample(terms, places);
+        mean_contrast(wanted, sample, context, |lane, first| {
             let place = EvaluationPlace { block: partners.others, lane };
-            let one = self.single(0, partners.one, places[0], first, context);
-            let others = self.single(1, place, places[1], first, context);
+            let one = self.single(0, partners.one, places[0], (sample, first), context);
+            let others = self.single(1, place, places[1], (sample, first), context);
             [context.run(MultiplyContrasts([one, others])), Lanes::ZERO]
         })
     }
@@ -152,19 +168,18 @@ impl Contrast for FromMeanProduct<'_> {
 
 impl FromMeanProduct<'_> {
     /// k(x, p), k(z, p) and k(x, p) − k(z, p) of a player at its place in one of the evaluations,
-    /// for background rows z from number `first`.
+    /// for z from number `first` of a sample.
     fn single(
         &self,
         which: usize,
         EvaluationPlace { block, lane }: EvaluationPlace,
         place: Option<usize>,
-        first: usize,
+        (sample, first): (Sample<'_>, usize),
         context: Context<'_>,
     ) -> [Lanes; 3] {
         let Some(player) = place else { return [Lanes::ONE, Lanes::ONE, Lanes::ZERO] };
         let (term, points) = self.products.expansion.term_and_points(block);
-        let z = (self.background.rows, first);
-        let compared = Compared::Rows { x: self.x, z, point: (points, lane) };
+        let compared = sample.compared(self.x, first, (points, lane));
         let [high, low] = context.run(ContrastOfPlayer { term, player, compared });
         let difference = Lanes(zip_lanes(&high.0, &low.0, |high, low| high + low));
         let present = self.singles[which].present[player].0[lane];

@@ -2,8 +2,10 @@
 //!
 //! `background`: value functions; `factors`: absent factors of a block; `contrast`: a − b without
 //! cancellation; `against`: blocks of present and absent factors; `point_means`, `gaussian_means`,
-//! `background_means` and `product_means`: mean factors; `games`: the games of rows; `neutral`, `interventional` and
-//! `marginal`: their absent factors; `squares`: those of squares.
+//! `background_means` and `product_means`: mean factors; `sample_rules`: Gauss rules of columns;
+//! `node_means`: mean factors over their nodes; `games`: the games of rows; `neutral`,
+//! `interventional`, `marginal` and `marginal_products`: their absent factors; `squares`: those of
+//! squares.
 
 pub(crate) mod against;
 pub(crate) mod background;

@@ -4,7 +4,7 @@
 //! A product of two Gaussians is one of rate c = √(a² + b²), times a number up to 1. On the ellipse
 //! around an interval of width 2 T/c with the semiaxes (ρ ± 1/ρ) T/(2c), it is at most
 //! M = exp(T² (ρ − 1/ρ)²/4). So a polynomial of degree 2m − 1 is within 2 M ρ^(1−2m)/(ρ − 1) of it on
-//! the interval (Trefethen 2019, theorem 8.2). A rule of m nodes has that polynomial's mean, hence an
+//! the interval (Trefethen 2013, theorem 8.2). A rule of m nodes has that polynomial's mean, hence an
 //! error of at most twice this.
 
 use crate::absent::background::Background;
@@ -14,6 +14,7 @@ use crate::evaluations::quadratic_form::QuadraticForm;
 use crate::kernel::term::PackedTerm;
 use crate::memory::{INPUT, Memory};
 use crate::quadrature::sample_rule::{Node, add_gauss_rule, distinct};
+use crate::threads::Monitor;
 
 /// The nodes of an interval for T up to ½, 1, 2 and 4: the error bound is below 10⁻¹⁷. For larger T,
 /// the column is cut into intervals with T = 4.
@@ -27,7 +28,6 @@ pub(crate) struct SampleRules {
 }
 
 /// The rules of a column by level: level l is for T up to 2^(l−1), empty if it is not needed.
-#[derive(Default)]
 struct ColumnRules {
     radius: f64,
     levels: Vec<Vec<Node>>,
@@ -39,6 +39,7 @@ impl SampleRules {
     pub fn new(
         (expansion, form): (&PackedExpansion, &QuadraticForm),
         background: Background<'_>,
+        monitor: Monitor<'_>,
     ) -> Result<Option<Self>, Error> {
         let terms = &expansion.kernel.terms;
         let is_gaussian = |term: &PackedTerm| term.gaussians.len() == term.players.len();
@@ -47,7 +48,7 @@ impl SampleRules {
             return Ok(None);
         }
         let mut needed = vec![[false; MOST_LEVELS]; expansion.columns()];
-        let mut rules = Self::of_columns(background)?;
+        let mut rules = Self::of_columns(background);
         for [first, second] in form.pairs_of_terms() {
             let union = form.union_of([first, second]);
             for player in 0..union.players.len() {
@@ -59,21 +60,28 @@ impl SampleRules {
             }
         }
         for (column, needed) in needed.iter().enumerate() {
+            // Nothing of the computation that needs the rules is done yet.
+            if monitor(0, 1).is_break() {
+                return Err(Error::Interrupted);
+            }
             rules.columns[column].fill(entries(background, column)?, needed)?;
         }
         Ok(Some(rules))
     }
 
     /// The columns' ranges, without rules.
-    fn of_columns(background: Background<'_>) -> Result<Self, Error> {
-        let mut columns = Vec::new();
-        for column in 0..background.rows.columns() {
-            let entries = entries(background, column)?;
-            let ends = entries.first().zip(entries.last());
-            let radius = ends.map_or(0.0, |(first, last)| last.center / 2.0 - first.center / 2.0);
-            columns.push(ColumnRules { radius, levels: Vec::new() });
-        }
-        Ok(Self { columns })
+    fn of_columns(background: Background<'_>) -> Self {
+        let Background { rows, weights } = background;
+        let column_rules = |column: usize| {
+            let numbers = (0..rows.rows()).filter(|&row| weights[row] != 0.0);
+            let (low, high) = numbers
+                .map(|row| rows.row(row)[column])
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), number| {
+                    (low.min(number), high.max(number))
+                });
+            ColumnRules { radius: high / 2.0 - low / 2.0, levels: Vec::new() }
+        };
+        Self { columns: (0..rows.columns()).map(column_rules).collect() }
     }
 
     /// The level of the rule for a product.
@@ -94,6 +102,11 @@ impl SampleRules {
         &self.columns[column].levels[level]
     }
 
+    /// The nodes for the factors of two terms at a player's places among theirs.
+    pub fn nodes_of(&self, terms: [&PackedTerm; 2], places: [Option<usize>; 2]) -> Option<&[Node]> {
+        Gaussians::of(terms, places).map(|of| self.nodes(of.column, self.level(of)))
+    }
+
     /// The largest number of nodes of a rule.
     pub fn most_nodes(&self) -> usize {
         self.columns.iter().flat_map(|column| &column.levels).map(Vec::len).max().unwrap_or(0)
@@ -101,25 +114,24 @@ impl SampleRules {
 }
 
 impl ColumnRules {
-    /// Computes the needed rules, from the finest.
+    /// Computes the needed rules, each from the next finer one, which has the same means of products
+    /// of lower levels.
     fn fill(&mut self, entries: Vec<Node>, needed: &[bool; MOST_LEVELS]) -> Result<(), Error> {
         self.levels.resize_with(MOST_LEVELS, Vec::new);
-        // A rule on a whole column has the sums of polynomials from which coarser rules are found.
         let mut sample = entries;
         for level in (0..MOST_LEVELS).rev().filter(|&level| needed[level]) {
             let (mut rule, mut rest) = (Vec::new(), &sample[..]);
             let halvings = level.saturating_sub(NODES.len() - 1);
             let width = 2.0 * self.radius / libm::exp2(halvings as f64);
             while let Some(first) = rest.first() {
-                let is_near = |entry: &Node| halvings == 0 || entry.center - first.center <= width;
+                let distance = |entry: &Node| entry.from(first.center) - first.offset;
+                let is_near = |entry: &Node| halvings == 0 || distance(entry) <= width;
                 let own = if level == MOST_LEVELS - 1 { 1 } else { rest.partition_point(is_near) };
                 let (near, others) = rest.split_at(own.max(1));
                 add_gauss_rule(near, NODES[level.min(NODES.len() - 1)], &mut rule)?;
                 rest = others;
             }
-            if halvings == 0 {
-                sample.clone_from(&rule);
-            }
+            sample.clone_from(&rule);
             self.levels[level] = rule;
         }
         Ok(())

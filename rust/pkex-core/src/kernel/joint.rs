@@ -10,6 +10,7 @@
 //! and of a and b is used, so that the error is small compared with the products.
 
 use crate::matrix::Matrix;
+use crate::quadrature::sample_rule::Node;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::double::Double;
 use crate::simd::exp::{NEAR, exp_and_expm1, reduced_tail};
@@ -23,13 +24,16 @@ pub(crate) struct Entries<const W: usize> {
     pub y: [f64; W],
 }
 
-/// The rows that are compared: x and z with a block of points, or x and sixteen z with one point.
+/// The rows that are compared: x and z with a block of points, or x and sixteen rows or nodes z with
+/// one point.
 #[derive(Clone, Copy)]
 pub(crate) enum Compared<'a> {
     /// A block of points, column by column.
     Points { x: &'a [f64], z: &'a [f64], points: &'a [Lanes] },
     /// The rows from number `first` on, repeating the last one, and the point in a lane.
     Rows { x: &'a [f64], z: (Matrix<'a>, usize), point: (&'a [Lanes], usize) },
+    /// The same for nodes of a single column.
+    Nodes { x: &'a [f64], z: (&'a [Node], usize), point: (&'a [Lanes], usize) },
 }
 
 impl Compared<'_> {
@@ -43,6 +47,14 @@ impl Compared<'_> {
             Self::Rows { x, z: (rows, first), point: (points, lane) } => {
                 let z = |i: usize| rows.row((first + part * W + i).min(rows.rows() - 1))[column];
                 Entries { x: [x[column]; W], z: each_lane(z), y: [points[column].0[lane]; W] }
+            }
+            Self::Nodes { x, z: (nodes, first), point: (points, lane) } => {
+                let node = |i: usize| &nodes[(first + part * W + i).min(nodes.len() - 1)];
+                // Distances from the centers, so that offsets keep their digits.
+                let from_center = |entry: f64| each_lane(|i| entry - node(i).center);
+                let y = points[column].0[lane];
+                let z = each_lane(|i| node(i).offset);
+                Entries { x: from_center(x[column]), z, y: from_center(y) }
             }
         }
     }

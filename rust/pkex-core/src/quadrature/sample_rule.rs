@@ -19,7 +19,7 @@ pub(crate) struct Node {
 
 impl Node {
     /// The distance from a number, without the rounding error of the sum.
-    fn from(&self, origin: f64) -> f64 {
+    pub fn from(&self, origin: f64) -> f64 {
         (self.center - origin) + self.offset
     }
 }
@@ -200,7 +200,8 @@ mod tests {
     fn rules_have_the_sums_of_polynomials_of_their_sample() {
         let even = sample((0..500).map(|i| f64::from(i) / 250.0 - 1.0));
         let shifted = sample((0..500).map(|i| 1e9 + f64::from(i) / 1024.0));
-        let skewed = sample((0..300).map(|i| (f64::from(i) / 30.0).exp()));
+        // Its vectors lose orthogonality fast.
+        let skewed = sample((0..300).map(|i| (f64::from(i) / 5.0).exp()));
         let clusters = sample((0..200).map(|i| f64::from(i % 5) + 1e-9 * f64::from(i)));
         for sample in [even, shifted, skewed, clusters] {
             let origin = sample[0].center;

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use pkex_core::{
-    Expansion, Factor, Family, Matrix, Method, Players, Settings, Term, ValueFunction,
+    Error, Expansion, Factor, Family, Matrix, Method, Players, Settings, Term, ValueFunction,
 };
 
 use crate::case::{COLUMNS, Case, Kind};
@@ -11,14 +11,14 @@ use crate::case::{COLUMNS, Case, Kind};
 const PLAYERS: usize = COLUMNS;
 const KINDS: [Kind; 3] = [Kind::Neutral, Kind::Interventional, Kind::Marginal];
 
-/// Terms that do not compare the same columns.
+/// Terms that do not compare the same columns, the second with shorter scales.
 fn terms(scale: f64) -> Vec<Term> {
-    let factor = |column| Factor { family: Family::Rbf, column, parameter: scale };
-    let of = |coefficient, columns: &[usize]| {
-        let factors = columns.iter().map(|&column| factor(column)).collect();
+    let of = |coefficient, columns: &[usize], parameter| {
+        let factor = |&column| Factor { family: Family::Rbf, column, parameter };
+        let factors = columns.iter().map(factor).collect();
         Term { coefficient, factors, series: None }
     };
-    vec![of(1.5, &[0, 1, 2, 3, 4]), of(-0.7, &[1, 3]), of(0.2, &[])]
+    vec![of(1.5, &[0, 1, 2, 3, 4], scale), of(-0.7, &[1, 3], scale / 3.0), of(0.2, &[], scale)]
 }
 
 fn weights(points: usize) -> Vec<f64> {
@@ -95,20 +95,29 @@ fn values_of_quadratic_forms_equal_brute_force() {
             // Means over many rows are sums over nodes, of one interval or several.
             .chain([(3, 150, 3.0), (2, 150, 1.0), (3, 150, 0.25), (3, 400, 0.1), (2, 71, 1e-3)])
     {
-        let (case, terms) = (Case::new(points, background, 2, scale), terms(scale));
-        for kind in KINDS {
-            let values = explain(&case, &terms, case.game(kind), &Settings::default());
-            for (row, values) in case.rows.chunks(COLUMNS).zip(values.chunks(PLAYERS)) {
-                let coalition_value =
-                    |coalition| coalition_value(&case, &terms, row, coalition, kind);
-                let coalition_values: Vec<f64> = (0..1 << PLAYERS).map(coalition_value).collect();
-                let size = coalition_values
-                    .iter()
-                    .fold(1.0_f64, |size, coalition_value| size.max(coalition_value.abs()));
-                for (player, value) in values.iter().enumerate() {
-                    let error = (value - brute_force(&coalition_values, player)).abs();
-                    assert!(error < 1e-13 * size, "{kind:?}, scale {scale}: {error}");
-                }
+        let (mut case, terms) = (Case::new(points, background, 2, scale), terms(scale));
+        assert_equals_brute_force(&case, &terms);
+        // Rules have positive weights only, so negative ones take all rows.
+        for sign in [1.0, -1.0] {
+            let shares = (0..background).map(|i| [1.5, 0.0, sign * 0.7, 1.0][i % 4]);
+            let total: f64 = shares.clone().sum();
+            case.shares = shares.map(|share| share / total).collect();
+            assert_equals_brute_force(&case, &terms);
+        }
+    }
+}
+
+fn assert_equals_brute_force(case: &Case, terms: &[Term]) {
+    for kind in KINDS {
+        let values = explain(case, terms, case.game(kind), &Settings::default());
+        for (row, values) in case.rows.chunks(COLUMNS).zip(values.chunks(PLAYERS)) {
+            let coalition_value = |coalition| coalition_value(case, terms, row, coalition, kind);
+            let coalition_values: Vec<f64> = (0..1 << PLAYERS).map(coalition_value).collect();
+            let sizes = coalition_values.iter().map(|value| value.abs());
+            let size = sizes.fold(1.0_f64, f64::max);
+            for (player, value) in values.iter().enumerate() {
+                let error = (value - brute_force(&coalition_values, player)).abs();
+                assert!(error < 1e-13 * size, "{kind:?}: {error}");
             }
         }
     }
@@ -154,6 +163,42 @@ fn rows_that_nearly_agree_with_the_background_keep_their_digits() {
 }
 
 #[test]
+fn rows_that_nearly_agree_with_many_background_rows_keep_their_digits() {
+    let (terms, count) = (terms(1.0), 150);
+    let values_at = |change: &dyn Fn(&mut Case)| {
+        let mut case = Case::new(3, count, 1, 1.0);
+        change(&mut case);
+        assert_equals_brute_force(&case, &terms);
+        explain(&case, &terms, case.game(Kind::Marginal), &Settings::default())[1]
+    };
+    // A single row has another entry than x.
+    let rare = |weight: f64| {
+        values_at(&|case| {
+            (1..count).for_each(|row| case.background[row * COLUMNS + 1] = case.rows[1]);
+            case.shares.fill((1.0 - weight) / (count - 1) as f64);
+            case.shares[0] = weight;
+        })
+    };
+    // All rows are near x, at numbers of few digits, which are not rounded.
+    let near = |scale: f64| {
+        values_at(&|case| {
+            let entry = |number: f64| 0.25 + scale * (1024.0 * number).round() / 1024.0;
+            case.rows[1] = entry(case.rows[1]);
+            for row in case.background.chunks_mut(COLUMNS) {
+                row[1] = entry(row[1]);
+            }
+        })
+    };
+    // Differences that are large enough for brute force.
+    near(2.0_f64.powi(-20));
+    let step = 2.0_f64.powi(-36);
+    for (value, half) in [(rare(step), rare(step / 2.0)), (near(step), near(step / 2.0))] {
+        // Linear up to the square of the step.
+        assert!((value - 2.0 * half).abs() < 1e-8 * value.abs(), "{value} {half}");
+    }
+}
+
+#[test]
 fn means_over_many_rows_keep_their_digits_under_a_large_offset() {
     let mut case = Case::new(20, 200, 2, 0.3);
     let terms = terms(0.3);
@@ -171,6 +216,20 @@ fn means_over_many_rows_keep_their_digits_under_a_large_offset() {
     for (value, shifted) in values[0].iter().zip(&values[1]) {
         assert!((value - shifted).abs() < 1e-14 * size, "{value} {shifted}");
     }
+}
+
+#[test]
+fn rules_of_columns_stop_when_the_monitor_says_so() {
+    let (case, mut calls) = (Case::new(3, 200, 1, 1.0), 0);
+    let form = quadratic(&case, &terms(1.0));
+    let stop_at_third = &mut |done, _| {
+        assert_eq!(done, 0);
+        calls += 1;
+        if calls == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let (game, settings) = (case.game(Kind::Marginal), Settings::default());
+    let outcome = form.explain(case.rows(), game, Method::Quadrature, &settings, stop_at_third);
+    assert_eq!(outcome, Err(Error::Interrupted));
 }
 
 #[test]
