@@ -513,7 +513,7 @@ def test_too_many_pairs_and_background_rows_are_refused_with_their_number(monkey
     monkeypatch.setattr(pairs, "_MOST_GAMES", 60 * 61 // 2 * 4)
     options = {"target": "variance", "value_function": "marginal"}
     assert pkex.Explainer(model, BACKGROUND[:4], **options)
-    message = r"60 points times 1 products .* times 5 background rows: 9\.2e\+03 games for each row"
+    message = r"60 points times 1 product .* times 5 background rows: 9\.2e\+03 games for each row"
     with pytest.raises(pkex.UnsupportedModelError, match=message):
         pkex.Explainer(model, BACKGROUND, **options)
     # Means of Gaussians do not take longer with more rows.

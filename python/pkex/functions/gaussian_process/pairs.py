@@ -22,6 +22,7 @@ from pkex.functions.gaussian_process.latent import LatentVariance
 from pkex.functions.packing import Packing
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import Game
+from pkex.inputs.wording import counted
 from pkex.kernels import Term
 from pkex.kernels.factors import PackedTerm, has_mixtures, has_series
 from pkex.typing import Float
@@ -214,10 +215,10 @@ def _check_size(
     of_rows = f" times {n_rows} {kind}" if n_rows > 1 else ""
     raise UnsupportedModelError(
         joined(
-            f"the variance is a sum over pairs of {n_points} points times {n_terms} products of "
-            f"the kernel{of_rows}: {games:.1e} games for each row; pkex supports up to "
-            f"{_MOST_POINTS} points, {_MOST_GAMES:.0e} games and {_MOST_TERMS} products. Pass a "
-            "background, for ",
+            f"the variance is a sum over pairs of {counted(n_points, 'point')} times "
+            f"{counted(n_terms, 'product')} of the kernel{of_rows}: {games:.1e} games for each "
+            f"row; pkex supports up to {_MOST_POINTS} points, {_MOST_GAMES:.0e} games and "
+            f"{_MOST_TERMS} products. Pass a background, for ",
             Option("value_function", "interventional"),
             f", which needs no pairs for up to {MOST_PLAYERS} features. Or fit the model on fewer "
             "rows, or with a kernel that is a product over features, such as RBF",
