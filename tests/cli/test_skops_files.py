@@ -152,7 +152,7 @@ def test_kernels_are_safe_as_instances_alone(explained, kind):
 
 
 @pytest.mark.parametrize("kind", sorted(set(MISUSED) - NEVER_LISTED - {"TypeNode"}))
-def test_dtypes_are_safe_of_arrays_alone(explained, kind):
+def test_dtypes_are_safe_from_arrays_only(explained, kind):
     misused = every_kind(
         "numpy.dtype",
         plain("float64"),
