@@ -73,7 +73,7 @@ def _name_in(node: dict[str, Any]) -> str:
 
 
 def _is_dtype_of_array(node: dict[str, Any]) -> bool:
-    """Return whether a node reads the dtype of an array, and of nothing else."""
+    """Return whether a node reads the dtype of an array."""
     array = node.get("content")
     return (
         (node.get("__loader__"), _name_in(node)) == ("DTypeNode", _DTYPE)
