@@ -64,7 +64,11 @@ def test_one_error_has_the_words_of_python_of_commands_and_of_other_libraries():
         (Option("categorical", ["a", "b"]), "categorical=['a', 'b']", "--categorical a,b"),
         (Option("n_landmarks", 300), "n_landmarks=300", "--landmarks 300"),
         (Option("leave_one_out", True), "leave_one_out=True", "--leave-one-out"),
-        (Option("exclude", "a", python="drop column 'a'"), "drop column 'a'", "--exclude a"),
+        (
+            Option("exclude", "a", python="drop column 'a'", verb="pass"),
+            "drop column 'a'",
+            "pass --exclude a",
+        ),
         (Option("groups", python="groups={...}"), "groups={...}", None),
     ],
 )

@@ -39,11 +39,14 @@ class Option:
     value : object, optional
     python : str, optional
         The words for Python; name=value by default.
+    verb : str, optional
+        The word before the option of a command, if those for Python begin with a verb.
     """
 
     name: str
     value: object = None
     python: str = ""
+    verb: str = ""
 
     def __str__(self) -> str:
         return self.python or f"{self.name}={self.value!r}"

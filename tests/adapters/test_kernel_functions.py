@@ -156,6 +156,7 @@ def test_a_machine_with_a_kernel_of_pkex_is_explained(machine, rows):
     explainer = pkex.Explainer(model, rows[:4])
     dense = rows.toarray() if sparse.issparse(rows) else rows
     assert_explained(explainer, output, dense[:2], dense[:4])
+    np.testing.assert_array_equal(explainer.shap_values(rows[:2]), explainer.shap_values(dense[:2]))
 
 
 def test_a_polynomial_function_of_broken_degree_is_refused():

@@ -125,7 +125,7 @@ def explained(run, files, tmp_path, monkeypatch):
         np.save(array, np.zeros(1))
         with zipfile.ZipFile("m.skops", "w") as archive:
             archive.writestr("array", array.getvalue())
-            archive.writestr("schema.json", json.dumps({**schema, "protocol": PROTOCOL}))
+            archive.writestr("schema.json", json.dumps({"protocol": PROTOCOL, **schema}))
         done = run("explain", "m.skops", files / "labelled.csv")
         assert not (tmp_path / MARKER).exists()
         assert (done.status, done.out, done.err.count("\n")) == (2, "", 1), done.err
@@ -152,7 +152,7 @@ def test_kernels_are_safe_as_instances_alone(explained, kind):
 
 
 @pytest.mark.parametrize("kind", sorted(set(MISUSED) - NEVER_LISTED - {"TypeNode"}))
-def test_dtypes_are_safe_of_arrays_alone(explained, kind):
+def test_dtypes_are_safe_from_arrays_only(explained, kind):
     misused = every_kind(
         "numpy.dtype",
         plain("float64"),
@@ -160,6 +160,16 @@ def test_dtypes_are_safe_of_arrays_alone(explained, kind):
         several("TupleNode", "builtins.tuple", plain("float64")),
     )
     assert "--trust numpy.dtype" in explained(misused[kind])
+
+
+@pytest.mark.parametrize("name", [KERNEL, "numpy.dtype"])
+def test_functions_of_old_files_are_not_safe(explained, name):
+    path, _, own = name.rpartition(".")
+    function = node("FunctionNode", "builtins.str", content={"module_path": path, "function": own})
+    # Loading a dictionary calls the types of its keys.
+    types = several("ListNode", "builtins.list", function)
+    called = node("DictNode", "builtins.dict", content={"float64": plain(1.0)}, key_types=types)
+    assert f"--trust {name}" in explained({**called, "protocol": 0})
 
 
 def test_a_kernel_has_no_safe_attributes(explained):

@@ -60,6 +60,15 @@ def test_an_exception_in_progress_reaches_the_caller(long_call):
         explainer(rows, progress=fail)
 
 
+def test_the_ends_of_parts_within_parts_are_reported_once():
+    reports = []
+    explainer = pkex.Explainer(SVR().fit(X, Y), X[:5], transform=np.tanh)
+    explainer(ROWS, progress=lambda done, total: reports.append(done / total))
+    assert len(reports) == len(ROWS)
+    assert reports == sorted(set(reports))
+    assert reports[-1] == 1.0
+
+
 def test_blocks_have_equal_parts_of_the_progress_whose_ends_are_reported():
     reports, blocks = [], []
     how = Computation(progress=lambda done, total: reports.append(done / total))

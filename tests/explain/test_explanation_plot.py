@@ -282,6 +282,7 @@ def test_numbers_at_bars_have_three_significant_digits_of_the_largest(values, sh
         (250_000.0, [12_345.0, 1.0], "base value 250000 + values = 262300"),
         (1000.0, [1e-9, 0.0], "base value 1000.000000 + values = 1000.000000"),
         (-0.5, [0.0, 0.0], "base value −0.500 + values = −0.500"),
+        (0.5, [5000.0, -4999.8], "base value 0.500 + values = 0.700"),
     ],
 )
 def test_an_offset_does_not_hide_how_much_the_values_add_up_to(base, values, title):

@@ -97,14 +97,14 @@ def interventional(output, x, background, weights=None, groups=None):
     return Reference(values, np.abs(games).max(axis=0) * np.ones_like(values)), games[0]
 
 
-def assert_explained(explainer, output, rows, background, tolerance=1e-10, **players):
+def assert_explained(explainer, output, rows, background, tolerance=1e-10, **options):
     """Interventional values and base values of rows equal brute force through a model's output.
 
-    Rows may be of a table; `players` are the weights and the groups of `interventional`.
+    Rows may be of a table; `options` are the weights and the groups of `interventional`.
     """
     for row, found in zip(np.asarray(rows), explainer(rows), strict=True):
         reference, base = interventional(
-            lambda some: np.asarray(output(some)), row, np.asarray(background), **players
+            lambda some: np.asarray(output(some)), row, np.asarray(background), **options
         )
         reference.assert_close(found.values, tolerance)
         # A base value is a mean of outputs, which has smaller errors than differences of them.

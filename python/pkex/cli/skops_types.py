@@ -38,7 +38,8 @@ def safe_types(file: IO[bytes], unknown: Iterable[str]) -> set[str]:
     """Return the types that are safe classes and have only plain instances in the file.
 
     Nodes of other kinds call a type or read its attributes. A class that such a node names is not
-    safe in this file. A dtype is safe if it is read from an array.
+    safe in this file, nor is one that the file names as a function. A dtype is safe if it is read
+    from an array.
 
     Parameters
     ----------
@@ -62,6 +63,8 @@ def safe_types(file: IO[bytes], unknown: Iterable[str]) -> set[str]:
             is_plain = node.get("__loader__") == _INSTANCE
             if not (_is_dtype_of_array(node) if name == _DTYPE else is_plain):
                 safe.discard(name)
+            # Functions in files of protocol 0, whose names are in their content.
+            safe.discard(f"{node.get('module_path')}.{node.get('function')}")
     return safe
 
 
@@ -70,7 +73,7 @@ def _name_in(node: dict[str, Any]) -> str:
 
 
 def _is_dtype_of_array(node: dict[str, Any]) -> bool:
-    """Return whether a node reads the dtype of an array, and of nothing else."""
+    """Return whether a node reads the dtype of an array."""
     array = node.get("content")
     return (
         (node.get("__loader__"), _name_in(node)) == ("DTypeNode", _DTYPE)

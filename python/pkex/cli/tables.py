@@ -171,7 +171,7 @@ class FileTable:
             if column not in named and counts_rows(self.frame[column]):
                 warn(
                     f"column {column!r} of {self.name} increases by 1 from row to row. If it "
-                    f"numbers the rows, --exclude {column}"
+                    f"numbers the rows, pass --exclude {column}"
                 )
 
     def _check(self, name: str, is_valid: Any, problem: str) -> None:

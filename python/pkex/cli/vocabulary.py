@@ -59,9 +59,11 @@ class CommandVocabulary(Vocabulary):
         """Return an option with its value; None if commands do not have it."""
         if option.name not in _OPTIONS:
             return None
-        if option.value is None or option.value is True:
-            return _spelled(option.name)
-        return f"{_spelled(option.name)} {_value(option.value)}"
+        words = [option.verb] if option.verb else []
+        words.append(_spelled(option.name))
+        if option.value is not None and option.value is not True:
+            words.append(_value(option.value))
+        return " ".join(words)
 
     def place(self, argument: str | None, row: int, column: int | str | None) -> str:
         """Return the line of the file, or the number of the row from 1, and the column's name."""

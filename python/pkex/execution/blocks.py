@@ -11,8 +11,8 @@ def blocks_of(length: int, size: int) -> list[slice]:
     length : int
         The number of items.
     size : int
-        The number of items of each block, at least 1 also for smaller numbers; the last block may
-        have fewer.
+        The number of items of each block, except that the last may have fewer. Numbers below 1
+        stand for 1.
 
     Examples
     --------

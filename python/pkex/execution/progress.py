@@ -133,12 +133,14 @@ def _bar(unit: str | None) -> Iterator[Report]:
 
 @contextmanager
 def _completed(report: Report) -> Iterator[Report]:
-    last = 0, 1
+    last = -1, 1
 
     def remember(done: int, total: int) -> None:
         nonlocal last
-        last = done, total
-        report(done, total)
+        # The last part of some work ends with the work, and both ends are reported.
+        if done * last[1] != last[0] * total:
+            last = done, total
+            report(done, total)
 
     yield remember
     done, total = last

@@ -62,7 +62,8 @@ def short_numbers(values: Float, changes: Float | None = None) -> list[str]:
     """Return numbers with the decimals of three significant digits of the largest.
 
     They have the minus sign of matplotlib's axes. Sums of `changes` have the decimals of the
-    largest change, and at most ten digits: an offset would hide the changes otherwise.
+    largest change if these are more, and at most ten digits: an offset would hide the changes
+    otherwise.
     """
     largest = float(np.abs(values).max(initial=0.0))
     if largest == 0.0:
@@ -71,7 +72,7 @@ def short_numbers(values: Float, changes: Float | None = None) -> list[str]:
     if not _TINY <= largest < (_HUGE if change == 0.0 else _LONG):
         texts = [f"{value:.2e}" for value in values]
     else:
-        decimals = 2 - math.floor(math.log10(change or largest))
+        decimals = 2 - math.floor(math.log10(min(change or largest, largest)))
         decimals = min(decimals, 9 - math.floor(math.log10(largest)))
         texts = [f"{round(float(value), decimals):z.{max(decimals, 0)}f}" for value in values]
     return [text.replace("-", "−") for text in texts]

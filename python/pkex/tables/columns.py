@@ -379,4 +379,4 @@ def _of_zone(name: str, argument: str) -> InputTypeError:
 
 def drop(name: str) -> Option:
     """Return the advice to leave a column out."""
-    return Option("exclude", name, python=f"drop column {name!r}")
+    return Option("exclude", name, python=f"drop column {name!r}", verb="pass")
