@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -24,7 +25,7 @@ from pkex.cli.options import (
     table_options,
 )
 from pkex.cli.parquet_chunks import ParquetChunks, is_parquet
-from pkex.cli.tables import read_table
+from pkex.cli.tables import TableOptions, read_table, split_labels
 from pkex.cli.vocabulary import CommandVocabulary
 from pkex.explain.value_files import rows_at_once, write_values
 from pkex.functions.linked import LINKS
@@ -120,6 +121,12 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     add_seed(group)
     add_table(parser, columns="columns of the model, in its order")
+    parser.add_argument(
+        "--label",
+        metavar="COLUMN",
+        help="column of DATA that names the rows in the output, such as an identifier; it is not "
+        "explained",
+    )
     add_output(parser)
     parser.set_defaults(run=run)
 
@@ -166,24 +173,37 @@ def _value_function(options: argparse.Namespace) -> Any:
 def _explain(
     model: Any, value_function: Any, options: argparse.Namespace, vocabulary: CommandVocabulary
 ) -> tuple[Explainer, Explanation | Estimate]:
-    reading = options_for_model(model, table_options(options))
-    data = read_table(options.data, reading)
+    data, labels = split_labels(read_table(options.data, _reading(model, options)), options.label)
     vocabulary.locate("X", data)
     explainer = _explainer(model, value_function, options, vocabulary)
     settings: dict[str, Any] = {"uncertainty": options.uncertainty, "progress": Progress.shown()}
     # Rows of files are counted from 1, in tables and in reports.
-    rows = data.frame.set_axis(range(1, len(data.frame) + 1))
+    rows = data.frame.set_axis(range(1, len(data.frame) + 1) if labels is None else labels)
     if options.coalitions is None:
         return explainer, explainer(rows, **settings)
     settings |= {"n_coalitions": options.coalitions, "random_state": options.seed}
     return explainer, explainer.estimate(rows, **settings)
 
 
+def _reading(model: Any, options: argparse.Namespace) -> TableOptions:
+    """Return options of reading the rows, with their labels."""
+    reading = options_for_model(model, table_options(options))
+    if options.label is None:
+        return reading
+    if options.label in reading.columns:
+        raise CommandError(
+            f"--label {options.label}: the model has this column. Pass one that is not explained"
+        )
+    return replace(
+        reading, needed=(options.label,), categorical=(*reading.categorical, options.label)
+    )
+
+
 def _write_chunks(
     model: Any, value_function: Any, options: argparse.Namespace, vocabulary: CommandVocabulary
 ) -> None:
     """Explain the rows of a Parquet file in chunks, and write them to a Parquet file."""
-    chunks = ParquetChunks.of(options.data, options_for_model(model, table_options(options)))
+    chunks = ParquetChunks.of(options.data, _reading(model, options), options.label)
     vocabulary.locate("X", chunks)
     problem = _explainer(model, value_function, options, vocabulary)._problem
     settings: dict[str, Any] = {"uncertainty": options.uncertainty}
@@ -201,7 +221,8 @@ def _explainer(
     background = None
     if options.background is not None:
         reading = options_for_model(model, table_options(options))
-        table = read_table(options.background, reading)
+        ignored = () if options.label is None else (options.label,)
+        table = read_table(options.background, replace(reading, ignored=ignored))
         vocabulary.locate("background", table)
         background = table.frame
     return pkex.Explainer(
@@ -320,11 +341,14 @@ def _rows(explanation: Explanation | Estimate) -> list[Mapping[str, Any]]:
         f"{name.replace(' ', '_')}s": spread for name, spread in explanation._rows.spreads.items()
     }
     by_row = zip(*(np.moveaxis(table, 1, -1).tolist() for table in tables.values()), strict=True)
+    numbers = range(1, len(explanation) + 1)
+    labels = explanation.row_index
+    places = [{"row": number} for number in numbers]
+    if labels is not None and labels.name is not None:
+        places = [{"row": n, "label": label} for n, label in zip(numbers, labels, strict=True)]
     return [
-        {"row": number, "base_value": base, **dict(zip(tables, own, strict=True))}
-        for number, (base, own) in enumerate(
-            zip(explanation.base_values.tolist(), by_row, strict=True), 1
-        )
+        {**place, "base_value": base, **dict(zip(tables, own, strict=True))}
+        for place, base, own in zip(places, explanation.base_values.tolist(), by_row, strict=True)
     ]
 
 

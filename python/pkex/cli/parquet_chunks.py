@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 from pkex.cli.errors import CommandError, missing_libraries
 from pkex.cli.file_bytes import FileBytes
-from pkex.cli.tables import PARQUET, TableOptions, arrow_errors, arrow_frame, chosen_columns
+from pkex.cli.tables import (
+    PARQUET,
+    TableOptions,
+    arrow_errors,
+    arrow_frame,
+    chosen_columns,
+    labels_of,
+)
 from pkex.tables.labels import index_columns
 from pkex.tables.parquet_files import ParquetFiles
 
@@ -40,14 +47,17 @@ class ParquetChunks:
     options : TableOptions
     columns : tuple of str
         The columns to read.
+    label : str, optional
+        Another column, of labels of the rows.
     """
 
     files: ParquetFiles
     options: TableOptions
     columns: tuple[str, ...]
+    label: str | None = None
 
     @classmethod
-    def of(cls, path: str, options: TableOptions) -> ParquetChunks:
+    def of(cls, path: str, options: TableOptions, label: str | None = None) -> ParquetChunks:
         """Return the chunks of a file.
 
         Raises
@@ -63,7 +73,7 @@ class ParquetChunks:
             raise CommandError(f"{path} has no rows")
         (schema,) = files.schemas
         columns = chosen_columns(schema.names, path, options, index_columns(schema))
-        return cls(files, options, tuple(columns))
+        return cls(files, options, tuple(name for name in columns if name != label), label)
 
     @property
     def n_rows(self) -> int:
@@ -76,10 +86,13 @@ class ParquetChunks:
         return f"row {row + 1}" if name is None else f"row {row + 1}, column {name!r}"
 
     def frames(self, most: int) -> Iterator[pd.DataFrame]:
-        """Yield DataFrames of at most `most` rows."""
+        """Yield DataFrames of at most `most` rows, with their labels as the index."""
         import pyarrow as pa
 
-        for batch in self.files.batches(most, self.columns):
+        columns = self.columns if self.label is None else (*self.columns, self.label)
+        for batch in self.files.batches(most, columns):
             with arrow_errors(str(self.files.files[0])):
                 frame = arrow_frame(pa.Table.from_batches([batch]), self.options)
+            if self.label is not None:
+                frame = frame.set_axis(labels_of(frame, self.label)).drop(columns=self.label)
             yield frame

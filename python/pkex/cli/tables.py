@@ -55,6 +55,8 @@ class TableOptions:
         Columns that are always read.
     excluded : tuple of str
         Columns that are not read.
+    ignored : tuple of str
+        Columns that are not read, if there are any.
     """
 
     columns: tuple[str, ...] = ()
@@ -63,6 +65,7 @@ class TableOptions:
     decimal: str = "."
     needed: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +185,20 @@ class FileTable:
         number = int((~is_valid).sum())
         more = f" ({number} such values in the column)" if number > 1 else ""
         raise CommandError(f"{self.name}, {self.line(row)}, column {name!r}: {problem}{more}")
+
+
+def split_labels(table: FileTable, label: str | None) -> tuple[FileTable, pd.Index | None]:
+    """Return a table without a column of labels, and the labels; None if there is none."""
+    if label is None:
+        return table, None
+    return replace(table, frame=table.frame.drop(columns=label)), labels_of(table.frame, label)
+
+
+def labels_of(frame: pd.DataFrame, label: str) -> pd.Index:
+    """Return the labels of rows as an index with the name of their column."""
+    import pandas as pd
+
+    return pd.Index(frame[label].to_numpy(dtype=object, na_value=None), dtype=object, name=label)
 
 
 def is_table(source: FileBytes) -> bool:
@@ -308,7 +325,7 @@ def chosen_columns(
         raise CommandError(f"{name}: several columns are named {shown(repeated)}")
     if options.columns:
         return list(dict.fromkeys(required))
-    header = [column for column in header if column not in options.excluded]
+    header = [column for column in header if column not in options.excluded + options.ignored]
     if not header:
         raise CommandError(f"{name}: --exclude leaves no column")
     named = {*required, *options.categorical}

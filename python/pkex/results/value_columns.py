@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 from pkex.results.row_values import RowValues
 from pkex.typing import Float
 
+# The titles of columns that all tables may have.
+_TITLES = {"row", "output", "base_value"}
+
 
 def value_columns(attribution: RowValues, first: int = 0) -> dict[str, NDArray[Any]]:
     """Return columns with a line for each row, or for each row and output if there are several.
 
-    They are the number of the row from 1, the output, the base value, the values of each feature,
-    and their standard errors or standard deviations.
+    They are the number of the row from 1, its label if labels have a name, the output, the base
+    value, the values of each feature, and their standard errors or standard deviations.
 
     Parameters
     ----------
@@ -28,6 +31,10 @@ def value_columns(attribution: RowValues, first: int = 0) -> dict[str, NDArray[A
     n_rows = len(attribution)
     numbers = np.arange(first + 1, first + n_rows + 1)
     columns: dict[str, NDArray[Any]] = {"row": np.repeat(numbers, repeated)}
+    labels = attribution.axes.row_index
+    if labels is not None and labels.name is not None:
+        title = str(labels.name)
+        columns[f"{title} (label)" if title in _TITLES else title] = np.repeat(labels, repeated)
     if names is not None:
         columns["output"] = np.tile(np.array(names, dtype=object), n_rows)
     columns["base_value"] = np.ravel(attribution.base_values)
