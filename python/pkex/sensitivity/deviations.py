@@ -3,8 +3,8 @@
 For column j and evaluation e, with the nodes u_r of a rule and their weights w_r, the numbers
 √w_r (φ_ej(u_r) − E φ_ej) are a row, and products of two rows are covariances. Rows of thousands of
 nodes lie near a space of few dimensions. They are written in an orthonormal basis of this space,
-from pivoted Gram–Schmidt of the rows times the sizes of their weights. The remainder of a row is at
-most 1e-13 of the longest row.
+from pivoted Gram–Schmidt of the rows times the sizes of their weights, block by block. The
+remainder of a row is at most 1e-13 of the longest row.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from pkex.typing import Float, Report
 _REST = 1e-13
 # The number of rows that enter the basis together, and of factors in a chunk of nodes.
 _STEP = 16
+# The number of rows that the basis is extended for together: their remainders fit into the cache.
+_BLOCK = 1024
 _CHUNK = 1 << 22
 # The largest number of deviations: 1 GB.
 _MOST = 1 << 27
@@ -249,20 +251,35 @@ def _shortened(rows: Float, sizes: Float) -> Float:
     sizes : ndarray of shape (n,)
         The factors of errors of each row.
     """
-    rest = rows * sizes[:, None]
+    lengths = np.einsum("er,er->e", rows, rows) * sizes**2
+    least = _REST**2 * float(lengths.max(initial=0.0))
     basis = np.empty((0, rows.shape[1]))
+    # Rows from all over the evaluations, so that the first block has nearly all directions.
+    n_blocks = -(-len(rows) // _BLOCK)
+    for number in range(n_blocks):
+        some = slice(number, None, n_blocks)
+        rest = rows[some] * sizes[some, None]
+        rest -= (rest @ basis.T) @ basis
+        extended = _extended(basis, rest, least)
+        if extended is None:
+            return rows
+        basis = extended
+    found: Float = rows @ basis.T
+    return found
+
+
+def _extended(basis: Float, rest: Float, least: float) -> Float | None:
+    """Return a basis with the directions of remainders; None if it would save little."""
     squares = np.einsum("er,er->e", rest, rest)
-    least = _REST**2 * float(squares.max(initial=0.0))
     while squares.max(initial=0.0) > least:
-        if 2 * (len(basis) + _STEP) > rows.shape[1]:
-            return rows  # a basis would save little
+        if 2 * (len(basis) + _STEP) > basis.shape[1]:
+            return None
         farthest = np.argsort(-squares, kind="stable")[:_STEP]
         more = _orthonormal(rest[farthest[squares[farthest] > least]], basis, least)
         basis = np.concatenate([basis, more])
         rest -= (rest @ more.T) @ more
         squares = np.einsum("er,er->e", rest, rest)
-    found: Float = rows @ basis.T
-    return found
+    return basis
 
 
 def _orthonormal(rows: Float, basis: Float, least: float) -> Float:
