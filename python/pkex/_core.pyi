@@ -24,7 +24,6 @@ __all__ = [
     "sums_of_parts",
     "superset_sums",
     "variance_games",
-    "variance_games_twice",
 ]
 
 # [(family, columns of shape (k,), parameters of shape (k, 1 or 2)), ...]: columns without a factor
@@ -232,20 +231,9 @@ def variance_games(
     weights: NDArray[np.float64],
     players: NDArray[np.int64],
     *,
-    size: int,
-    measure: float | tuple[float, int, int, int],
-    summation: str,
-    n_threads: int,
-    progress: _Progress | None = None,
-) -> NDArray[np.float64]: ...
-def variance_games_twice(
-    means: NDArray[np.float64],
-    deviations: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    players: NDArray[np.int64],
-    *,
     with_interactions: bool,
+    twice_the_precision: bool,
+    summation: str,
     n_threads: int,
     progress: _Progress | None = None,
 ) -> NDArray[np.float64]: ...

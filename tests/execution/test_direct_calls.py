@@ -101,15 +101,15 @@ def product_game(**changed: Any) -> object:
 
 
 def variance_games(**changed: Any) -> object:
-    """Compute interactions of a sum of products."""
+    """Compute the values and interactions of a sum of products."""
     arguments = {
         "means": ROWS,
         "deviations": ROWS,
         "starts": np.arange(N_COLUMNS + 1),
         "weights": ONES,
         "players": PLAYERS,
-        "size": 1,
-        "measure": UNIFORM,
+        "with_interactions": True,
+        "twice_the_precision": False,
         **OPTIONS,
     }
     return _core.variance_games(**(arguments | changed))
@@ -206,10 +206,6 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "huge first class": (lambda: classes(n_first=2**62), "first has"),
     "huge degree": (lambda: interactions(measure=(1.0, 0, 0, 2**32 - 1)), "at most 4096"),
     "huge power of t": (lambda: interactions(measure=(1.0, 2**32 - 1, 1, 1)), "at most 4096"),
-    "huge power of variances": (
-        lambda: variance_games(measure=(1.0, 0, 2**32 - 1, 0)),
-        "at most 4096",
-    ),
     "NaN as the scale of a density": (
         lambda: interactions(measure=(NAN, 0, 0, 0)),
         "scale must be finite",
@@ -323,8 +319,6 @@ ANSWERED: dict[str, Callable[[], object]] = {
     "no rows": lambda: explained(X=ROWS[:0]),
     "coalitions of no players": lambda: interactions(size=0),
     "coalitions larger than all players": lambda: interactions(size=2**40),
-    "variances of coalitions of no players": lambda: variance_games(size=0),
-    "variances of coalitions larger than all": lambda: variance_games(size=2**40),
     "a sample without rows": lambda: classes(sample={"points": ROWS[:0], "groups": GROUPS[:0]}),
     "games without players": lambda: product_game(present=EMPTY),
     "games without outputs": lambda: product_game(weights=EMPTY),

@@ -217,7 +217,7 @@ fn hsic(rows: usize, settings: &Settings) -> f64 {
     pairs(rows, true, weighting, settings)
 }
 
-/// Shapley effects of a sum of products, and the products of two evaluations × inputs. Inputs have
+/// Shapley effects of a sum of products, first-order and total indices, and the products of two evaluations × inputs. Inputs have
 /// deviations at eight nodes, as Gaussian kernels of inputs with a known distribution have.
 fn variance(evaluations: usize, settings: &Settings) -> f64 {
     const INPUTS: usize = 20;
@@ -234,8 +234,7 @@ fn variance(evaluations: usize, settings: &Settings) -> f64 {
         Matrix::of_shape(&weights, [evaluations, 1]),
         &Players::columns(INPUTS),
     ));
-    let effects = (1, &Measure::Density(Density::UNIFORM));
-    black_box(expect(games.interactions(effects, settings, &mut go_on)));
+    black_box(expect(games.values(false, settings, &mut go_on)));
     (evaluations * (evaluations + 1) / 2 * INPUTS) as f64
 }
 

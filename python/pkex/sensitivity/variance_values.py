@@ -12,12 +12,9 @@ from numpy.typing import NDArray
 from pkex import _core
 from pkex.execution.computation import Computation
 from pkex.execution.progress import parts_of
-from pkex.games.indices import SHAPLEY, Quantity
 from pkex.sensitivity.deviations import Deviations
 from pkex.typing import Float
 
-# Shapley values, v({j}) − v(∅), v(D) − v(D∖j), and interactions of pairs.
-_QUANTITIES = (SHAPLEY, Quantity(1, 0.0), Quantity(1, 1.0), Quantity(2, 0.0))
 # The default relative error above which values are recomputed in twice the precision.
 _LARGEST_ERROR = 1e-11
 
@@ -65,7 +62,7 @@ class VarianceValues:
             precision.
         """
         n_players = int(players.max()) + 1
-        counts = [math.comb(n_players, own.size) for own in _QUANTITIES[: 2 + order]]
+        counts = [n_players] * 3 + [math.comb(n_players, 2)] * (order - 1)
         found = np.zeros((sum(counts), weights.shape[1]))
         errors = np.zeros(weights.shape[1])
         groups = list(_outputs_of_evaluations(weights))
@@ -102,49 +99,38 @@ class _EvaluationSum:
         self, order: int, computation: Computation, largest_error: float
     ) -> tuple[Float, Float]:
         """Return all quantities along the first axis, and the errors of outputs."""
-        plain, twice = computation.part(0, 2), computation.part(1, 2)
-        *parts, last = parts_of(plain.progress, 3.0, *[1.0] * (2 + order))
-        quantities = zip(_QUANTITIES, parts, strict=False)
-        found = np.concatenate(
-            [self._quantity(own, computation.reporting(part)) for own, part in quantities]
-        )
         # Errors are measured for single columns, also if players are groups.
         singly = replace(self, players=np.arange(len(self.players), dtype=np.int64))
         is_single = np.array_equal(self.players, singly.players)
-        if is_single:
-            errors = self._errors(found[len(self.players) :])
-        else:
-            errors = self._errors(singly._quantity(_QUANTITIES[1], computation.reporting(last)))
+
+        def computed(part: int, twice: bool) -> tuple[Float, Float]:
+            whole = computation.part(part, 2)
+            own = whole.part(0, 1 if is_single else 2)
+            found = self._quantities(order > 1, twice, own)
+            alone = found if is_single else singly._quantities(False, twice, whole.part(1, 2))
+            return found, self._errors(alone[len(self.players) :])
+
+        found, errors = computed(0, False)
         variance = np.abs(found[: int(self.players.max()) + 1].sum(axis=0))
         if (errors <= largest_error * variance).all():
             return found, errors
-        found = self._quantities_twice(order > 1, twice.part(0, 1 if is_single else 2))
-        alone = found if is_single else singly._quantities_twice(False, twice.part(1, 2))
-        return found, self._errors(alone[len(self.players) :])
+        return computed(1, True)
 
-    def _quantities_twice(self, pairs: bool, computation: Computation) -> Float:
-        """Return all quantities, computed in twice the precision."""
-        return _core.variance_games_twice(
-            *self._arguments,
-            with_interactions=pairs,
-            n_threads=computation.n_threads,
-            progress=computation.progress,
-        )
-
-    def _quantity(self, quantity: Quantity, computation: Computation) -> Float:
+    def _quantities(self, pairs: bool, twice: bool, computation: Computation) -> Float:
+        """Return Shapley values, v({j}) − v(∅), v(D) − v(D∖j), and interactions of pairs."""
+        own = self.deviations
         return _core.variance_games(
-            *self._arguments,
-            size=quantity.size,
-            measure=quantity.measure,
+            own.means,
+            own.vectors,
+            own.starts,
+            self.weights,
+            self.players,
+            with_interactions=pairs,
+            twice_the_precision=twice,
             summation=computation.summation,
             n_threads=computation.n_threads,
             progress=computation.progress,
         )
-
-    @property
-    def _arguments(self) -> tuple[Float, Float, NDArray[np.int64], Float, NDArray[np.int64]]:
-        own = self.deviations
-        return own.means, own.vectors, own.starts, self.weights, self.players
 
     def _errors(self, first: Float) -> Float:
         """Return the differences between v({j}) of columns and sums of squares.

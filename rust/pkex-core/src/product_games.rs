@@ -178,7 +178,7 @@ impl Body for FillGames<'_> {
                 *difference = Lanes(each_lane(|i| a.0[i] - b.0[i]));
             }
         }
-        block.spread::<W>()
+        block.spread::<A, W>()
     }
 }
 

@@ -16,7 +16,7 @@ const ROOMS: &str = "
     kernel/      term linked_terms narrowing packed
     walk/        source tiling cell waves items weights chunks pairs triangle computation
     product_games
-    variance/    games twice
+    variance/    covariances games twice
     evaluations/ packed kind points quadratic_form single_factors products
     absent/      background factors contrast against point_means gaussian_means background_means product_means
     absent/      sample_rules node_means

@@ -4,7 +4,7 @@ use numpy::{PyArray2, PyArray3, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyAr
 use pkex_core::{Monitor, PairSigmoids, ProductGames, Supersets};
 use pyo3::prelude::*;
 
-use crate::arguments::{self, Array, MeasureArgument, Sums, settings};
+use crate::arguments::{self, Array, Sums, settings};
 use crate::call;
 
 /// For coalitions of `smaller` players, the sums of `values`, of shape (rows, coalitions, outputs),
@@ -85,10 +85,11 @@ pub fn product_game<'py>(
     call::array(py, call::run(py, None, values)?, [present.columns(), weights.columns()])
 }
 
-/// The interaction of every coalition of `size` players in the games of a sum of products, whose
-/// factors have these means and deviations, of shape (coalitions, outputs).
+/// The Shapley values of the games of a sum of products, whose factors have these means and
+/// deviations, then v({j}) − v(∅) and v(D) − v(D∖j), and with `with_interactions` the interactions
+/// of coalitions of two at the point 0, of shape (numbers, outputs).
 #[pyfunction]
-#[pyo3(signature = (means, deviations, starts, weights, players, *, size, measure, summation, n_threads, progress = None))]
+#[pyo3(signature = (means, deviations, starts, weights, players, *, with_interactions, twice_the_precision, summation, n_threads, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "the parts of the problem")]
 pub fn variance_games<'py>(
     py: Python<'py>,
@@ -97,43 +98,20 @@ pub fn variance_games<'py>(
     starts: PyReadonlyArray1<'py, i64>,
     weights: PyReadonlyArray2<'py, f64>,
     players: PyReadonlyArray1<'py, i64>,
-    size: usize,
-    measure: MeasureArgument,
+    with_interactions: bool,
+    twice_the_precision: bool,
     summation: &str,
     n_threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let sums = Sums::copied(&means, &deviations, &starts, &weights, &players)?;
-    let (measure, settings) = (measure.checked()?, settings(summation, n_threads)?);
-    let games = sums.games()?;
+    let (games, settings) = (sums.games()?, settings(summation, n_threads)?);
     let values = call::run(py, progress, |monitor: Monitor<'_>| {
-        games.interactions((size, &measure), &settings, monitor)
-    })?;
-    let coalitions = values.len() / sums.outputs().max(1);
-    call::array(py, values, [coalitions, sums.outputs()])
-}
-
-/// The Shapley values of the games of `variance_games`, then v({j}) − v(∅) and v(D) − v(D∖j), and
-/// with `with_interactions` the interactions of coalitions of two at the point 0, of shape
-/// (numbers, outputs): in twice the working precision.
-#[pyfunction]
-#[pyo3(signature = (means, deviations, starts, weights, players, *, with_interactions, n_threads, progress = None))]
-#[expect(clippy::too_many_arguments, reason = "the parts of the problem")]
-pub fn variance_games_twice<'py>(
-    py: Python<'py>,
-    means: PyReadonlyArray2<'py, f64>,
-    deviations: PyReadonlyArray2<'py, f64>,
-    starts: PyReadonlyArray1<'py, i64>,
-    weights: PyReadonlyArray2<'py, f64>,
-    players: PyReadonlyArray1<'py, i64>,
-    with_interactions: bool,
-    n_threads: usize,
-    progress: Option<Py<PyAny>>,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let sums = Sums::copied(&means, &deviations, &starts, &weights, &players)?;
-    let (games, settings) = (sums.games()?, settings("compensated", n_threads)?);
-    let values = call::run(py, progress, |monitor: Monitor<'_>| {
-        games.in_twice_the_precision(with_interactions, &settings, monitor)
+        if twice_the_precision {
+            games.in_twice_the_precision(with_interactions, &settings, monitor)
+        } else {
+            games.values(with_interactions, &settings, monitor)
+        }
     })?;
     let numbers = values.len() / sums.outputs().max(1);
     call::array(py, values, [numbers, sums.outputs()])

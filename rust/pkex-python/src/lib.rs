@@ -25,9 +25,7 @@ mod _core {
     #[pymodule_export]
     use crate::expansion::Expansion;
     #[pymodule_export]
-    use crate::games::{
-        coupled_probabilities, product_game, superset_sums, variance_games, variance_games_twice,
-    };
+    use crate::games::{coupled_probabilities, product_game, superset_sums, variance_games};
     #[pymodule_export]
     use crate::pair_sums::{pair_sums, rectangle_sums, sums_of_parts};
     #[pymodule_export]

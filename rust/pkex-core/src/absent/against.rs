@@ -142,7 +142,7 @@ fn fill_signed<A: Arithmetic, O: OwnFactors, const W: usize>(
     let Block { present, absent: factors, difference, .. } = block;
     let mut sink = SignedAgainst { known: absent, present, absent: factors, difference };
     own.factors_into::<A, _, W>(&mut sink);
-    block.spread::<W>()
+    block.spread::<A, W>()
 }
 
 /// Takes present factors of any sign, and fills a block with them, absent ones and differences.

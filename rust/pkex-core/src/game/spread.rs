@@ -178,41 +178,51 @@ impl Block {
 
     /// The spread of factors of any size and sign.
     #[inline(always)]
-    pub fn spread<const W: usize>(&self) -> Spread {
-        let mut lambda: f64 = 0.0;
-        let mut mixed_signs = false;
-        let mut sizes = (1.0_f64, 1.0_f64);
-        for part in 0..LANES / W {
-            let mut sum = [0.0; W];
-            let (mut smallest, mut largest) = ([1.0; W], [1.0; W]);
-            let (mut lowest, mut highest, mut least) = ([0.0; W], [0.0; W], [0.0; W]);
-            for j in 0..self.present.len() {
-                let a: &[f64; W] = self.present[j].part(part);
-                let b: &[f64; W] = self.absent[j].part(part);
-                let c: &[f64; W] = self.difference[j].part(part);
-                let size = zip_lanes(a, b, |a, b| a.abs().max(b.abs()));
-                largest = zip_lanes(&largest, &size, f64::max);
-                smallest = zip_lanes(&smallest, &size, |s, m| if m > 0.0 { s.min(m) } else { s });
-                let share = zip_lanes(c, &size, |c, m| if m > 0.0 { c.abs() / m } else { 0.0 });
-                sum = zip_lanes(&sum, &share, |s, x| s + x);
-                lowest = zip_lanes(&lowest, c, f64::min);
-                highest = zip_lanes(&highest, c, f64::max);
-                least = zip_lanes(&least, &zip_lanes(a, b, f64::min), f64::min);
-            }
-            lambda = sum.into_iter().fold(lambda, f64::max);
-            sizes.0 = smallest.into_iter().fold(sizes.0, f64::min);
-            sizes.1 = largest.into_iter().fold(sizes.1, f64::max);
-            for i in 0..W {
-                mixed_signs |= (lowest[i] < 0.0 && highest[i] > 0.0) || least[i] < 0.0;
+    pub fn spread<A: Arithmetic, const W: usize>(&self) -> Spread {
+        let mut lambda = Lanes::ZERO;
+        let (mut smallest, mut largest) = (Lanes::ONE, Lanes::ONE);
+        let (mut lowest, mut highest, mut least) = (Lanes::ZERO, Lanes::ZERO, Lanes::ZERO);
+        for (j, c) in self.difference.iter().enumerate() {
+            for part in 0..LANES / W {
+                let c: &[f64; W] = c.part(part);
+                let (a, b): (&[f64; W], &[f64; W]) =
+                    (self.present[j].part(part), self.absent[j].part(part));
+                let sum: &mut [f64; W] = lambda.part_mut(part);
+                let (small, large): (&mut [f64; W], &mut [f64; W]) =
+                    (smallest.part_mut(part), largest.part_mut(part));
+                let (low, high): (&mut [f64; W], &mut [f64; W]) =
+                    (lowest.part_mut(part), highest.part_mut(part));
+                let negative: &mut [f64; W] = least.part_mut(part);
+                // One loop, which is vectorized as a whole.
+                for i in 0..W {
+                    let size = larger(a[i].abs(), b[i].abs());
+                    // If both factors are 0, c is 0 as well.
+                    let inverse = nearly_inverse::<A>(larger(size, f64::MIN_POSITIVE));
+                    sum[i] = A::mul_add(c[i].abs(), inverse, sum[i]);
+                    small[i] = smaller(small[i], if size > 0.0 { size } else { 1.0 });
+                    large[i] = larger(large[i], size);
+                    low[i] = smaller(low[i], c[i]);
+                    high[i] = larger(high[i], c[i]);
+                    negative[i] = smaller(negative[i], smaller(a[i], b[i]));
+                }
             }
         }
+        let mixed_signs =
+            (0..LANES).any(|i| (lowest.0[i] < 0.0 && highest.0[i] > 0.0) || least.0[i] < 0.0);
+        let sizes = (smallest.0.into_iter().fold(1.0, smaller), largest.largest());
         let most = self.present.len() as f64;
         let in_range = most * f64::from(binary_exponent(sizes.0)) > -SAFE_POWER
             && most * f64::from(binary_exponent(sizes.1) + 1) < SAFE_POWER;
         let in_range = in_range || sizes == (1.0, 1.0);
+        // Subnormal and huge sizes have no such inverse.
+        let is_known = sizes.0 >= f64::MIN_POSITIVE && sizes.1 < LARGEST_INVERTED;
+        let lambda = if is_known { lambda.largest() * INVERSE_MARGIN } else { f64::INFINITY };
         Spread { lambda, mixed_signs, in_range, ..Spread::NONE }
     }
 }
+
+/// Numbers up to this have a [`nearly_inverse`] in the range.
+const LARGEST_INVERTED: f64 = 1e300;
 
 /// Products between 2^−900 and 2^900 leave room for sums and weights.
 const SAFE_POWER: f64 = 900.0;

@@ -358,7 +358,7 @@ impl PackedTerm {
         }
         spread.unwrap_or_else(|| {
             block.absent.resize(self.players.len(), Lanes::ONE);
-            block.spread::<W>()
+            block.spread::<A, W>()
         })
     }
 

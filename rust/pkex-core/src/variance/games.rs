@@ -8,7 +8,9 @@
 //! Covariances are computed as products of *deviations*: vectors g_ej with g_ej · g_e′j = cⱼ, such
 //! as the square roots of a quadrature rule's weights times φ_ej − E φ_ej at its nodes. So c does
 //! not cancel. They are products of matrices: of the deviations of a few evaluations, and those of
-//! sixteen others.
+//! sixteen others. They are computed once for all values of players, which are items of one walk.
+
+use std::ops::Range;
 
 use crate::error::Error;
 use crate::game::block::{AbsentFactor, Block};
@@ -18,29 +20,18 @@ use crate::game::spread::Spread;
 use crate::kernel::players::Players;
 use crate::kernel::product::multiplied_contrast;
 use crate::matrix::Matrix;
-use crate::memory::{FACTORS, INPUT, Memory, RESULT, saturating_product};
-use crate::quadrature::measure::Measure;
+use crate::memory::{INPUT, Memory, RESULT, saturating_product};
+use crate::quadrature::measure::{Density, Measure};
 use crate::settings::{Context, Settings};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane};
 use crate::simd::level::Body;
 use crate::threads::Monitor;
-use crate::walk::computation::{Computation, InParts, MOST_COALITIONS, Values};
-use crate::walk::source::{Size, Source};
-use crate::walk::triangle::{EvaluationPlace, Partners, Triangle};
-
-/// Evaluations whose covariances with the same others are computed together, with two registers
-/// each.
-const TOGETHER: usize = 4;
-
-/// Covariances of a few evaluations with the same sixteen others.
-#[derive(Debug, Default)]
-pub(crate) struct Covariances {
-    /// The number of the first of the evaluations, and the evaluation block of the others.
-    of: Option<(usize, usize)>,
-    /// Evaluation by evaluation, column by column.
-    values: Vec<Lanes>,
-}
+use crate::variance::covariances::{Covariances, MultiplyDeviations, TILE, Tiles};
+use crate::walk::computation::{Computation, InParts, MOST_COALITIONS};
+use crate::walk::items;
+use crate::walk::source::{Costs, Runs, Size, Source};
+use crate::walk::triangle::{EvaluationPlace, Partners};
 
 /// The games of a sum of products, over products of two of its evaluations.
 #[derive(Debug)]
@@ -52,7 +43,7 @@ pub struct VarianceGames<'a> {
     starts: &'a [usize],
     pub(crate) columns_of_player: Vec<Vec<usize>>,
     players: Vec<usize>,
-    pub(crate) triangle: Triangle,
+    pub(crate) tiles: Tiles,
     /// The means of sixteen evaluations as lanes, block by block, column by column.
     packed_means: Vec<Lanes>,
     packed_deviations: Vec<Lanes>,
@@ -72,8 +63,6 @@ impl<'a> VarianceGames<'a> {
         players: &Players,
     ) -> Result<Self, Error> {
         check_shapes(means, (deviations, starts), weights, players)?;
-        let count = means.rows();
-        let lanes = (0..count.div_ceil(LANES)).map(|block| LANES.min(count - block * LANES));
         let mut columns_of_player = vec![Vec::new(); players.count()];
         for (column, player) in (0..means.columns()).filter_map(|c| Some((c, players.of(c)?))) {
             columns_of_player[player].push(column);
@@ -85,35 +74,53 @@ impl<'a> VarianceGames<'a> {
             starts,
             players: (0..players.count()).collect(),
             columns_of_player,
-            triangle: Triangle::new(lanes)?,
+            tiles: Tiles::new(means.rows())?,
             packed_means: packed(means)?,
             packed_deviations: packed(deviations)?,
         })
     }
 
-    /// c_T ∫ ∏_{l∉T} Fₗ dμ of every coalition T of `size` ≥ 1 players, in lexicographic order,
-    /// output by output: the Shapley values for one player and the uniform density, v({j}) − v(∅)
-    /// at the point 0, v(D) − v(D∖j) at the point 1.
+    /// Computes the Shapley values, then v({j}) − v(∅) and v(D) − v(D∖j), player by player and
+    /// output by output. With `with_interactions`, v({i, j}) − v({i}) − v({j}) + v(∅) follow,
+    /// coalition by coalition of two.
     ///
     /// # Errors
     /// If a value overflows, there is too little memory, or the monitor stops the call.
-    pub fn interactions(
+    pub fn values(
         &self,
-        (size, measure): (usize, &Measure),
+        with_interactions: bool,
         settings: &Settings,
         monitor: Monitor<'_>,
     ) -> Result<Vec<f64>, Error> {
-        let nodes = MeasureNodes::new(measure, self.players.len(), size);
-        let nodes = nodes.nodes();
-        if size == 1 {
-            return Values(Quantity::Values(nodes), monitor).of(self, settings);
+        let uniform = Measure::Density(Density::UNIFORM);
+        let nodes = [uniform, Measure::Point(0.0), Measure::Point(1.0)]
+            .map(|measure| MeasureNodes::new(&measure, self.players.len(), 1));
+        let quantities = nodes.each_ref().map(|nodes| Quantity::Values(nodes.nodes()));
+        let walks = if with_interactions { 2 } else { 1 };
+        let first = &mut |done, total| monitor(done, walks * total);
+        let games = GamesOfItems { games: self, quantities: &quantities };
+        let mut values = items::run(&games, quantities[0], settings, first)?;
+        if with_interactions {
+            let second = &mut |done, total| monitor(total + done, walks * total);
+            values.extend(self.interactions_of_two(settings, second)?);
         }
-        let count = binomial(self.players.len(), size).unwrap_or(usize::MAX);
+        Ok(values)
+    }
+
+    /// v({i, j}) − v({i}) − v({j}) + v(∅), coalition by coalition of two.
+    fn interactions_of_two(
+        &self,
+        settings: &Settings,
+        monitor: Monitor<'_>,
+    ) -> Result<Vec<f64>, Error> {
+        let players = self.players.len();
+        let nodes = MeasureNodes::new(&Measure::Point(0.0), players, 2);
+        let count = binomial(players, 2).unwrap_or(usize::MAX);
         let width = saturating_product([count, self.weights.columns()]);
         let result = Memory::default().filled(width, 0.0, RESULT)?;
-        let parts = Coalitions::parts(self.players.len(), size, MOST_COALITIONS);
-        let parts = parts.unwrap_or_default();
-        InParts { result, width, parts, nodes, monitor }.of(self, settings)
+        let parts = Coalitions::parts(players, 2, MOST_COALITIONS).unwrap_or_default();
+        let games = GamesOfItems { games: self, quantities: &[] };
+        InParts { result, width, parts, nodes: nodes.nodes(), monitor }.of(&games, settings)
     }
 }
 
@@ -160,27 +167,62 @@ fn packed(matrix: Matrix<'_>) -> Result<Vec<Lanes>, Error> {
     Ok(lanes)
 }
 
-impl Source for VarianceGames<'_> {
+/// The games with an item for each of some quantities, or with one item for the quantity of the call.
+struct GamesOfItems<'a> {
+    games: &'a VarianceGames<'a>,
+    quantities: &'a [Quantity<'a>],
+}
+
+impl Source for GamesOfItems<'_> {
     type Cache = Covariances;
 
     fn size(&self) -> Size {
         Size {
-            items: 1,
-            players: self.players.len(),
-            outputs: self.weights.columns(),
-            blocks: self.triangle.blocks(),
+            items: self.quantities.len().max(1),
+            players: self.games.players.len(),
+            outputs: self.games.weights.columns(),
+            blocks: self.games.tiles.blocks(),
             orders: 0,
+        }
+    }
+
+    fn runs(&self) -> Runs {
+        Runs::none_in_groups(TILE)
+    }
+
+    fn quantity<'q>(&'q self, item: usize, of_call: Quantity<'q>) -> Quantity<'q> {
+        self.quantities.get(item).copied().unwrap_or(of_call)
+    }
+
+    fn costs(&self) -> Costs {
+        let columns_of_player =
+            self.games.means.columns().div_ceil(self.games.players.len().max(1));
+        Costs {
+            preparation: 1,
+            prepared_bytes: saturating_product([columns_of_player, size_of::<Lanes>()]),
+            block_bytes: 0,
         }
     }
 
     fn reserve(
         &self,
-        _blocks: usize,
+        blocks: usize,
         cache: &mut Covariances,
         memory: &Memory,
     ) -> Result<(), Error> {
-        cache.values = memory.filled(TOGETHER * self.means.columns(), Lanes::ZERO, FACTORS)?;
-        Ok(())
+        cache.reserve(blocks, self.games.means.columns(), memory)
+    }
+
+    fn prepare(&self, blocks: Range<usize>, context: Context<'_>, covariances: &mut Covariances) {
+        let VarianceGames { tiles, deviations, packed_deviations, starts, .. } = self.games;
+        context.run_in_registers(MultiplyDeviations {
+            tiles,
+            deviations: *deviations,
+            packed: packed_deviations,
+            starts,
+            blocks,
+            covariances,
+        });
     }
 
     fn fill(
@@ -191,27 +233,19 @@ impl Source for VarianceGames<'_> {
         cache: &mut Covariances,
         context: Context<'_>,
     ) -> Spread {
-        let partners = self.triangle.locate(index);
-        let place = number(partners.one) % TOGETHER;
-        let first = number(partners.one) - place;
-        let Covariances { of, values } = cache;
-        if *of != Some((first, partners.others)) {
-            let others = partners.others;
-            context.run_in_registers(MultiplyDeviations { games: self, first, others, values });
-            *of = Some((first, others));
-        }
-        let covariances = &values[place * self.means.columns()..][..self.means.columns()];
-        context.run(FillProducts { games: self, partners, covariances, block })
+        let covariances = cache.block(index, self.games.means.columns());
+        let partners = self.games.tiles.locate(index);
+        context.run(FillProducts { games: self.games, partners, covariances, block })
     }
 
     fn block_players(&self, _index: usize) -> &[usize] {
-        &self.players
+        &self.games.players
     }
 
     fn weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {
-        let partners = self.triangle.locate(index);
-        (0..self.weights.columns()).map(move |output| {
-            let (own, others) = self.weights_of_products(partners, output);
+        let partners = self.games.tiles.locate(index);
+        (0..self.games.weights.columns()).map(move |output| {
+            let (own, others) = self.games.weights_of_products(partners, output);
             (output, Lanes(each_lane(|lane| own * others.0[lane])))
         })
     }
@@ -297,7 +331,7 @@ impl Body for FillProducts<'_> {
                 *block.difference[player].part_mut(part) = factors[2];
             }
         }
-        block.spread::<W>()
+        block.spread::<A, W>()
     }
 }
 
@@ -315,62 +349,4 @@ impl VarianceGames<'_> {
         let b = each_lane(|i| mean * means[i]);
         [each_lane(|i| b[i] + c[i]), b, *c]
     }
-}
-
-/// Computes the covariances of a few evaluations with sixteen others. After the last evaluation,
-/// that one is repeated.
-struct MultiplyDeviations<'a> {
-    games: &'a VarianceGames<'a>,
-    first: usize,
-    others: usize,
-    values: &'a mut [Lanes],
-}
-
-impl Body for MultiplyDeviations<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { games, first, others, values } = self;
-        let (columns, width) = (games.means.columns(), games.deviations.columns());
-        let last = games.means.rows() - 1;
-        let rows: [&[f64]; TOGETHER] =
-            std::array::from_fn(|place| games.deviations.row((first + place).min(last)));
-        let others = &games.packed_deviations[others * width..][..width];
-        for column in 0..columns {
-            let range = games.starts[column]..games.starts[column + 1];
-            let (rows, others) = (rows.map(|row| &row[range.clone()]), &others[range]);
-            for part in 0..LANES / (2 * W) {
-                let products = products::<A, W>(rows, others, part);
-                for (place, products) in products.iter().enumerate() {
-                    let value = &mut values[place * columns + column];
-                    for (half, products) in products.iter().enumerate() {
-                        *value.part_mut(2 * part + half) = *products;
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// The products of the deviations of a few evaluations and those of others in the `part`-th two
-/// registers; these sums stay in registers.
-#[inline(always)]
-fn products<A: Arithmetic, const W: usize>(
-    rows: [&[f64]; TOGETHER],
-    others: &[Lanes],
-    part: usize,
-) -> [[[f64; W]; 2]; TOGETHER] {
-    let mut sums = [[[0.0; W]; 2]; TOGETHER];
-    let rows = rows.map(|row| &row[..others.len()]);
-    for (place, other) in others.iter().enumerate() {
-        let halves: [&[f64; W]; 2] = [other.part(2 * part), other.part(2 * part + 1)];
-        for (half, other) in halves.into_iter().enumerate() {
-            for row in 0..TOGETHER {
-                let (own, sum) = (rows[row][place], &mut sums[row][half]);
-                *sum = each_lane(|i| A::mul_add(own, other[i], sum[i]));
-            }
-        }
-    }
-    sums
 }

@@ -1,7 +1,9 @@
 //! The division of a function's variance among its inputs.
 //!
-//! `games`: product games of two evaluations, for the engine; `twice`: the same sums in twice the
+//! `covariances`: those of factors of two evaluations; `games`: product games of two evaluations, for
+//! the engine; `twice`: the same sums in twice the
 //! working precision.
 
+pub(crate) mod covariances;
 pub(crate) mod games;
 pub(crate) mod twice;

@@ -29,12 +29,10 @@ const TILES_PER_WAVE: usize = 256;
 const COST: usize = 16;
 
 impl VarianceGames<'_> {
-    /// Computes the Shapley values, then v({j}) − v(∅) and v(D) − v(D∖j), player by player and
-    /// output by output. With `with_interactions`, v({i, j}) − v({i}) − v({j}) + v(∅) follow,
-    /// coalition by coalition of two.
+    /// Computes [`VarianceGames::values`] in twice the working precision.
     ///
     /// # Errors
-    /// As [`VarianceGames::interactions`].
+    /// As [`VarianceGames::values`].
     pub fn in_twice_the_precision(
         &self,
         with_interactions: bool,
@@ -46,8 +44,8 @@ impl VarianceGames<'_> {
             if with_interactions { players * players.saturating_sub(1) / 2 } else { 0 };
         let width = saturating_product([3 * players + interactions, self.weights.columns()]);
         let rule = Rule::gauss_legendre(players.div_ceil(2).max(1));
-        let tiles = self.triangle.blocks().div_ceil(BLOCKS_PER_TILE);
-        let cost = [self.triangle.blocks(), LANES, players, rule.count() + 2, COST];
+        let tiles = self.tiles.blocks().div_ceil(BLOCKS_PER_TILE);
+        let cost = [self.tiles.blocks(), LANES, players, rule.count() + 2, COST];
         let parallelism = Parallelism::of(saturating_product(cost), settings.threads);
         let memory = Memory::default();
         let length = saturating_product([width, TILES_PER_WAVE.min(tiles)]);
@@ -66,7 +64,7 @@ impl VarianceGames<'_> {
                 || Ok(()),
                 |(), (tile, sums), stop| {
                     let start = (first + tile) * BLOCKS_PER_TILE;
-                    let blocks = start..(start + BLOCKS_PER_TILE).min(self.triangle.blocks());
+                    let blocks = start..(start + BLOCKS_PER_TILE).min(self.tiles.blocks());
                     let context = Context { settings, stop };
                     let rule = &rule;
                     let tile = TileOfProducts {
@@ -119,7 +117,7 @@ impl Body for TileOfProducts<'_> {
                 if context.is_stopped() {
                     return;
                 }
-                let partners = games.triangle.locate(block);
+                let partners = games.tiles.locate(block);
                 work.fill::<A>(games, partners, part);
                 work.evaluate::<A>(rule, with_interactions);
                 for output in 0..outputs {

@@ -142,8 +142,9 @@ impl<S: Source> ItemWalk<'_, S> {
                     let (tile, item) = (cell / items.len(), cell % items.len());
                     let blocks = tiling.blocks(tiles.start + tile);
                     workspace.prepare(*source, &blocks, context);
-                    let cell = (items.start + item, blocks);
-                    add_up_cell(*source, *quantity, cell, context, workspace, sums);
+                    let item = items.start + item;
+                    let quantity = source.quantity(item, *quantity);
+                    add_up_cell(*source, quantity, (item, blocks), context, workspace, sums);
                 }
             },
         )?;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::error::Error;
 use crate::game::block::{Block, FactorCount};
+use crate::game::quantity::Quantity;
 use crate::game::spread::Spread;
 use crate::kernel::narrowing::Narrower;
 use crate::memory::Memory;
@@ -52,6 +53,11 @@ impl Runs {
     /// of roundings.
     const MOST_ALTERNATIVES: usize = 16;
 
+    /// Every block has weights of its own; a tile never separates blocks of such a group.
+    pub fn none_in_groups(blocks_together: usize) -> Self {
+        Self { blocks_together, ..Self::NONE }
+    }
+
     /// One block for each term of a sum; a tile holds all of them.
     pub fn of_terms(terms: usize) -> Self {
         Self { length: terms, most: usize::MAX, blocks_together: terms.max(1) }
@@ -95,6 +101,11 @@ pub(crate) trait Source: Sync {
     /// Which neighboring blocks share their weights.
     fn runs(&self) -> Runs {
         Runs::NONE
+    }
+    /// The quantity of an item, where each item has its own instead of that of the call. All have
+    /// the same number of results.
+    fn quantity<'q>(&'q self, _item: usize, of_call: Quantity<'q>) -> Quantity<'q> {
+        of_call
     }
     /// The costs of filling blocks.
     fn costs(&self) -> Costs {

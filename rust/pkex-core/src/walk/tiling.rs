@@ -94,7 +94,8 @@ impl Tiling {
     /// Cells of a task; cells that share a preparation are of one tile.
     pub fn cells_per_task(&self, items: usize) -> usize {
         let sharing = items.min(saturating_product([Self::PREPARATION_SHARE, self.preparation]));
-        (Self::TASK_COST / self.cell_cost.max(1)).max(sharing).max(1)
+        let least = (Self::TASK_COST / self.cell_cost.max(1)).max(1);
+        least.next_multiple_of(sharing.max(1))
     }
 
     /// The blocks of a tile.

@@ -389,8 +389,7 @@ fn variances(settings: &Settings) -> Results {
         &Players::grouped(vec![0, 1, 2, 1, 3, 4]),
     )
     .unwrap();
-    let shapley = (1, &Measure::Density(Density::UNIFORM));
-    let once = games.interactions(shapley, settings, &mut go_on).unwrap();
+    let once = games.values(true, settings, &mut go_on).unwrap();
     let twice = games.in_twice_the_precision(true, settings, &mut go_on).unwrap();
     vec![("variance".to_owned(), once), ("variance twice".to_owned(), twice)]
 }

@@ -3,9 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use pkex_core::{
-    Density, Error, Level, Matrix, Measure, Players, Settings, Summation, VarianceGames,
-};
+use pkex_core::{Error, Level, Matrix, Players, Settings, Summation, VarianceGames};
 
 use crate::random::Random;
 
@@ -13,7 +11,6 @@ const COUNT: usize = 35;
 const COLUMNS: usize = 4;
 const STARTS: [usize; COLUMNS + 1] = [0, 3, 3, 8, 9];
 const OUTPUTS: usize = 2;
-const SHAPLEY: (usize, Measure) = (1, Measure::Density(Density::UNIFORM));
 
 /// Sums of products with known deviations and means; column 1 does not vary.
 struct Case {
@@ -41,9 +38,9 @@ impl Case {
         VarianceGames::new(means, (deviations, &STARTS), weights, &self.players).unwrap()
     }
 
-    fn compute(&self, what: (usize, Measure), settings: &Settings) -> Vec<f64> {
+    fn once(&self, settings: &Settings) -> Vec<f64> {
         let go_on = &mut |_, _| ControlFlow::Continue(());
-        self.games().interactions((what.0, &what.1), settings, go_on).unwrap()
+        self.games().values(true, settings, go_on).unwrap()
     }
 
     fn twice(&self, settings: &Settings) -> Vec<f64> {
@@ -94,15 +91,14 @@ fn indices_are_those_of_all_coalitions_with_and_without_groups() {
     for of_column in [[0, 1, 2, 3], [0, 1, 0, 2]] {
         let case = Case::new(&of_column);
         let p = case.players.count();
-        let compute = |what| case.compute(what, &Settings::default());
-        let [values, first, total] =
-            [SHAPLEY, (1, Measure::Point(0.0)), (1, Measure::Point(1.0))].map(compute);
-        let pairs = compute((2, Measure::Point(0.0)));
+        let all = case.once(&Settings::default());
+        let [values, first, total] = [0, 1, 2].map(|part| &all[part * p * OUTPUTS..]);
+        let pairs = &all[3 * p * OUTPUTS..];
         for output in 0..OUTPUTS {
             let coalition_values: Vec<f64> =
                 (0..1 << p).map(|s| case.coalition_value(s, output)).collect();
-            let all = coalition_values.len() - 1;
-            let scale = coalition_values[all].abs().max(1.0);
+            let grand = coalition_values.len() - 1;
+            let scale = coalition_values[grand].abs().max(1.0);
             let check = |found: f64, expected: f64| {
                 assert!((found - expected).abs() < 1e-12 * scale, "{found} {expected}");
             };
@@ -112,7 +108,7 @@ fn indices_are_those_of_all_coalitions_with_and_without_groups() {
                 check(first[j * OUTPUTS + output], coalition_values[1 << j] - coalition_values[0]);
                 check(
                     total[j * OUTPUTS + output],
-                    coalition_values[all] - coalition_values[all ^ 1 << j],
+                    coalition_values[grand] - coalition_values[grand ^ 1 << j],
                 );
                 for k in j + 1..p {
                     let both = coalition_values[1 << j | 1 << k]
@@ -130,11 +126,9 @@ fn indices_are_those_of_all_coalitions_with_and_without_groups() {
 fn twice_the_precision_gives_the_same_numbers() {
     for of_column in [[0, 1, 2, 3], [0, 1, 0, 2], [0, 0, 0, 0]] {
         let case = Case::new(&of_column);
-        let points = [(1, Measure::Point(0.0)), (1, Measure::Point(1.0)), (2, Measure::Point(0.0))];
-        let all = [SHAPLEY].into_iter().chain(points);
-        let expected = all.flat_map(|what| case.compute(what, &Settings::default()));
+        let expected = case.once(&Settings::default());
         let found = case.twice(&Settings::default());
-        assert_eq!(found.len(), expected.clone().count());
+        assert_eq!(found.len(), expected.len());
         for (found, expected) in found.iter().zip(expected) {
             assert!((found - expected).abs() < 1e-12, "{found} {expected}");
         }
@@ -163,7 +157,7 @@ fn weights_that_cancel_leave_no_rounding_errors_in_twice_the_precision() {
 
 #[test]
 fn a_column_that_does_not_vary_has_exactly_nothing() {
-    let values = Case::new(&[0, 1, 2, 3]).compute(SHAPLEY, &Settings::default());
+    let values = Case::new(&[0, 1, 2, 3]).once(&Settings::default());
     assert_eq!(values[OUTPUTS..2 * OUTPUTS], [0.0; OUTPUTS]);
 }
 
@@ -172,11 +166,11 @@ fn bits_are_the_same_for_any_number_of_threads_and_fused_level() {
     let case = Case::new(&[0, 1, 2, 3]);
     for summation in [Summation::Compensated, Summation::Plain] {
         let settings = Settings { summation, ..Settings::default() };
-        let (expected, twice) = (case.compute(SHAPLEY, &settings), case.twice(&settings));
+        let (expected, twice) = (case.once(&settings), case.twice(&settings));
         for &level in Level::ALL.iter().filter(|&&level| level != Level::Portable) {
             for threads in [1, 2, 5] {
                 let settings = Settings { level, threads, ..settings };
-                assert_eq!(case.compute(SHAPLEY, &settings), expected, "{level:?}, {threads}");
+                assert_eq!(case.once(&settings), expected, "{level:?}, {threads}");
                 assert_eq!(case.twice(&settings), twice, "{level:?}, {threads}");
             }
         }

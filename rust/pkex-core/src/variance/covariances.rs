@@ -1,0 +1,230 @@
+//! The covariances of the factors of two evaluations, tile by tile.
+//!
+//! A tile is the products of sixteen evaluations with those of four evaluation blocks. Its
+//! covariances are the product of two matrices, column by column, of which a tile reads 20 rows of
+//! deviations for 64 blocks of products. Neighboring tiles have the same evaluation blocks, so these
+//! stay in the cache.
+
+use std::ops::Range;
+
+use crate::error::Error;
+use crate::matrix::Matrix;
+use crate::memory::{FACTORS, INPUT, Memory, saturating_product};
+use crate::simd::arithmetic::Arithmetic;
+use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
+use crate::simd::level::Body;
+use crate::walk::triangle::{EvaluationPlace, Partners};
+
+/// Evaluations of a tile, and the evaluation blocks of their partners.
+const ONES: usize = 16;
+const OTHERS: usize = 4;
+/// The number of blocks of products in a tile. The last tiles may have fewer.
+pub(crate) const TILE: usize = ONES * OTHERS;
+/// Deviations of a chunk: those of all evaluations and of one block fit into the first-level cache.
+const CHUNK: usize = 128;
+
+/// The products of two evaluations, each at least once, in blocks: one evaluation and sixteen
+/// partners. The blocks of products of a group of evaluation blocks come before those of the next.
+#[derive(Debug)]
+pub(crate) struct Tiles {
+    evaluations: usize,
+    /// For each group of evaluation blocks, the number of blocks of products before it; then the
+    /// number of all.
+    starts: Vec<usize>,
+}
+
+/// The products of some evaluations and some evaluation blocks: for each of these blocks, a block
+/// of products for each evaluation.
+struct Tile {
+    /// The number of its first block of products.
+    first: usize,
+    ones: Range<usize>,
+    others: Range<usize>,
+}
+
+impl Tile {
+    /// The number after its last block of products.
+    fn end(&self) -> usize {
+        self.first + self.ones.len() * self.others.len()
+    }
+}
+
+impl Tiles {
+    /// The products of a number of evaluations.
+    pub fn new(evaluations: usize) -> Result<Self, Error> {
+        let groups = evaluations.div_ceil(OTHERS * LANES);
+        let mut starts = Vec::new();
+        Memory::default().reserve(&mut starts, groups + 1, INPUT)?;
+        let mut tiles = Self { evaluations, starts };
+        let mut blocks = 0;
+        for group in 0..groups {
+            tiles.starts.push(blocks);
+            let [ones, others] = tiles.sides(group);
+            blocks += ones.len() * others.len();
+        }
+        tiles.starts.push(blocks);
+        Ok(tiles)
+    }
+
+    /// The number of blocks of products.
+    pub fn blocks(&self) -> usize {
+        self.starts[self.starts.len() - 1]
+    }
+
+    /// The evaluations of a block of products.
+    pub fn locate(&self, index: usize) -> Partners {
+        let Tile { first, ones, others } = self.tile(index);
+        let (other, one) = ((index - first) / ones.len(), (index - first) % ones.len());
+        let one = ones.start + one;
+        Partners {
+            one: EvaluationPlace { block: one / LANES, lane: one % LANES },
+            others: others.start + other,
+        }
+    }
+
+    /// The evaluation blocks of a group, and the evaluations up to the last of them.
+    fn sides(&self, group: usize) -> [Range<usize>; 2] {
+        let blocks = self.evaluations.div_ceil(LANES);
+        let others = group * OTHERS..((group + 1) * OTHERS).min(blocks);
+        [0..self.evaluations.min(others.end * LANES), others]
+    }
+
+    /// The tile of a block of products.
+    fn tile(&self, index: usize) -> Tile {
+        let group = self.starts.partition_point(|&start| start <= index) - 1;
+        let [ones, others] = self.sides(group);
+        let blocks = ONES * others.len();
+        let tile = (index - self.starts[group]) / blocks;
+        Tile {
+            first: self.starts[group] + tile * blocks,
+            ones: tile * ONES..((tile + 1) * ONES).min(ones.end),
+            others,
+        }
+    }
+}
+
+/// Covariances of the products of some blocks.
+#[derive(Debug, Default)]
+pub(crate) struct Covariances {
+    /// The number of the first block.
+    first: usize,
+    /// Block by block, column by column.
+    values: Vec<Lanes>,
+}
+
+impl Covariances {
+    /// Reserves memory for any sequence of a number of blocks. The tiles at its ends are computed as
+    /// a whole.
+    pub fn reserve(&mut self, blocks: usize, columns: usize, memory: &Memory) -> Result<(), Error> {
+        let length = saturating_product([blocks.saturating_add(2 * TILE), columns]);
+        self.values = memory.filled(length, Lanes::ZERO, FACTORS)?;
+        Ok(())
+    }
+
+    /// The covariances of a block, column by column.
+    #[inline(always)]
+    pub fn block(&self, index: usize, columns: usize) -> &[Lanes] {
+        &self.values[(index - self.first) * columns..][..columns]
+    }
+}
+
+/// Computes the covariances of some blocks.
+pub(crate) struct MultiplyDeviations<'a> {
+    pub tiles: &'a Tiles,
+    pub deviations: Matrix<'a>,
+    /// The deviations of sixteen evaluations as lanes, block by block.
+    pub packed: &'a [Lanes],
+    /// The start of each column's deviations, then the end of all.
+    pub starts: &'a [usize],
+    pub blocks: Range<usize>,
+    pub covariances: &'a mut Covariances,
+}
+
+impl Body for MultiplyDeviations<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, const W: usize>(self) {
+        let Self { tiles, deviations, packed, starts, blocks, covariances } = self;
+        let columns = starts.len() - 1;
+        let mut tile = tiles.tile(blocks.start);
+        let Covariances { first, values } = covariances;
+        *first = tile.first;
+        loop {
+            let values = &mut values[(tile.first - *first) * columns..];
+            let of_other = values.chunks_mut((tile.ones.len() * columns).max(1));
+            for (other, values) in tile.others.clone().zip(of_other) {
+                let others = &packed[other * deviations.columns()..][..deviations.columns()];
+                values.fill(Lanes::ZERO);
+                for column in 0..columns {
+                    for start in (starts[column]..starts[column + 1]).step_by(CHUNK) {
+                        let chunk = start..(start + CHUNK).min(starts[column + 1]);
+                        let ones = (deviations, tile.ones.clone());
+                        let others = &others[chunk.clone()];
+                        let values = values.iter_mut().skip(column).step_by(columns);
+                        // Two registers for each of the evaluations leave room for their factors.
+                        match W {
+                            8 => add_chunk::<A, W, 8>(ones, others, chunk, values),
+                            _ => add_chunk::<A, W, 4>(ones, others, chunk, values),
+                        }
+                    }
+                }
+            }
+            if tile.end() >= blocks.end {
+                return;
+            }
+            tile = tiles.tile(tile.end());
+        }
+    }
+}
+
+/// Adds the products of a chunk of the deviations of some evaluations with those of a block to their
+/// covariances, `N` evaluations together. After the last evaluation, that one is repeated.
+#[inline(always)]
+fn add_chunk<'a, A: Arithmetic, const W: usize, const N: usize>(
+    (deviations, ones): (Matrix<'_>, Range<usize>),
+    others: &[Lanes],
+    chunk: Range<usize>,
+    mut covariances: impl Iterator<Item = &'a mut Lanes>,
+) {
+    for first in ones.clone().step_by(N) {
+        let row = |place: usize| &deviations.row((first + place).min(ones.end - 1))[chunk.clone()];
+        let rows: [&[f64]; N] = std::array::from_fn(row);
+        let mut sums = [Lanes::ZERO; N];
+        for part in 0..LANES / (2 * W) {
+            for (sum, products) in sums.iter_mut().zip(products::<A, W, N>(rows, others, part)) {
+                for (half, products) in products.iter().enumerate() {
+                    *sum.part_mut(2 * part + half) = *products;
+                }
+            }
+        }
+        for (sum, covariance) in sums.iter().zip(covariances.by_ref()) {
+            for part in 0..LANES / W {
+                let total: &mut [f64; W] = covariance.part_mut(part);
+                *total = zip_lanes(total, sum.part(part), |total, sum| total + sum);
+            }
+        }
+    }
+}
+
+/// The products of the deviations of a few evaluations and those of others in the `part`-th two
+/// registers; these sums stay in registers.
+#[inline(always)]
+fn products<A: Arithmetic, const W: usize, const N: usize>(
+    rows: [&[f64]; N],
+    others: &[Lanes],
+    part: usize,
+) -> [[[f64; W]; 2]; N] {
+    let mut sums = [[[0.0; W]; 2]; N];
+    let rows = rows.map(|row| &row[..others.len()]);
+    for (place, other) in others.iter().enumerate() {
+        let halves: [&[f64; W]; 2] = [other.part(2 * part), other.part(2 * part + 1)];
+        for (half, other) in halves.into_iter().enumerate() {
+            for row in 0..N {
+                let (own, sum) = (rows[row][place], &mut sums[row][half]);
+                *sum = each_lane(|i| A::mul_add(own, other[i], sum[i]));
+            }
+        }
+    }
+    sums
+}
