@@ -32,7 +32,7 @@ def test_memory_is_that_of_single_columns():
     model = pkex.KernelExpansion(RNG.normal(size=(n, d)), RNG.normal(size=n), RBF(3.0))
     rows = RNG.normal(size=(500, d))
     tracemalloc.start()
-    pkex.sensitivity(model, rows)
+    pkex.sensitivity(model, rows, n_jobs=1)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     # Some arrays of the factors of a column; all pairs of points and columns would take 180 MB.

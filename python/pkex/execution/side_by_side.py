@@ -7,7 +7,7 @@ their number. Here each piece has one, so that results have equal bits for any n
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from threading import Lock
 from typing import TypeVar
@@ -20,7 +20,7 @@ _Result = TypeVar("_Result")
 
 def side_by_side(
     function: Callable[[_Item], _Result], items: Iterable[_Item], n_threads: int
-) -> Iterator[_Result]:
+) -> Generator[_Result, None, None]:
     """Yield the results of a function for all items, in order; close the iterator to stop early.
 
     Without threadpoolctl, which limits the threads of BLAS, items are computed one by one.

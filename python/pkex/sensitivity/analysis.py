@@ -24,7 +24,7 @@ from pkex.sensitivity.indices import by_name, checked, indices_of
 from pkex.sensitivity.inputs import Inputs
 from pkex.sensitivity.result import SensitivityResult
 from pkex.sensitivity.uncertainty import draws_of, number_of_draws
-from pkex.sensitivity.variance_values import VarianceValues
+from pkex.sensitivity.variance_values import VarianceValues, in_two_parts
 from pkex.tables.kinds import Kind, kind_of
 
 _FASTER = (
@@ -173,12 +173,10 @@ def sensitivity(
         sums = function.products(covering)
     n_draws = number_of_draws(uncertainty)
     with settings.computing(progress) as computation, advising(_FASTER):
-        shares = (0.1, 0.9, 4.0) if n_draws else (0.1, 0.9)
-        first_part, second_part, *last_part = parts_of(computation.progress, *shares)
-        deviations = Deviations.of(sums, read.marginals, read.names, first_part)
-        values = VarianceValues.of(
-            deviations, sums.weights, players.of_column, most, computation.reporting(second_part)
-        )
+        own, *last_part = parts_of(computation.progress, *((1.0, 4.0) if n_draws else (1.0,)))
+        first, second = in_two_parts(computation.reporting(own), len(sums.weights))
+        deviations = Deviations.of(sums, read.marginals, read.names, first)
+        values = VarianceValues.of(deviations, sums.weights, players.of_column, most, second)
         notes = [*read.notes, *checked(values, outputs.names)]
         draws = None
         if n_draws:

@@ -10,6 +10,7 @@ remainder of a row is at most 1e-13 of the longest row.
 from __future__ import annotations
 
 import math
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,17 +18,27 @@ from numpy.typing import NDArray
 
 from pkex.errors import InputError
 from pkex.execution.blocks import blocks_of
+from pkex.execution.computation import Computation
+from pkex.execution.side_by_side import side_by_side
 from pkex.functions.products import Products
 from pkex.sensitivity.distributions import Marginal
-from pkex.typing import Float, Report
+from pkex.typing import Float
 
 # The largest remainder of a row, relative to the longest row.
 _REST = 1e-13
-# The number of rows that enter the basis together, and of factors in a chunk of nodes.
+# The number of rows that enter the basis together.
 _STEP = 16
 # The number of rows that the basis is extended for together: their remainders fit into the cache.
 _BLOCK = 1024
-_CHUNK = 1 << 22
+# The number of factors in a chunk of nodes, and the least number of its nodes.
+_CHUNK, _LEAST_NODES = 1 << 22, 64
+# The length of rows above which those of several chunks are shortened together.
+_LONG = 1024
+# Up to this number of evaluations, columns are computed one by one: functions of users, which may
+# not allow calls from several threads, are such sums.
+_FEW = 1 << 10
+# The most numbers in memory for all columns that are computed together: 4 GB.
+_MOST_TOGETHER = 1 << 29
 # The largest number of deviations: 1 GB.
 _MOST = 1 << 27
 # The tolerance of means and second moments of factors, compared with twice the nodes.
@@ -59,9 +70,9 @@ class Deviations:
         products: Products,
         marginals: list[Marginal],
         names: tuple[str, ...],
-        report: Report | None,
+        computation: Computation,
     ) -> Deviations:
-        """Return the means and deviations of all columns.
+        """Return the means and deviations of all columns, some of which are computed in parallel.
 
         Raises
         ------
@@ -70,21 +81,28 @@ class Deviations:
         MemoryError
             If there are too many deviations.
         """
+
+        def of_column(column: int) -> tuple[Float, Float]:
+            rule = _exact_rule(products, column, marginals[column], names[column])
+            return _of_column(products, column, *rule)
+
+        n = len(products.weights)
+        together = _MOST_TOGETHER // (4 * max(_CHUNK, _LEAST_NODES * n) + 2 * _LONG * n)
+        n_threads = min(computation.n_threads, max(1, together)) if n > _FEW else 1
+        columns = side_by_side(of_column, range(len(marginals)), n_threads)
         means, vectors, total = [], [], 0
-        for column, marginal in enumerate(marginals):
-            rule = _exact_rule(products, column, marginal, names[column])
-            own_means, own = _of_column(products, column, *rule)
-            means.append(own_means)
-            vectors.append(own)
-            total += own.size
-            if total > _MOST:
-                raise MemoryError(
-                    f"the deviations of the factors of {column + 1} columns take "
-                    f"{total * 8 / 1e9:.1f} GB: for kernels with kinks, such as Laplacian, give "
-                    "inputs with fewer distinct values, or a model with fewer points"
-                )
-            if report is not None:
-                report(column + 1, len(marginals))
+        with closing(columns):
+            for column, (own_means, own) in enumerate(columns):
+                means.append(own_means)
+                vectors.append(own)
+                total += own.size
+                if total > _MOST:
+                    raise MemoryError(
+                        f"the deviations of the factors of {column + 1} columns take "
+                        f"{total * 8 / 1e9:.1f} GB: for kernels with kinks, such as Laplacian, "
+                        "give inputs with fewer distinct values, or a model with fewer points"
+                    )
+                computation.report(column + 1, len(marginals))
         starts = np.cumsum([0, *(own.shape[1] for own in vectors)]).astype(np.int64)
         return cls(np.stack(means, axis=1), np.concatenate(vectors, axis=1), starts)
 
@@ -231,15 +249,17 @@ def _of_column(
         factors = products.factors(column, entries[some])
         lacks += np.einsum("er,r->e", factors - one, weights[some])
     means = one[:, 0] + lacks
-    vectors = np.empty((n, 0))
+    vectors: list[Float] = []
     for some in chunks:
         factors = products.factors(column, entries[some]) - means[:, None]
-        vectors = _shortened(np.hstack([vectors, factors * np.sqrt(weights[some])]), sizes)
-    return means, vectors
+        vectors.append(_shortened(factors * np.sqrt(weights[some]), sizes))
+        if sum(own.shape[1] for own in vectors) > _LONG:
+            vectors = [_shortened(np.hstack(vectors), sizes)]
+    return means, _shortened(np.hstack(vectors), sizes) if len(vectors) > 1 else vectors[0]
 
 
 def _chunks(n_evaluations: int, n_nodes: int) -> list[slice]:
-    return blocks_of(n_nodes, max(64, _CHUNK // max(n_evaluations, 1)))
+    return blocks_of(n_nodes, max(_LEAST_NODES, _CHUNK // max(n_evaluations, 1)))
 
 
 def _shortened(rows: Float, sizes: Float) -> Float:
@@ -272,7 +292,7 @@ def _extended(basis: Float, rest: Float, least: float) -> Float | None:
     """Return a basis with the directions of remainders; None if it would save little."""
     squares = np.einsum("er,er->e", rest, rest)
     while squares.max(initial=0.0) > least:
-        if 2 * (len(basis) + _STEP) > basis.shape[1]:
+        if 4 * (len(basis) + _STEP) > 3 * basis.shape[1]:
             return None
         farthest = np.argsort(-squares, kind="stable")[:_STEP]
         more = _orthonormal(rest[farthest[squares[farthest] > least]], basis, least)

@@ -19,7 +19,7 @@ from pkex.sensitivity.deviations import Deviations
 from pkex.sensitivity.draws import SensitivityDraws
 from pkex.sensitivity.indices import Indices, by_name, checked, indices_of
 from pkex.sensitivity.inputs import Inputs
-from pkex.sensitivity.variance_values import VarianceValues
+from pkex.sensitivity.variance_values import VarianceValues, in_two_parts
 from pkex.typing import Float
 
 # The number of rows that draws are conditioned on or checked at.
@@ -97,9 +97,11 @@ def _variance_values(
     parts = [function.products(rows) for function in (mean, deviation.function)]
     n = deviation.function.n_outputs
     weights = [np.broadcast_to(own.weights, (len(own.weights), n)) for own in parts]
-    deviations = Deviations.of(Joined(parts, weights), inputs.marginals, inputs.names, None)
+    joined = Joined(parts, weights)
+    first, second = in_two_parts(computation, len(joined.weights))
+    deviations = Deviations.of(joined, inputs.marginals, inputs.names, first)
     merged, weights_of_merged = deviations.merged(np.concatenate(weights))
-    return VarianceValues.of(merged, weights_of_merged, players, order, computation, _LARGEST_ERROR)
+    return VarianceValues.of(merged, weights_of_merged, players, order, second, _LARGEST_ERROR)
 
 
 def _notes(left_out: float) -> list[str]:

@@ -13,10 +13,18 @@ from pkex import _core
 from pkex.execution.computation import Computation
 from pkex.execution.progress import parts_of
 from pkex.sensitivity.deviations import Deviations
-from pkex.typing import Float
+from pkex.typing import Float, Report
 
+# The number of evaluations for which deviations take about as long as sums over pairs.
+_BALANCED = 5_000
 # The default relative error above which values are recomputed in twice the precision.
 _LARGEST_ERROR = 1e-11
+
+
+def in_two_parts(computation: Computation, n_evaluations: int) -> tuple[Computation, Computation]:
+    """Return a computation for deviations, and one for values, by rough shares of the time."""
+    first, second = parts_of(computation.progress, _BALANCED, n_evaluations)
+    return computation.reporting(first), computation.reporting(second)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,18 +111,20 @@ class _EvaluationSum:
         singly = replace(self, players=np.arange(len(self.players), dtype=np.int64))
         is_single = np.array_equal(self.players, singly.players)
 
-        def computed(part: int, twice: bool) -> tuple[Float, Float]:
-            whole = computation.part(part, 2)
+        def computed(twice: bool, report: Report | None) -> tuple[Float, Float]:
+            whole = computation.reporting(report)
             own = whole.part(0, 1 if is_single else 2)
             found = self._quantities(order > 1, twice, own)
             alone = found if is_single else singly._quantities(False, twice, whole.part(1, 2))
             return found, self._errors(alone[len(self.players) :])
 
-        found, errors = computed(0, False)
+        # Twice the precision is rarely needed.
+        once, twice = parts_of(computation.progress, 3.0, 1.0)
+        found, errors = computed(False, once)
         variance = np.abs(found[: int(self.players.max()) + 1].sum(axis=0))
         if (errors <= largest_error * variance).all():
             return found, errors
-        return computed(1, True)
+        return computed(True, twice)
 
     def _quantities(self, pairs: bool, twice: bool, computation: Computation) -> Float:
         """Return Shapley values, v({j}) − v(∅), v(D) − v(D∖j), and interactions of pairs."""

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use crate::error::Error;
 use crate::matrix::Matrix;
-use crate::memory::{FACTORS, INPUT, Memory, saturating_product};
+use crate::memory::{FACTORS, Memory, saturating_product};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
 use crate::simd::level::Body;
@@ -25,12 +25,9 @@ const CHUNK: usize = 128;
 
 /// The products of two evaluations, each at least once, in blocks: one evaluation and sixteen
 /// partners. The blocks of products of a group of evaluation blocks come before those of the next.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Tiles {
     evaluations: usize,
-    /// For each group of evaluation blocks, the number of blocks of products before it; then the
-    /// number of all.
-    starts: Vec<usize>,
 }
 
 /// The products of some evaluations and some evaluation blocks: for each of these blocks, a block
@@ -51,28 +48,35 @@ impl Tile {
 
 impl Tiles {
     /// The products of a number of evaluations.
-    pub fn new(evaluations: usize) -> Result<Self, Error> {
-        let groups = evaluations.div_ceil(OTHERS * LANES);
-        let mut starts = Vec::new();
-        Memory::default().reserve(&mut starts, groups + 1, INPUT)?;
-        let mut tiles = Self { evaluations, starts };
-        let mut blocks = 0;
-        for group in 0..groups {
-            tiles.starts.push(blocks);
-            let [ones, others] = tiles.sides(group);
-            blocks += ones.len() * others.len();
-        }
-        tiles.starts.push(blocks);
-        Ok(tiles)
+    pub fn new(evaluations: usize) -> Self {
+        Self { evaluations }
     }
 
     /// The number of blocks of products.
-    pub fn blocks(&self) -> usize {
-        self.starts[self.starts.len() - 1]
+    pub fn blocks(self) -> usize {
+        let Some(last) = self.evaluations.div_ceil(OTHERS * LANES).checked_sub(1) else { return 0 };
+        let [ones, others] = self.sides(last);
+        Self::before(last) + ones.len() * others.len()
+    }
+
+    /// The number of blocks of products before a group: Σ_{g < group} `OTHERS` · `OTHERS` · `LANES`
+    /// (g + 1).
+    fn before(group: usize) -> usize {
+        OTHERS * OTHERS * LANES * (group * (group + 1) / 2)
+    }
+
+    /// The group of a block of products: the largest g with g (g + 1)/2 up to a quotient.
+    #[inline(always)]
+    fn group(index: usize) -> usize {
+        let triangle = index / (OTHERS * OTHERS * LANES);
+        let group = ((8 * triangle + 1).isqrt() - 1) / 2;
+        debug_assert!(Self::before(group) <= index && index < Self::before(group + 1));
+        group
     }
 
     /// The evaluations of a block of products.
-    pub fn locate(&self, index: usize) -> Partners {
+    #[inline(always)]
+    pub fn locate(self, index: usize) -> Partners {
         let Tile { first, ones, others } = self.tile(index);
         let (other, one) = ((index - first) / ones.len(), (index - first) % ones.len());
         let one = ones.start + one;
@@ -83,20 +87,23 @@ impl Tiles {
     }
 
     /// The evaluation blocks of a group, and the evaluations up to the last of them.
-    fn sides(&self, group: usize) -> [Range<usize>; 2] {
+    #[inline(always)]
+    fn sides(self, group: usize) -> [Range<usize>; 2] {
         let blocks = self.evaluations.div_ceil(LANES);
         let others = group * OTHERS..((group + 1) * OTHERS).min(blocks);
         [0..self.evaluations.min(others.end * LANES), others]
     }
 
     /// The tile of a block of products.
-    fn tile(&self, index: usize) -> Tile {
-        let group = self.starts.partition_point(|&start| start <= index) - 1;
+    #[inline(always)]
+    fn tile(self, index: usize) -> Tile {
+        let group = Self::group(index);
+        let start = Self::before(group);
         let [ones, others] = self.sides(group);
         let blocks = ONES * others.len();
-        let tile = (index - self.starts[group]) / blocks;
+        let tile = (index - start) / blocks;
         Tile {
-            first: self.starts[group] + tile * blocks,
+            first: start + tile * blocks,
             ones: tile * ONES..((tile + 1) * ONES).min(ones.end),
             others,
         }
@@ -130,7 +137,7 @@ impl Covariances {
 
 /// Computes the covariances of some blocks.
 pub(crate) struct MultiplyDeviations<'a> {
-    pub tiles: &'a Tiles,
+    pub tiles: Tiles,
     pub deviations: Matrix<'a>,
     /// The deviations of sixteen evaluations as lanes, block by block.
     pub packed: &'a [Lanes],

@@ -74,7 +74,7 @@ impl<'a> VarianceGames<'a> {
             starts,
             players: (0..players.count()).collect(),
             columns_of_player,
-            tiles: Tiles::new(means.rows())?,
+            tiles: Tiles::new(means.rows()),
             packed_means: packed(means)?,
             packed_deviations: packed(deviations)?,
         })
@@ -216,7 +216,7 @@ impl Source for GamesOfItems<'_> {
     fn prepare(&self, blocks: Range<usize>, context: Context<'_>, covariances: &mut Covariances) {
         let VarianceGames { tiles, deviations, packed_deviations, starts, .. } = self.games;
         context.run_in_registers(MultiplyDeviations {
-            tiles,
+            tiles: *tiles,
             deviations: *deviations,
             packed: packed_deviations,
             starts,
