@@ -61,17 +61,23 @@ def test_sampling(turns, add_row, n, d, size):
     )
 
 
-@pytest.mark.parametrize("n", [2000, 10_000])
-def test_many_points(benchmark, add_row, n):
+@pytest.mark.parametrize(
+    ("n", "d", "kernel"),
+    [
+        (2000, 20, pkex.kernels.RBF(4.0)),
+        (10_000, 20, pkex.kernels.RBF(4.0)),
+        (300, 5, pkex.kernels.Matern(1.0, nu=2.5)),
+    ],
+)
+def test_many_points(benchmark, add_row, n, d, kernel):
     rng = np.random.default_rng(0)
-    model = pkex.KernelExpansion(
-        rng.normal(size=(n, 20)), rng.normal(size=n), pkex.kernels.RBF(4.0)
-    )
+    model = pkex.KernelExpansion(rng.normal(size=(n, d)), rng.normal(size=n), kernel)
 
     def run():
         start = time.perf_counter()
-        pkex.sensitivity(model, [stats.norm()] * 20)
+        pkex.sensitivity(model, [stats.norm()] * d)
         return time.perf_counter() - start
 
     seconds = benchmark.pedantic(run, rounds=1)
-    add_row(f"sensitivity, {n:,} points, d = 20", "", duration(seconds), "", "")
+    name = f"sensitivity, {n:,} points, d = {d}, {type(kernel).__name__}"
+    add_row(name, "", duration(seconds), "", "")

@@ -226,3 +226,42 @@ const LARGEST_INVERTED: f64 = 1e300;
 
 /// Products between 2^−900 and 2^900 leave room for sums and weights.
 const SAFE_POWER: f64 = 900.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::game::block::AbsentFactor;
+    use crate::simd::arithmetic::Fused;
+
+    /// The spread of games with these present and absent factors, in all lanes.
+    fn spread(factors: &[[f64; 2]]) -> Spread {
+        let mut block = Block::default();
+        block.begin(factors.len(), AbsentFactor::Each);
+        for (player, [a, b]) in factors.iter().enumerate() {
+            block.present[player] = Lanes([*a; LANES]);
+            block.absent[player] = Lanes([*b; LANES]);
+            block.difference[player] = Lanes([a - b; LANES]);
+        }
+        block.spread::<Fused, 8>()
+    }
+
+    #[test]
+    fn the_spread_of_factors_of_any_size_is_bounded_closely_from_above() {
+        for size in [1e-290, 1e-30, 0.3, 1.0, 7.0, 1e30, 1e290] {
+            let factors = [[size, 0.5 * size], [0.25 * size, size], [0.0, 0.0]];
+            let Spread { lambda, mixed_signs, .. } = spread(&factors);
+            assert!((1.25..1.26).contains(&lambda), "{size}: {lambda}");
+            assert!(mixed_signs);
+        }
+        assert!(!spread(&[[1.0, 0.5], [3.0, 2.0]]).mixed_signs);
+        assert!(spread(&[[1.0, -0.5]]).mixed_signs);
+    }
+
+    #[test]
+    fn the_spread_of_sizes_without_an_inverse_is_unbounded() {
+        for size in [1e-310, 1e305, f64::INFINITY] {
+            let spread = spread(&[[size, 0.0], [1.0, 1.0]]);
+            assert!(spread.lambda.is_infinite() && !spread.in_range, "{size}");
+        }
+    }
+}

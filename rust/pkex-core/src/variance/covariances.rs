@@ -152,35 +152,46 @@ impl Body for MultiplyDeviations<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { tiles, deviations, packed, starts, blocks, covariances } = self;
-        let columns = starts.len() - 1;
-        let mut tile = tiles.tile(blocks.start);
-        let Covariances { first, values } = covariances;
-        *first = tile.first;
+        let columns = self.starts.len() - 1;
+        let mut tile = self.tiles.tile(self.blocks.start);
+        let first = tile.first;
+        self.covariances.first = first;
         loop {
-            let values = &mut values[(tile.first - *first) * columns..];
-            let of_other = values.chunks_mut((tile.ones.len() * columns).max(1));
-            for (other, values) in tile.others.clone().zip(of_other) {
-                let others = &packed[other * deviations.columns()..][..deviations.columns()];
-                values.fill(Lanes::ZERO);
-                for column in 0..columns {
-                    for start in (starts[column]..starts[column + 1]).step_by(CHUNK) {
-                        let chunk = start..(start + CHUNK).min(starts[column + 1]);
-                        let ones = (deviations, tile.ones.clone());
-                        let others = &others[chunk.clone()];
-                        let values = values.iter_mut().skip(column).step_by(columns);
-                        // Two registers for each of the evaluations leave room for their factors.
-                        match W {
-                            8 => add_chunk::<A, W, 8>(ones, others, chunk, values),
-                            _ => add_chunk::<A, W, 4>(ones, others, chunk, values),
-                        }
-                    }
-                }
-            }
-            if tile.end() >= blocks.end {
+            let of_tile = (tile.first - first) * columns..(tile.end() - first) * columns;
+            let values = &mut self.covariances.values[of_tile];
+            multiply::<A, W>(&tile, self.deviations, (self.packed, self.starts), values);
+            if tile.end() >= self.blocks.end {
                 return;
             }
-            tile = tiles.tile(tile.end());
+            tile = self.tiles.tile(tile.end());
+        }
+    }
+}
+
+/// Computes the covariances of a tile.
+#[inline(always)]
+fn multiply<A: Arithmetic, const W: usize>(
+    tile: &Tile,
+    deviations: Matrix<'_>,
+    (packed, starts): (&[Lanes], &[usize]),
+    values: &mut [Lanes],
+) {
+    values.fill(Lanes::ZERO);
+    let columns = starts.len() - 1;
+    let of_others = values.chunks_mut((tile.ones.len() * columns).max(1));
+    for (other, values) in tile.others.clone().zip(of_others) {
+        let others = &packed[other * deviations.columns()..][..deviations.columns()];
+        for column in 0..columns {
+            for start in (starts[column]..starts[column + 1]).step_by(CHUNK) {
+                let chunk = start..(start + CHUNK).min(starts[column + 1]);
+                let (ones, others) = ((deviations, tile.ones.clone()), &others[chunk.clone()]);
+                let values = values.iter_mut().skip(column).step_by(columns);
+                // Two registers for each of the evaluations leave room for their factors.
+                match W {
+                    8 => add_chunk::<A, W, 8>(ones, others, chunk, values),
+                    _ => add_chunk::<A, W, 4>(ones, others, chunk, values),
+                }
+            }
         }
     }
 }
@@ -234,4 +245,35 @@ fn products<A: Arithmetic, const W: usize, const N: usize>(
         }
     }
     sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_product_is_counted_once_for_each_order_of_its_evaluations() {
+        for evaluations in [1, 15, 16, 17, 64, 65, 100, 128, 300] {
+            let tiles = Tiles::new(evaluations);
+            let mut counts = vec![0.0; evaluations * evaluations];
+            for index in 0..tiles.blocks() {
+                let partners = tiles.locate(index);
+                let one = partners.one.block * LANES + partners.one.lane;
+                for (lane, times) in partners.times().0.into_iter().enumerate() {
+                    let other = partners.others * LANES + lane;
+                    if other < evaluations {
+                        counts[one * evaluations + other] += times;
+                    }
+                }
+            }
+            for one in 0..evaluations {
+                for other in 0..evaluations {
+                    let both =
+                        counts[one * evaluations + other] + counts[other * evaluations + one];
+                    assert!((both - 2.0).abs() < 0.5, "{one} and {other} of {evaluations}: {both}");
+                }
+            }
+        }
+        assert_eq!(Tiles::new(0).blocks(), 0);
+    }
 }
