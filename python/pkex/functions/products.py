@@ -133,22 +133,24 @@ class TermsOfPoints(PointProducts):
         self._terms = terms
 
     def factors(self, column: int, entries: NDArray[Any]) -> Float:
-        return np.concatenate(
-            [column_factors(term.factors, column, entries, self._points) for term in self._terms]
-        )
+        found = np.empty((len(self._terms), len(self._points), len(entries)))
+        for values, term in zip(found, self._terms, strict=True):
+            values[:] = column_factors(term.factors, column, entries, self._points)
+        return found.reshape(-1, len(entries))
 
 
 def column_factors(
     factors: Iterable[Factor], column: int, entries: NDArray[Any], points: Float
 ) -> Float:
     """Return the product of the factors of a column, shape (points, values); 1 without factors."""
-    product = np.ones((len(points), len(entries)))
+    product = None
     for factor in factors:
         value = factor.definition.value
         for place in np.flatnonzero(factor.columns == column):
             with np.errstate(over="ignore"):
-                product *= value(entries, points[:, column, None], *factor.parameters[place])
-    return product
+                values = value(entries, points[:, column, None], *factor.parameters[place])
+            product = values if product is None else product * values
+    return np.ones((len(points), len(entries))) if product is None else product
 
 
 class Joined(Products):
