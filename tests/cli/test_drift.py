@@ -118,6 +118,8 @@ def test_without_permutations_nothing_is_tested(run, files):
     done = run("drift", *paths, "--permutations", "0", "--format", "json")
     assert (done.record["is_drift"], done.record["pvalue"]) == (None, None)
     assert "nothing was tested" in done.record["conclusion"]
+    page = run("drift", *paths, "--permutations", "0", "--format", "html").out
+    assert "none: --permutations is 0" in page
     done = run("drift", *paths, "--permutations", "0", "--fail-on-drift")
     assert done.status == 2
     done = run("drift", *paths, "--permutations", "9")

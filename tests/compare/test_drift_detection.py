@@ -126,7 +126,7 @@ def test_without_permutations_nothing_is_decided(rng):
     result = pkex.MMDDrift(rng.normal(size=(50, 2))).predict(rng.normal(size=(20, 2)))
     assert result.is_drift is result.pvalue is result.threshold is None
     assert isinstance(result, pkex.MMDResult)
-    assert "pass n_permutations to MMDDrift, such as n_permutations=199" in repr(result)
+    assert "pass n_permutations to pkex.MMDDrift, such as n_permutations=199" in repr(result)
     assert repr(result).startswith("DriftResult: not tested, MMD² = ")
     assert result.to_dict()["data"]["is_drift"] is None
 

@@ -136,6 +136,22 @@ def test_a_feature_that_shares_what_it_shows_is_pointed_out(rng):
     assert f"note: {note}" in repr(result)
 
 
+@pytest.mark.parametrize("compare", [pkex.mmd, pkex.hsic])
+def test_results_without_pvalues_say_how_to_get_them(rng, compare):
+    X, Y = rng.normal(size=(2, 30, 2))
+    fix = f"pass n_permutations to pkex.{compare.__name__}, such as n_permutations=199"
+    untested = compare(X, Y)
+    assert f"\np-values: {fix}\n" in repr(untested).replace("    ", "")
+    assert f"none: {fix}" in untested.to_html()
+    assert fix not in repr(compare(X, Y, n_permutations=9))
+
+
+def test_results_of_weighted_rows_do_not_promise_pvalues(rng):
+    weighted = pkex.mmd(*rng.normal(size=(2, 30, 2)), weights=(rng.random(30), None))
+    assert "n_permutations" not in repr(weighted) + weighted.to_html()
+    assert "none: rows have weights" in weighted.to_html()
+
+
 def test_features_that_differ_only_together_are_pointed_out(rng):
     x, y = rng.normal(size=(2, 300, 3))
     y[:, 1] = 0.95 * y[:, 0] + 0.3 * y[:, 1]
@@ -210,7 +226,7 @@ def test_the_repr_is_a_small_table_of_five_digits(samples):
     with pytest.warns(UserWarning, match=r"^rows .* of X; rows .* of Y: unusual in so many"):
         wide = pkex.mmd(*(np.tile(sample, 30) for sample in samples))
     # Of which six are of columns that leave their range.
-    assert len(repr(wide).splitlines()) == 18
+    assert len(repr(wide).splitlines()) == 19
     assert max(map(len, repr(wide).splitlines())) < 140
 
 

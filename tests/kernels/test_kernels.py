@@ -3,6 +3,7 @@
 import copy
 import pickle
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from pkex.kernels import (
     Factor,
     Kernel,
     Laplacian,
+    Matern,
     Term,
     median_heuristic,
 )
@@ -63,6 +65,23 @@ def test_without_second_argument_the_gram_matrix_is_evaluated(rows):
     gram = (2.0 * RBF())(X)
     np.testing.assert_array_equal(gram, gram.T)
     np.testing.assert_array_equal(np.diag(gram), 2.0)
+
+
+@pytest.mark.parametrize("kernel", [RBF(3.0), RBF(3.0) + Chi2(0.1) * Matern(nu=1.5)], ids=repr)
+def test_evaluation_takes_little_more_memory_than_its_result(rng, kernel):
+    X, Y = rng.random((701, 6)), rng.random((503, 6))
+    tracemalloc.start()
+    values = kernel(X, Y)
+    peak = tracemalloc.get_traced_memory()[1] - values.nbytes
+    tracemalloc.stop()
+    assert peak < values.nbytes
+    np.testing.assert_array_equal(values[-3:], kernel(X[-3:], Y))
+
+
+@pytest.mark.parametrize("kernel", [RBF(3.0), Laplacian(3.0)], ids=repr)
+def test_rows_that_nearly_agree_keep_all_digits(kernel):
+    X = np.array([[0.0, 0.0], [0.5, 0.25], [1.0, -2.0]])
+    np.testing.assert_array_equal(kernel(2.0**40 + X), kernel(X))
 
 
 def test_combinations_evaluate_as_their_parts(rows):

@@ -65,8 +65,9 @@ def statistic_settings(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def test_facts(options: argparse.Namespace) -> dict[str, str]:
-    """Return the seed and the version, for the description of the computation."""
-    return {"Seed": str(options.seed), "Version": f"pkex {version('pkex')}"}
+    """Return how to get p-values, the seed and the version, to describe the computation."""
+    missing = {} if options.permutations else {"p-value": "none: --permutations is 0"}
+    return {**missing, "Seed": str(options.seed), "Version": f"pkex {version('pkex')}"}
 
 
 def feature_lines(result: MMDResult | HSICResult) -> list[dict[str, Any]]:

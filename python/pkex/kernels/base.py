@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.inputs.integers import as_integer
 from pkex.kernels.allowed_values import AllowedValues
-from pkex.kernels.factors import Term
+from pkex.kernels.factors import Term, evaluated
 from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
@@ -128,12 +128,9 @@ class Kernel(ABC):
         right = left
         if Y is not None:
             right = as_matrix(Y, "Y", n_columns=left.shape[1], allow_no_rows=True)
-        total = np.zeros((len(left), len(right)))
         self.check_rows(left, "X")
         self.check_rows(right, "Y")
-        for term in self.terms(left.shape[1]):
-            total += term.evaluated(left, right)
-        return total
+        return evaluated(self.terms(left.shape[1]), left, right)
 
     def __mul__(self, other: object) -> Kernel:
         if isinstance(other, Kernel):

@@ -5,19 +5,22 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.execution.blocks import blocks_of
 from pkex.kernels.domain import Domain
 from pkex.kernels.family import Factor, PackedFactor
 from pkex.kernels.mixing import Mixing, mixed_rows
 from pkex.kernels.series import PackedSeries, Series
 from pkex.typing import Float
 
+# Values computed at a time, which fit into the second-level cache.
+TILE = 1 << 15
 # Products with their coefficients.
 _Sum: TypeAlias = list[tuple[float, tuple[Factor, ...]]]
 # A coefficient, factors, and a power series that multiplies them, for the engine.
@@ -156,6 +159,15 @@ class Term:
             series = self.series * other.series
         coefficient = self.coefficient * other.coefficient
         return Term(coefficient, _multiplied(self.factors, other.factors), series)
+
+
+def evaluated(terms: Sequence[Term], left: Float, right: Float) -> Float:
+    """Return the sum of terms for all pairs of rows, of shape (n, m)."""
+    total = np.zeros((len(left), len(right)))
+    for tile in blocks_of(len(left), TILE // max(1, len(right))):
+        for term in terms:
+            total[tile] += term.evaluated(left[tile], right)
+    return total
 
 
 def _multiplied(left: tuple[Factor, ...], right: tuple[Factor, ...]) -> tuple[Factor, ...]:

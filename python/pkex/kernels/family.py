@@ -27,8 +27,10 @@ class Family:
     Parameters
     ----------
     name : str
-    value : callable
+    formula : callable
         Returns the factors of feature values x and y, given the parameters.
+    is_exponential : bool, default False
+        Whether `formula` returns the logarithms of the factors instead.
     is_of_distance : bool, default True
         Whether factors depend on |x − y| in units of the parameter, a length-scale.
     compares_labels : bool, default False
@@ -42,13 +44,19 @@ class Family:
     """
 
     name: str
-    value: Callable[..., Float]
+    formula: Callable[..., Float]
+    is_exponential: bool = False
     is_of_distance: bool = True
     compares_labels: bool = False
     takes_negative: bool = True
     takes_fractions: bool = True
     has_kinks: bool = False
     reach: float = math.inf
+
+    def value(self, x: Float, y: Float, *parameters: float) -> Float:
+        """Return the factors of feature values x and y."""
+        values = self.formula(x, y, *parameters)
+        return np.exp(values) if self.is_exponential else values
 
 
 # All families by name; each is added in the module of its kernel.
@@ -112,10 +120,12 @@ class Factor:
 
     def product(self, left: Float, right: Float) -> Float:
         """Return the product over columns for all pairs of rows, of shape (n, m)."""
-        product = np.ones((len(left), len(right)))
-        for _, values in self.evaluated(left, right):
-            product *= values
-        return product
+        family = self.definition
+        combine = np.add if family.is_exponential else np.multiply
+        product = np.full((len(left), len(right)), combine.identity, dtype=np.float64)
+        for _, values in self._by_column(family.formula, left, right):
+            combine(product, values, out=product)
+        return np.exp(product, out=product) if family.is_exponential else product
 
     def mixing(self, row: Float, background: Float, points: Float) -> Mixing:
         """Return the function that maps coalitions to products between mixed rows and points.
@@ -132,8 +142,12 @@ class Factor:
 
     def evaluated(self, left: Float, right: Float) -> Iterator[tuple[int, Float]]:
         """Yield each column's number and its factors for all pairs of rows, of shape (n, m)."""
-        value = self.definition.value
+        return self._by_column(self.definition.value, left, right)
+
+    def _by_column(
+        self, function: Callable[..., Float], left: Float, right: Float
+    ) -> Iterator[tuple[int, Float]]:
         for column, parameters in zip(self.columns.tolist(), self.parameters, strict=True):
             # Squared distances may overflow: the factor is then 0.
             with np.errstate(over="ignore"):
-                yield column, value(left[:, column, None], right[:, column], *parameters)
+                yield column, function(left[:, column, None], right[:, column], *parameters)

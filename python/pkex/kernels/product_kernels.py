@@ -64,7 +64,9 @@ class RBF(_Stationary):
     """
 
     family = add_family(
-        Family("rbf", lambda x, y, scale: np.exp(-0.5 * ((x - y) / scale) ** 2), reach=9.0)
+        Family(
+            "rbf", lambda x, y, scale: -0.5 * ((x - y) / scale) ** 2, is_exponential=True, reach=9.0
+        )
     )
     _of_gamma = "(2 * gamma) ** -0.5, since gamma = 1 / (2 * length_scale**2)"
 
@@ -90,7 +92,12 @@ class Laplacian(_Stationary):
     """
 
     family = add_family(
-        Family("laplacian", lambda x, y, scale: np.exp(-np.abs((x - y) / scale)), has_kinks=True)
+        Family(
+            "laplacian",
+            lambda x, y, scale: -np.abs((x - y) / scale),
+            is_exponential=True,
+            has_kinks=True,
+        )
     )
     _of_gamma = "1 / gamma"
 
@@ -196,11 +203,11 @@ def _periodic(x: Float, y: Float, scale: float, period: float) -> Float:
     # Remainders are exact, and their difference does not overflow.
     r = np.fmod(x, period) - np.fmod(y, period)
     sine = np.sin(np.pi * (np.fmod(r, period) / period))
-    factors: Float = np.exp(-2.0 * (sine / scale) ** 2)
-    return factors
+    exponents: Float = -2.0 * (sine / scale) ** 2
+    return exponents
 
 
-_PERIODIC = add_family(Family("periodic", _periodic, is_of_distance=False))
+_PERIODIC = add_family(Family("periodic", _periodic, is_exponential=True, is_of_distance=False))
 
 
 @dataclass(frozen=True, init=False)
@@ -258,10 +265,12 @@ def _chi2(x: Float, y: Float, gamma: float) -> Float:
     # Halves, whose sum does not overflow. The ratio is 0 if both values are 0.
     half = 0.5 * x + 0.5 * y
     ratio = np.divide(0.5 * (x - y), half, out=np.zeros_like(half), where=half > 0.0)
-    return np.exp(-(gamma * (x - y)) * ratio)
+    return -(gamma * (x - y)) * ratio
 
 
-_CHI2 = add_family(Family("chi2", _chi2, is_of_distance=False, takes_negative=False))
+_CHI2 = add_family(
+    Family("chi2", _chi2, is_exponential=True, is_of_distance=False, takes_negative=False)
+)
 
 
 @dataclass(frozen=True, init=False)

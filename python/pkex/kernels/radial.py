@@ -10,7 +10,6 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pkex.execution.blocks import blocks_of
 from pkex.kernels.base import Kernel
 from pkex.kernels.domain import Domain
 from pkex.kernels.factors import Mixed, Term
@@ -32,8 +31,6 @@ from pkex.typing import Float
 _LEAST_SHARE = 1e-16
 # The smallest ratio of length-scales whose squares are compared.
 _LEAST_RATIO = 1e-100
-# Squared distances computed at a time, which fit into the second-level cache.
-_TILE = 1 << 15
 # For smaller ν, thousands of Gaussians would be needed.
 _ROUGHEST = 0.2
 
@@ -88,13 +85,10 @@ class Radial(Mixed):
 
     def product(self, left: Float, right: Float) -> Float:
         """Return the function for all pairs of rows, of shape (n, m)."""
-        values = np.empty((len(left), len(right)))
-        for tile in blocks_of(len(left), _TILE // max(1, len(right))):
-            squares = np.zeros(values[tile].shape)
-            for of_column in self.squares(left[tile], right):
-                squares += of_column
-            values[tile] = self.mixture.value(squares)
-        return values
+        squares = np.zeros((len(left), len(right)))
+        for of_column in self.squares(left, right):
+            squares += of_column
+        return self.mixture.value(squares)
 
     def mixing(self, row: Float, background: Float, points: Float) -> Mixing:
         """Return the function that maps coalitions to values between mixed rows and points."""

@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.execution.blocks import blocks_of
-from pkex.kernels.factors import Term, has_mixtures, has_series, restricted
+from pkex.kernels.factors import TILE, Term, evaluated, has_mixtures, has_series, restricted
 from pkex.typing import Float
 
 # The largest size of the tables of single columns that are stored: 1 GB.
 MOST_KEPT = 1 << 27
-# Numbers multiplied at a time, which fit into the second-level cache.
-_TILE = 1 << 15
 
 
 def are_products(terms: Iterable[Term]) -> bool:
@@ -53,12 +51,11 @@ class Restrictions:
         ----------
         present : ndarray of bool, shape (d,)
         """
-        total = np.zeros((len(self._left), len(self._right)))
         if self._tables is None:
-            for term in self._terms:
-                total += restricted(term, present).evaluated(self._left, self._right)
-            return total
-        tiles = blocks_of(len(total), _TILE // max(1, total.shape[1]))
+            terms = [restricted(term, present) for term in self._terms]
+            return evaluated(terms, self._left, self._right)
+        total = np.zeros((len(self._left), len(self._right)))
+        tiles = blocks_of(len(total), TILE // max(1, total.shape[1]))
         for term, table in zip(self._terms, self._tables, strict=True):
             chosen = [values for column, values in table.items() if present[column]]
             for tile in tiles:

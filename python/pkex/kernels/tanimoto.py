@@ -20,7 +20,8 @@ from pkex.typing import Float
 _FAMILY = add_family(
     Family(
         "overlap",
-        lambda x, y, rate: np.exp(-rate * ((x - y) ** 2 + x * y)),
+        lambda x, y, rate: -rate * ((x - y) ** 2 + x * y),
+        is_exponential=True,
         is_of_distance=False,
         takes_fractions=False,
     )

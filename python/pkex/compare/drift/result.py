@@ -81,6 +81,7 @@ class DriftResult(MMDResult):
     threshold: float | None
     rows: ComparedRows = field(repr=False)
 
+    _origin = "pkex.MMDDrift"
     _has_share_column = True
     _sample_names = ("reference", "batch")
 
@@ -176,10 +177,7 @@ class DriftResult(MMDResult):
         settings = f"({self.estimator}, {self.value_function} values; {sizes})"
         head = f"DriftResult: {self._conclusion()}, MMD² = {number(self.statistic)}"
         if self.pvalue is None:
-            return (
-                f"{head} {settings}\n"
-                "is_drift, pvalue: pass n_permutations to MMDDrift, such as n_permutations=199"
-            )
+            return f"{head} {settings}"
         return f"{head}, {self._pvalues()} at alpha {number(self.alpha)} {settings}"
 
 

@@ -91,6 +91,7 @@ class HSICResult(StatisticResult):
     x0       0.040638  0.0051408          0.039877
     x1       0.000532  0.0003915          0.000122
     x2       0.000496  0.0003693          0.000110
+    p-values: pass n_permutations to pkex.hsic, such as n_permutations=199
     kernel: RBF(length_scale=2.0)
     >>> result.target_kernel, result.target_bandwidth
     (Categorical(similarity=0.0), 'labels: 1 if equal, else 0')
@@ -105,7 +106,7 @@ class HSICResult(StatisticResult):
     normaliser: Normalizer | None = field(repr=False)
     n_pairs: int | None = field(default=None, kw_only=True)
 
-    _label = "HSIC"
+    _label, _origin = "HSIC", "pkex.hsic"
 
     @cached_property
     def r2(self) -> float:

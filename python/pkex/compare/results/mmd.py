@@ -131,7 +131,7 @@ univariate p     p
     column_changes: tuple[ColumnChange, ...] = field(default=(), kw_only=True, repr=False)
     _dependence: DependenceTest | None = field(default=None, kw_only=True, repr=False)
 
-    _label = "MMD²"
+    _label, _origin = "MMD²", "pkex.mmd"
     # The names of the samples in reports.
     _sample_names = ("X", "Y")
 

@@ -167,7 +167,7 @@ def _page_content(
     figures = [] if detail is None else [detail(place) for place in places]
     facts = {
         "Statistic": f"{result.label} = {number(result.statistic)}, {result.estimator} estimator",
-        "p-value": "none, as there were no permutations"
+        "p-value": f"none: {result._missing_pvalues or 'rows have weights'}"
         if result.pvalue is None
         else f"{number(result.pvalue)} of {counted(n_permutations(result), 'permutation')}",
         **settings(result, alpha),

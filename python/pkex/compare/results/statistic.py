@@ -70,8 +70,10 @@ class StatisticResult(ReadOnlyArrays, Result):
     columns: tuple[Column, ...] = field(repr=False)
 
     _kinds = ("bar",)
-    # The name of the statistic, and whether data frames have a column of shares.
+    # The name of the statistic, the function or class that computes it, and whether data frames
+    # have a column of shares.
     _label: ClassVar[str]
+    _origin: ClassVar[str]
     _has_share_column: ClassVar[bool] = False
 
     @property
@@ -300,6 +302,13 @@ class StatisticResult(ReadOnlyArrays, Result):
             f"strongest single feature {univariate})"
         )
 
+    @property
+    def _missing_pvalues(self) -> str:
+        """How to get p-values; empty if there are some, or weighted rows, which have none."""
+        if self.significance is not None or self.standard_errors is None:
+            return ""
+        return f"pass n_permutations to {self._origin}, such as n_permutations=199"
+
     def _n_pairs(self) -> int | None:
         """Return the number of pairs of an estimator with a budget."""
         return getattr(self, "n_pairs", None)
@@ -308,6 +317,7 @@ class StatisticResult(ReadOnlyArrays, Result):
         """Return the statistic, a table of the strongest features, the kernel and the notes."""
         columns = Encoding(self.columns).described()
         lines = [] if self.significance is None else legend(self._wording)
+        lines += [f"p-values: {how}"] if (how := self._missing_pvalues) else []
         lines.append(f"kernel: {described(self.kernel, self.bandwidth)}")
         lines += [] if columns is None else [f"columns: {columns}"]
         lines += [*self._observations(), *(f"note: {note}" for note in self.notes)]

@@ -23,7 +23,7 @@ from pkex.games.value_functions import Game
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
 from pkex.kernels.allowed_values import AllowedValues
-from pkex.kernels.factors import has_series, restricted
+from pkex.kernels.factors import evaluated, has_series, restricted
 from pkex.kernels.mixing import mixed_rows
 from pkex.typing import Float, Report
 
@@ -154,8 +154,8 @@ class LatentVariance:
         cross, prior = np.empty((len(members), len(self.points))), np.empty(len(members))
         for number, present in enumerate(members):
             terms = [restricted(term, present) for term in self.terms]
-            cross[number] = sum(term.evaluated(row[None], self.points)[0] for term in terms)
-            prior[number] = sum(term.evaluated(row[None], row[None])[0, 0] for term in terms)
+            cross[number] = evaluated(terms, row[None], self.points)[0]
+            prior[number] = evaluated(terms, row[None], row[None])[0, 0]
         return self._reduced(prior if self.has_prior else 0.0, cross)
 
     def _reduced(self, prior: Any, cross: Float) -> Float:
