@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.execution.blocks import blocks_of
 from pkex.kernels import Term
+from pkex.kernels.factors import TILE
 from pkex.kernels.family import Factor
 from pkex.typing import Float
 
@@ -134,8 +136,9 @@ class TermsOfPoints(PointProducts):
 
     def factors(self, column: int, entries: NDArray[Any]) -> Float:
         found = np.empty((len(self._terms), len(self._points), len(entries)))
-        for values, term in zip(found, self._terms, strict=True):
-            values[:] = column_factors(term.factors, column, entries, self._points)
+        for some in blocks_of(len(self._points), TILE // max(1, len(entries))):
+            for values, term in zip(found[:, some], self._terms, strict=True):
+                values[:] = column_factors(term.factors, column, entries, self._points[some])
         return found.reshape(-1, len(entries))
 
 

@@ -2,7 +2,7 @@
 
 use crate::game::block::Block;
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, zip_lanes};
+use crate::simd::lanes::{LANES, Lanes, each_lane, zip_lanes};
 use crate::simd::numbers::{INVERSE_MARGIN, binary_exponent, larger, nearly_inverse, smaller};
 
 /// The spread of the factors of a block, which determines its quadrature.
@@ -207,9 +207,10 @@ impl Block {
                 }
             }
         }
-        let mixed_signs =
-            (0..LANES).any(|i| (lowest.0[i] < 0.0 && highest.0[i] > 0.0) || least.0[i] < 0.0);
-        let sizes = (smallest.0.into_iter().fold(1.0, smaller), largest.largest());
+        // Positive where c has both signs, or a factor is negative.
+        let mixed = |i: usize| larger(smaller(-lowest.0[i], highest.0[i]), -least.0[i]);
+        let mixed_signs = Lanes(each_lane(mixed)).largest() > 0.0;
+        let sizes = (smallest.combined(smaller), largest.largest());
         let most = self.present.len() as f64;
         let in_range = most * f64::from(binary_exponent(sizes.0)) > -SAFE_POWER
             && most * f64::from(binary_exponent(sizes.1) + 1) < SAFE_POWER;

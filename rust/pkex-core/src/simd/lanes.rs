@@ -63,29 +63,27 @@ impl Lanes {
     /// The largest of the lanes and 0; NaN is ignored.
     #[inline(always)]
     pub fn largest(&self) -> f64 {
-        let mut largest: [f64; LANES] = map_lanes(&self.0, |lane| larger(lane, 0.0));
-        let mut count = LANES;
-        while count > 1 {
-            count /= 2;
-            for i in 0..count {
-                largest[i] = larger(largest[i], largest[i + count]);
-            }
-        }
-        largest[0]
+        Self(map_lanes(&self.0, |lane| larger(lane, 0.0))).combined(larger)
     }
 
     /// The sum of the lanes as a tree: halves, quarters, and so on.
     #[inline(always)]
     pub fn total(&self) -> f64 {
-        let mut sums = self.0;
+        self.combined(|a, b| a + b)
+    }
+
+    /// The lanes combined as a tree: halves, quarters, and so on.
+    #[inline(always)]
+    pub fn combined(&self, combine: impl Fn(f64, f64) -> f64) -> f64 {
+        let mut combined = self.0;
         let mut count = LANES;
         while count > 1 {
             count /= 2;
             for i in 0..count {
-                sums[i] += sums[i + count];
+                combined[i] = combine(combined[i], combined[i + count]);
             }
         }
-        sums[0]
+        combined[0]
     }
 }
 

@@ -24,7 +24,7 @@ use crate::memory::{INPUT, Memory, RESULT, saturating_product};
 use crate::quadrature::measure::{Density, Measure};
 use crate::settings::{Context, Settings};
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::lanes::{LANES, Lanes, each_lane};
+use crate::simd::lanes::{LANES, Lanes, each_lane, map_lanes, zip_lanes};
 use crate::simd::level::Body;
 use crate::threads::Monitor;
 use crate::variance::covariances::{Covariances, MultiplyDeviations, TILE, Tiles};
@@ -32,6 +32,7 @@ use crate::walk::computation::{Computation, InParts, MOST_COALITIONS};
 use crate::walk::items;
 use crate::walk::source::{Costs, Runs, Size, Source};
 use crate::walk::triangle::{EvaluationPlace, Partners};
+use crate::walk::weights::Weights;
 
 /// The games of a sum of products, over products of two of its evaluations.
 #[derive(Debug)]
@@ -47,6 +48,7 @@ pub struct VarianceGames<'a> {
     /// The means of sixteen evaluations as lanes, block by block, column by column.
     packed_means: Vec<Lanes>,
     packed_deviations: Vec<Lanes>,
+    packed_weights: Weights,
 }
 
 impl<'a> VarianceGames<'a> {
@@ -77,6 +79,7 @@ impl<'a> VarianceGames<'a> {
             tiles: Tiles::new(means.rows()),
             packed_means: packed(means)?,
             packed_deviations: packed(deviations)?,
+            packed_weights: Weights::new(weights)?,
         })
     }
 
@@ -244,10 +247,8 @@ impl Source for GamesOfItems<'_> {
 
     fn weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {
         let partners = self.games.tiles.locate(index);
-        (0..self.games.weights.columns()).map(move |output| {
-            let (own, others) = self.games.weights_of_products(partners, output);
-            (output, Lanes(each_lane(|lane| own * others.0[lane])))
-        })
+        let weights = self.games.weights_of_products(partners);
+        weights.map(|(output, own, others)| (output, Lanes(map_lanes(&others.0, |w| own * w))))
     }
 }
 
@@ -281,17 +282,17 @@ impl VarianceGames<'_> {
         ColumnOfProducts { own, others, mean, means: means.part(part) }
     }
 
-    /// The weight of the one evaluation, and the weights of the others times how often each product
-    /// counts.
+    /// By output: the weight of the one evaluation, and the weights of the others times how often
+    /// each product counts.
     #[inline(always)]
-    pub(crate) fn weights_of_products(&self, partners: Partners, output: usize) -> (f64, Lanes) {
-        let (rows, first) = (self.weights.rows(), partners.others * LANES);
-        let times = partners.times();
-        let other = |lane: usize| {
-            let row = first + lane;
-            if row < rows { times.0[lane] * self.weights.row(row)[output] } else { 0.0 }
-        };
-        (self.weights.row(number(partners.one))[output], Lanes(each_lane(other)))
+    pub(crate) fn weights_of_products(
+        &self,
+        partners: Partners,
+    ) -> impl Iterator<Item = (usize, f64, Lanes)> {
+        let (own, times) = (self.weights.row(number(partners.one)), partners.times());
+        self.packed_weights.of_block(partners.others).map(move |(output, others)| {
+            (output, own[output], Lanes(zip_lanes(&times.0, &others.0, |times, w| times * w)))
+        })
     }
 }
 

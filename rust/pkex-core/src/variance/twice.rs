@@ -120,8 +120,7 @@ impl Body for TileOfProducts<'_> {
                 let partners = games.tiles.locate(block);
                 work.fill::<A>(games, partners, part);
                 work.evaluate::<A>(rule, with_interactions);
-                for output in 0..outputs {
-                    let (own, others) = games.weights_of_products(partners, output);
+                for (output, own, others) in games.weights_of_products(partners) {
                     let others: &[f64; W] = others.part(part);
                     let weights = Double::from_lanes(|i| A::two_product(own, others[i]));
                     let of_output = totals.iter_mut().skip(output).step_by(outputs);

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use crate::error::Error;
 use crate::memory::{INPUT, Memory};
-use crate::simd::lanes::Lanes;
+use crate::simd::lanes::{LANES, Lanes};
 
 /// The place of an evaluation: its evaluation block, and its lane in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,12 +29,15 @@ impl Partners {
     /// How often each product counts: 0 if another product stands for it.
     #[inline(always)]
     pub fn times(self) -> Lanes {
-        let other = |lane: usize| EvaluationPlace { block: self.others, lane };
-        Lanes(std::array::from_fn(|lane| match other(lane).cmp(&self.one) {
+        let times = |order: Ordering| match order {
             Ordering::Less => 0.0,
             Ordering::Equal => 1.0,
             Ordering::Greater => 2.0,
-        }))
+        };
+        match self.others.cmp(&self.one.block) {
+            Ordering::Equal => Lanes(std::array::from_fn(|lane| times(lane.cmp(&self.one.lane)))),
+            order => Lanes([times(order); LANES]),
+        }
     }
 }
 
