@@ -174,7 +174,7 @@ def sensitivity(
     n_draws = number_of_draws(uncertainty)
     with settings.computing(progress) as computation, advising(_FASTER):
         own, *last_part = parts_of(computation.progress, *((1.0, 4.0) if n_draws else (1.0,)))
-        first, second = in_two_parts(computation.reporting(own), len(sums.weights))
+        first, second = in_two_parts(computation.reporting(own), sums, read.marginals)
         deviations = Deviations.of(sums, read.marginals, read.names, first)
         values = VarianceValues.of(deviations, sums.weights, players.of_column, most, second)
         notes = [*read.notes, *checked(values, outputs.names)]

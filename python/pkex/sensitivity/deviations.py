@@ -102,7 +102,9 @@ class Deviations:
                         f"{total * 8 / 1e9:.1f} GB: for kernels with kinks, such as Laplacian, "
                         "give inputs with fewer distinct values, or a model with fewer points"
                     )
-                computation.report(column + 1, len(marginals))
+                # Columns that are computed together are ready at about the same time.
+                ready = (column // n_threads + 1) * n_threads
+                computation.report(min(ready, len(marginals)), len(marginals))
         starts = np.cumsum([0, *(own.shape[1] for own in vectors)]).astype(np.int64)
         return cls(np.stack(means, axis=1), np.concatenate(vectors, axis=1), starts)
 

@@ -98,7 +98,7 @@ def _variance_values(
     n = deviation.function.n_outputs
     weights = [np.broadcast_to(own.weights, (len(own.weights), n)) for own in parts]
     joined = Joined(parts, weights)
-    first, second = in_two_parts(computation, len(joined.weights))
+    first, second = in_two_parts(computation, joined, inputs.marginals)
     deviations = Deviations.of(joined, inputs.marginals, inputs.names, first)
     merged, weights_of_merged = deviations.merged(np.concatenate(weights))
     return VarianceValues.of(merged, weights_of_merged, players, order, second, _LARGEST_ERROR)

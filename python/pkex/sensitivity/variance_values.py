@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,18 +12,31 @@ from numpy.typing import NDArray
 from pkex import _core
 from pkex.execution.computation import Computation
 from pkex.execution.progress import parts_of
+from pkex.functions.products import Products
 from pkex.sensitivity.deviations import Deviations
+from pkex.sensitivity.distributions import Marginal
 from pkex.typing import Float, Report
 
-# The number of evaluations for which deviations take about as long as sums over pairs.
-_BALANCED = 5_000
 # The default relative error above which values are recomputed in twice the precision.
 _LARGEST_ERROR = 1e-11
 
 
-def in_two_parts(computation: Computation, n_evaluations: int) -> tuple[Computation, Computation]:
-    """Return a computation for deviations, and one for values, by rough shares of the time."""
-    first, second = parts_of(computation.progress, _BALANCED, n_evaluations)
+def in_two_parts(
+    computation: Computation, products: Products, marginals: Sequence[Marginal]
+) -> tuple[Computation, Computation]:
+    """Return a computation for deviations, and one for values, by their rough times."""
+    n, n_outputs = products.weights.shape
+    rules = (
+        marginal.rule(0, products.kinks(column), products.widths(column))
+        for column, marginal in enumerate(marginals)
+    )
+    nodes = np.array([len(entries) for entries, _ in rules])
+    # Nanoseconds: factors at all nodes, and covariances and games of pairs. Rows of deviations have
+    # about a sixth of the numbers of nodes, up to some hundreds.
+    deviations = 80.0 * n * nodes.sum()
+    lengths = np.minimum(nodes / 6.0, 500.0).sum()
+    values = n**2 * (0.02 * lengths + len(nodes) * (8.0 + n_outputs))
+    first, second = parts_of(computation.progress, deviations, values)
     return computation.reporting(first), computation.reporting(second)
 
 

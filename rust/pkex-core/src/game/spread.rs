@@ -210,7 +210,7 @@ impl Block {
         // Positive where c has both signs, or a factor is negative.
         let mixed = |i: usize| larger(smaller(-lowest.0[i], highest.0[i]), -least.0[i]);
         let mixed_signs = Lanes(each_lane(mixed)).largest() > 0.0;
-        let sizes = (smallest.combined(smaller), largest.largest());
+        let sizes = (smallest.smallest(), largest.largest());
         let most = self.present.len() as f64;
         let in_range = most * f64::from(binary_exponent(sizes.0)) > -SAFE_POWER
             && most * f64::from(binary_exponent(sizes.1) + 1) < SAFE_POWER;

@@ -1,7 +1,7 @@
 //! Lanes: sixteen evaluations that are computed together.
 
 use crate::simd::arithmetic::Arithmetic;
-use crate::simd::numbers::larger;
+use crate::simd::numbers::{larger, smaller};
 
 /// Evaluations in a block. The number is the same on every instruction set, so that all add in the
 /// same order.
@@ -63,28 +63,33 @@ impl Lanes {
     /// The largest of the lanes and 0; NaN is ignored.
     #[inline(always)]
     pub fn largest(&self) -> f64 {
-        Self(map_lanes(&self.0, |lane| larger(lane, 0.0))).combined(larger)
+        combined(map_lanes(&self.0, |lane| larger(lane, 0.0)), larger)
     }
 
-    /// The sum of the lanes as a tree: halves, quarters, and so on.
+    /// The smallest of the lanes.
+    #[inline(always)]
+    pub fn smallest(&self) -> f64 {
+        combined(self.0, smaller)
+    }
+
+    /// The sum of the lanes as a tree.
     #[inline(always)]
     pub fn total(&self) -> f64 {
-        self.combined(|a, b| a + b)
+        combined(self.0, |a, b| a + b)
     }
+}
 
-    /// The lanes combined as a tree: halves, quarters, and so on.
-    #[inline(always)]
-    pub fn combined(&self, combine: impl Fn(f64, f64) -> f64) -> f64 {
-        let mut combined = self.0;
-        let mut count = LANES;
-        while count > 1 {
-            count /= 2;
-            for i in 0..count {
-                combined[i] = combine(combined[i], combined[i + count]);
-            }
+/// The lanes combined as a tree: halves, quarters, and so on.
+#[inline(always)]
+fn combined(mut lanes: [f64; LANES], combine: impl Fn(f64, f64) -> f64) -> f64 {
+    let mut count = LANES;
+    while count > 1 {
+        count /= 2;
+        for i in 0..count {
+            lanes[i] = combine(lanes[i], lanes[i + count]);
         }
-        combined[0]
     }
+    lanes[0]
 }
 
 /// `f(i)` for each lane i: a plain loop, which the compiler turns into vector instructions
