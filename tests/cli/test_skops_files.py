@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import skops.io as skops
 from csv_tables import csv_table
+from scipy.sparse import csc_matrix, csr_matrix, save_npz
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor, kernels
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_ridge import KernelRidge
@@ -25,6 +26,7 @@ from pkex.cli.models import read_model
 KERNELS = "sklearn.gaussian_process.kernels"
 MARKER = "code-has-run"
 FUNCTION, KERNEL = f"{KERNELS}._approx_fprime", f"{KERNELS}.RBF"
+SPARSE = "scipy.sparse._csr.csr_matrix"
 
 
 def node(kind, name, **parts):
@@ -120,11 +122,13 @@ def explained(run, files, tmp_path, monkeypatch):
     """Return how `pkex explain` ends for a model file, which must not run code."""
     monkeypatch.chdir(tmp_path)
 
-    def explained(schema):
-        array = io.BytesIO()
-        np.save(array, np.zeros(1))
+    array = io.BytesIO()
+    np.save(array, np.zeros(1))
+    zeros = array.getvalue()
+
+    def explained(schema, content=zeros):
         with zipfile.ZipFile("m.skops", "w") as archive:
-            archive.writestr("array", array.getvalue())
+            archive.writestr("array", content)
             archive.writestr("schema.json", json.dumps({"protocol": PROTOCOL, **schema}))
         done = run("explain", "m.skops", files / "labelled.csv")
         assert not (tmp_path / MARKER).exists()
@@ -162,7 +166,29 @@ def test_dtypes_are_safe_from_arrays_only(explained, kind):
     assert "--trust numpy.dtype" in explained(misused[kind])
 
 
-@pytest.mark.parametrize("name", [KERNEL, "numpy.dtype"])
+@pytest.mark.parametrize("kind", sorted(set(MISUSED) - NEVER_LISTED - {"SparseMatrixNode"}))
+def test_sparse_matrices_are_safe_as_arrays_only(explained, kind):
+    misused = every_kind(
+        SPARSE,
+        plain({}),
+        node("TypeNode", "builtins.str"),
+        several("TupleNode", "builtins.tuple"),
+    )
+    assert f"--trust {SPARSE}" in explained(misused[kind])
+
+
+# skops trusts the base class.
+@pytest.mark.parametrize("name", [SPARSE, "scipy.sparse._matrix.spmatrix"])
+def test_sparse_matrices_with_wrong_indices_are_not_loaded(explained, name):
+    matrix = csr_matrix(np.eye(3))
+    matrix.indices[0] = 1_000_000
+    content = io.BytesIO()
+    save_npz(content, matrix)
+    said = explained(node("SparseMatrixNode", name, type="scipy", file="array"), content.getvalue())
+    assert "m.skops cannot be loaded: ValueError: indices must be < 3" in said
+
+
+@pytest.mark.parametrize("name", [KERNEL, SPARSE, "numpy.dtype"])
 def test_functions_of_old_files_are_not_safe(explained, name):
     path, _, own = name.rpartition(".")
     function = node("FunctionNode", "builtins.str", content={"module_path": path, "function": own})
@@ -223,3 +249,13 @@ def test_models_of_scikit_learn_load_without_trust(files, tmp_path):
         loaded = read_model(options, "rows.csv")
         rows = X if model.n_features_in_ == 2 else frame[["b"]].round().astype(str).astype(object)
         np.testing.assert_array_equal(loaded.predict(rows), model.predict(rows))
+
+
+def test_models_of_sparse_rows_load_without_trust(tmp_path):
+    rows = np.random.default_rng(0).poisson(0.5, size=(30, 4)).astype(float)
+    path = tmp_path / "m.skops"
+    options = argparse.Namespace(model=str(path), trust=[], trust_pickle=False)
+    for model, X in ((SVC(), csr_matrix(rows)), (KernelRidge(), csc_matrix(rows))):
+        skops.dump(model.fit(X, rows[:, 0] > 0), path)
+        loaded = read_model(options, "rows.csv")
+        np.testing.assert_array_equal(loaded.predict(X), model.predict(X))

@@ -6,6 +6,7 @@ import warnings
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.svm import SVR
 from small_regression import ROWS, X, Y
@@ -14,7 +15,7 @@ import pkex
 from pkex.execution import backends
 from pkex.execution.backends import active_workers
 from pkex.execution.threads import thread_count
-from pkex.explain import exact_values
+from pkex.explain import exact_values, value_files
 
 distributed = pytest.importorskip("dask.distributed")
 
@@ -87,6 +88,32 @@ def test_arguments_are_sent_without_advice_and_are_bounded(client, monkeypatch):
         explainer.shap_values(rows)
     assert max(sizes) < 200_000
     assert sum(sizes) > rows.nbytes
+
+
+def test_the_model_is_sent_once_for_all_blocks_of_a_call(client, monkeypatch, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    explainer, rows = pkex.Explainer(SVR().fit(X, Y)), np.concatenate([ROWS] * 9)
+    pd.DataFrame(rows).rename(columns="x{}".format).to_parquet(tmp_path / "rows.parquet")
+    expected = explainer.shap_values(rows)
+    # Blocks of ten rows.
+    monkeypatch.setattr(exact_values, "_MOST_DENSE", 10 * X.shape[1])
+    monkeypatch.setattr(value_files, "_ROWS", 10)
+    sent, submit = [], client.submit
+
+    def recorded(function, *arguments, **kwargs):
+        sent.append(function)
+        return submit(function, *arguments, **kwargs)
+
+    monkeypatch.setattr(client, "submit", recorded)
+    with joblib.parallel_config(backend="dask", client=client):
+        sparse = explainer.shap_values(rows, sparse=True)
+        explainer.write_parquet(tmp_path / "rows.parquet", tmp_path / "values.parquet")
+    assert sent.count(backends._in_one_piece) == 2
+    assert len(sent) > 2 * len(rows) / 10
+    np.testing.assert_array_equal(sparse.toarray(), expected)
+    written = parquet.read_table(tmp_path / "values.parquet").to_pandas()
+    np.testing.assert_array_equal(written[[f"x{j}" for j in range(X.shape[1])]], expected)
+    assert_has_no_tasks(client, None)
 
 
 # Tasks run in this process.

@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from pkex.cli.errors import CommandError, missing_libraries, reason
 from pkex.cli.file_bytes import FileBytes
-from pkex.cli.skops_types import safe_types
+from pkex.cli.skops_types import check_sparse_matrices, safe_types
 from pkex.cli.tables import TableOptions, is_table
 from pkex.results.tables import shortened
 
@@ -113,6 +113,7 @@ def _load_skops(source: FileBytes, trusted: list[str]) -> Any:
             file.seek(0)
             safe = safe_types(file, unknown)
             _check_trusted(path, sorted(set(unknown) - set(trusted) - safe))
+            check_sparse_matrices(file)
             file.seek(0)
             return io.load(file, trusted=[*trusted, *safe])
     except CommandError:

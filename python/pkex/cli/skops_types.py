@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from typing import IO, Any
 
@@ -32,6 +33,11 @@ _SAFE = {
 _INSTANCE = "ObjectNode"
 # Types of arrays, which imputers store: the type of an empty array in the file.
 _DTYPE, _ARRAY = "numpy.dtype", "numpy.ndarray"
+# Types of sparse matrices, and the kind of node that reads one from arrays, for any type.
+_SPARSE = {
+    f"scipy.sparse._{form}.{form}_{kind}" for form in ("csr", "csc") for kind in ("matrix", "array")
+}
+_SPARSE_MATRIX = "SparseMatrixNode"
 
 
 def safe_types(file: IO[bytes], unknown: Iterable[str]) -> set[str]:
@@ -39,7 +45,7 @@ def safe_types(file: IO[bytes], unknown: Iterable[str]) -> set[str]:
 
     Nodes of other kinds call a type or read its attributes. A class that such a node names is not
     safe in this file, nor is one that the file names as a function. A dtype is safe if it is read
-    from an array.
+    from an array, and a type of sparse matrices if only such matrices have it.
 
     Parameters
     ----------
@@ -50,26 +56,53 @@ def safe_types(file: IO[bytes], unknown: Iterable[str]) -> set[str]:
     """
     unknown = set(unknown)
     safe = {name for name in unknown if name in _SAFE and _is_subclass(name, _SAFE[name])}
-    safe |= unknown & {_DTYPE}
+    safe |= unknown & {_DTYPE, *_SPARSE}
     with zipfile.ZipFile(file) as archive:
-        waiting = [json.loads(archive.read("schema.json"))]
+        for node in _nodes(archive):
+            if not _is_plain(node):
+                safe.discard(_name_in(node))
+            # Functions in files of protocol 0, whose names are in their content.
+            safe.discard(f"{node.get('module_path')}.{node.get('function')}")
+    return safe
+
+
+def check_sparse_matrices(file: IO[bytes]) -> None:
+    """Raise ValueError if an index of a sparse matrix in a skops file is out of range.
+
+    SciPy uses such an index as an address, and does not check it when it reads a matrix.
+    """
+    with zipfile.ZipFile(file) as archive:
+        for node in _nodes(archive):
+            if node.get("__loader__") == _SPARSE_MATRIX:
+                from scipy.sparse import load_npz
+
+                matrix = load_npz(io.BytesIO(archive.read(node["file"])))
+                # Others have been checked.
+                if hasattr(matrix, "check_format"):
+                    matrix.check_format(full_check=True)
+
+
+def _nodes(archive: zipfile.ZipFile) -> Iterator[dict[str, Any]]:
+    waiting = [json.loads(archive.read("schema.json"))]
     while waiting:
         node = waiting.pop()
         if isinstance(node, list):
             waiting += node
         elif isinstance(node, dict):
             waiting += node.values()
-            name = _name_in(node)
-            is_plain = node.get("__loader__") == _INSTANCE
-            if not (_is_dtype_of_array(node) if name == _DTYPE else is_plain):
-                safe.discard(name)
-            # Functions in files of protocol 0, whose names are in their content.
-            safe.discard(f"{node.get('module_path')}.{node.get('function')}")
-    return safe
+            yield node
 
 
 def _name_in(node: dict[str, Any]) -> str:
     return f"{node.get('__module__')}.{node.get('__class__')}"
+
+
+def _is_plain(node: dict[str, Any]) -> bool:
+    """Return whether a node creates an instance without calling its class, or reads arrays."""
+    name = _name_in(node)
+    if name == _DTYPE:
+        return _is_dtype_of_array(node)
+    return bool(node.get("__loader__") == (_SPARSE_MATRIX if name in _SPARSE else _INSTANCE))
 
 
 def _is_dtype_of_array(node: dict[str, Any]) -> bool:

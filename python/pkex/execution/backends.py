@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import pickle
 import sys
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from importlib import import_module
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +55,32 @@ class Threads:
             pool.shutdown(cancel_futures=True)
 
 
-class JoblibWorkers:
+class Workers(ABC):
+    """Workers of a joblib backend."""
+
+    @property
+    @abstractmethod
+    def number(self) -> int:
+        """The number of workers."""
+
+    @abstractmethod
+    def sending(
+        self, function: Callable[[_Item], _Result]
+    ) -> AbstractContextManager[Callable[[Iterable[_Item]], Generator[_Result, None, None]]]:
+        """Return a context that sends a function, which can be pickled, with its first items.
+
+        It yields a function that maps items to an iterator of their results, in order.
+        """
+
+    def map(
+        self, function: Callable[[_Item], _Result], items: Iterable[_Item]
+    ) -> Generator[_Result, None, None]:
+        """Yield the results of a function, which can be pickled, for all items, in order."""
+        with self.sending(function) as results:
+            yield from results(items)
+
+
+class JoblibWorkers(Workers):
     """The workers of an active joblib backend.
 
     Parameters
@@ -76,17 +103,22 @@ class JoblibWorkers:
         """The number of workers."""
         return int(self._parallel._effective_n_jobs())
 
-    def map(
-        self, function: Callable[[_Item], _Result], items: Iterable[_Item]
-    ) -> Generator[_Result, None, None]:
-        """Yield the results of a function, which can be pickled, for all items, in order."""
+    @contextmanager
+    def sending(
+        self, function: Callable[[_Item], _Result]
+    ) -> Iterator[Callable[[Iterable[_Item]], Generator[_Result, None, None]]]:
+        """Yield a function that maps items to an iterator of their results, in order."""
         from joblib import delayed
 
         call, piece = delayed(_of_item), InOnePiece(function)
-        yield from self._parallel(call(piece, _pickled(item)) for item in items)
+
+        def results(items: Iterable[_Item]) -> Generator[_Result, None, None]:
+            yield from self._parallel(call(piece, _pickled(item)) for item in items)
+
+        yield results
 
 
-class DaskWorkers:
+class DaskWorkers(Workers):
     """The workers of the Dask cluster of an active joblib backend.
 
     Joblib's own tasks contain the function, and remain in the cluster after Ctrl-C. Here the
@@ -110,24 +142,31 @@ class DaskWorkers:
         """The number of threads of all workers; 1 if none has started yet."""
         return max(1, int(self._backend.effective_n_jobs(-1)))
 
-    def map(
-        self, function: Callable[[_Item], _Result], items: Iterable[_Item]
-    ) -> Generator[_Result, None, None]:
-        """Yield the results of a function, which can be pickled, for all items, in order.
+    @contextmanager
+    def sending(
+        self, function: Callable[[_Item], _Result]
+    ) -> Iterator[Callable[[Iterable[_Item]], Generator[_Result, None, None]]]:
+        """Yield a function that maps items to an iterator of their results, in order.
 
-        If the iterator is closed early, tasks that have not begun are canceled.
+        At the end, tasks that have not begun are canceled.
         """
-        loaded = self._submit(_in_one_piece, _pickled(function))
-        tasks = (self._submit(_of_item, loaded, _pickled(item)) for item in items)
-        try:
-            self._wait(loaded)
-            self._client.replicate([loaded])
+        sent: list[Any] = []
+
+        def results(items: Iterable[_Item]) -> Generator[_Result, None, None]:
+            if not sent:
+                sent.append(self._submit(_in_one_piece, _pickled(function)))
+                self._wait(*sent)
+                self._client.replicate(sent)
+            tasks = (self._submit(_of_item, *sent, _pickled(item)) for item in items)
             for task in _ahead(tasks, _AHEAD * self.number):
                 self._wait(task)
                 yield task.result()
+
+        try:
+            yield results
         finally:
             # Dask also cancels the tasks that depend on it.
-            self._client.cancel([loaded])
+            self._client.cancel(sent)
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         # Dask advises sending arguments over ten megabytes once, as these are.
@@ -150,9 +189,6 @@ class DaskWorkers:
                         "the Dask cluster has no workers, and this call waits for them. Start "
                         "workers, or interrupt the call"
                     )
-
-
-Workers: TypeAlias = JoblibWorkers | DaskWorkers
 
 
 class InOnePiece:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from pkex.errors import InputError, Option
-from pkex.execution.backends import Workers, active_workers, ranges_of_tasks
+from pkex.execution.backends import active_workers, ranges_of_tasks
 from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress, parts_of
@@ -22,19 +23,34 @@ from pkex.games.value_functions import Game
 from pkex.results.explanation import Explanation
 from pkex.results.uncertainty import Uncertainty
 from pkex.tables.stream import is_lazy
-from pkex.typing import DaskArray, Float, Report, Rows, SparseRows
+from pkex.typing import DaskArray, Float, Rows, SparseRows
 
 # Values that are dense at a time in a sparse result.
 _MOST_DENSE = 1 << 22
 # Most rows of a worker's task, which take seconds, and most values, which are eight megabytes: a
 # scheduler holds the rows of several tasks per worker.
 _ROWS_OF_TASK, _VALUES_OF_TASK = 4096, 1 << 20
+# Computes values of rows, shape (n, players), or (n, players, outputs) with an output axis.
+ValuesOf: TypeAlias = Callable[[Rows, Computation], Float]
 
 
 def exact_values(
     problem: Problem, X: Any, *, uncertainty: bool | Literal["joint"], progress: Progress
 ) -> Explanation:
     """Explain rows, optionally with the covariances of their values, in a row or between rows."""
+    with computing_values(problem, problem.function) as values_of:
+        return explanation_of(problem, X, values_of, uncertainty=uncertainty, progress=progress)
+
+
+def explanation_of(
+    problem: Problem,
+    X: Any,
+    values_of: ValuesOf,
+    *,
+    uncertainty: bool | Literal["joint"],
+    progress: Progress,
+) -> Explanation:
+    """Explain rows as `exact_values` does, with a function that `computing_values` yields."""
     is_joint = _is_joint(uncertainty)
     explained = problem.schema.read(X, keeps_sparse=not uncertainty)
     roots = spread = None
@@ -45,7 +61,7 @@ def exact_values(
             of_roots, of_values = parts_of(how.progress, 6.0, 1.0)
             roots = of_rows(explained.rows, problem.game, how.reporting(of_roots))
             how = how.reporting(of_values)
-        values = computed_values(problem, problem.function, explained.rows, how)
+        values = values_of(explained.rows, how)
     if roots is not None and is_joint:
         spread = Uncertainty.of_all_rows(roots, values)
     elif roots is not None:
@@ -92,31 +108,34 @@ def sparse_values(problem: Problem, X: Any, progress: Progress) -> SparseRows | 
     size = _MOST_DENSE // (problem.function.n_players * n_outputs)
     blocks = blocks_of(max(1, rows.shape[0]), size)
     found: list[list[SparseRows]] = [[] for _ in range(n_outputs)]
-    with problem.settings.computing(progress) as how:
+    with (
+        problem.settings.computing(progress) as how,
+        computing_values(problem, problem.function) as values_of,
+    ):
         for block, of_block in how.over(blocks):
-            values = _values_of_block(problem, rows[block], block.start, of_block)
+            values = _values_of_block(values_of, rows[block], block.start, of_block)
+            if not problem.function.has_output_axis:
+                values = values[..., None]
             for output, of_output in enumerate(found):
                 of_output.append(csr_array(values[..., output]))
     by_output = [csr_array(vstack(of_output, format="csr")) for of_output in found]
     return by_output if problem.schema.outputs.axis_names is not None else by_output[0]
 
 
-def _values_of_block(problem: Problem, block: Rows, start: int, how: Computation) -> Float:
-    """Return the values of rows from a number on, shape (n, players, outputs)."""
+def _values_of_block(values_of: ValuesOf, block: Rows, start: int, how: Computation) -> Float:
+    """Return the values of rows from a number on."""
     try:
-        values = computed_values(problem, problem.function, block, how)
+        return values_of(block, how)
     except OverflowError:
         # The message names a row of the block; one row at a time, it names the row.
         for number in range(block.shape[0]):
             try:
-                row = block[number : number + 1]
-                computed_values(problem, problem.function, row, how)
+                values_of(block[number : number + 1], how)
             except OverflowError:
                 raise OverflowError(
                     f"a value of row {start + number} is too large for a float"
                 ) from None
         raise
-    return values if problem.function.has_output_axis else values[..., None]
 
 
 def _of_table(problem: Problem, X: Any, how: Computation) -> Float:
@@ -131,8 +150,6 @@ def computed_values(
 ) -> Float:
     """Return values of shape (n, players), or (n, players, outputs) with an output axis.
 
-    If a parallel backend of joblib is active, its workers compute them in chunks of rows.
-
     Parameters
     ----------
     problem : Problem
@@ -142,48 +159,58 @@ def computed_values(
         Followed by their targets, for losses.
     how : Computation
     """
-    game = problem.game
-    workers = active_workers(problem.settings.n_jobs)
-    values = None
-    if workers is not None and rows.shape[0] > 1:
-        one_thread = Computation(how.method, how.summation)
-        try:
-            on_worker = _OnWorker(function, game, one_thread)
-            values = _values_by_workers(workers, on_worker, rows, how.progress)
-        except OverflowError:
-            # The message names a row of the chunk; computed again, it names one of all rows.
-            values = None
-    if values is None:
-        values = function.explain(rows, game=game, how=how)
-    return values if function.has_output_axis else values[..., 0]
+    with computing_values(problem, function) as values_of:
+        return values_of(rows, how)
+
+
+@contextmanager
+def computing_values(problem: Problem, function: Function | RowLosses) -> Iterator[ValuesOf]:
+    """Yield a function that computes values of rows, for several blocks of them.
+
+    If a parallel backend of joblib is active, its workers receive the function once, and compute
+    values in chunks of rows.
+    """
+    here, settings = _Values(function, problem.game), problem.settings
+    workers = active_workers(settings.n_jobs)
+    if workers is None:
+        yield here
+        return
+    one_thread = Computation(settings.method, settings.summation)
+    with workers.sending(partial(here, how=one_thread)) as results:
+
+        def by_workers(rows: Rows, how: Computation) -> Float:
+            if rows.shape[0] < 2:
+                return here(rows, how)
+            ranges = ranges_of_tasks(rows.shape[0], workers.number, _rows_of_task(function))
+            chunks = []
+            try:
+                with closing(results(rows[slice(*some)] for some in ranges)) as found:
+                    for (_, stop), values in zip(ranges, found, strict=True):
+                        chunks.append(values)
+                        how.report(stop, rows.shape[0])
+            except OverflowError:
+                # The message names a row of the chunk; computed again, it names one of all rows.
+                return here(rows, how)
+            return np.concatenate(chunks)
+
+        yield by_workers
 
 
 @dataclass(frozen=True)
-class _OnWorker:
-    """The values of chunks of rows, computed by one thread."""
+class _Values:
+    """Computes the values of rows in this process."""
 
     function: Function | RowLosses
     game: Game
-    how: Computation
 
-    def __call__(self, rows: Any) -> Float:
-        return self.function.explain(rows, game=self.game, how=self.how)
+    def __call__(self, rows: Rows, how: Computation) -> Float:
+        values = self.function.explain(rows, game=self.game, how=how)
+        return values if self.function.has_output_axis else values[..., 0]
 
 
-def _values_by_workers(
-    workers: Workers, on_worker: _OnWorker, rows: Rows, progress: Report | None
-) -> Float:
-    """Return values of rows, shape (n, players, outputs), in the order of the rows."""
-    n_rows, of_row = rows.shape[0], on_worker.function.n_players * on_worker.function.n_outputs
-    most = max(1, min(_ROWS_OF_TASK, _VALUES_OF_TASK // of_row))
-    ranges = ranges_of_tasks(n_rows, workers.number, most)
-    chunks = []
-    with closing(workers.map(on_worker, (rows[slice(*some)] for some in ranges))) as results:
-        for (_, stop), values in zip(ranges, results, strict=True):
-            chunks.append(values)
-            if progress is not None:
-                progress(stop, n_rows)
-    return np.concatenate(chunks)
+def _rows_of_task(function: Function | RowLosses) -> int:
+    """Return the most rows of a worker's task."""
+    return max(1, min(_ROWS_OF_TASK, _VALUES_OF_TASK // (function.n_players * function.n_outputs)))
 
 
 def _shape_of_row(problem: Problem) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pkex.errors import InputError, Option
 from pkex.execution.progress import Progress, reporting
-from pkex.explain.exact_values import exact_values
+from pkex.explain.exact_values import computing_values, explanation_of
 from pkex.explain.problem import Problem
 from pkex.inputs.optional import missing_library
 from pkex.results.explanation import Explanation
@@ -77,12 +77,16 @@ def write_values(
         A callable receives the number of rows done and of all rows.
     """
     start = 0
-    with reporting(progress, unit="rows") as report, _rows_written(path) as write:
+    with (
+        reporting(progress, unit="rows") as report,
+        computing_values(problem, problem.function) as values_of,
+        _rows_written(path) as write,
+    ):
         for chunk in chunks:
             own = None if report is None else _of_chunk(report, start, len(chunk), n_rows)
             with counted_from(start), _overflow_in(start, len(chunk)):
-                explanation = exact_values(
-                    problem, chunk, uncertainty=uncertainty, progress=own or False
+                explanation = explanation_of(
+                    problem, chunk, values_of, uncertainty=uncertainty, progress=own or False
                 )
             write(explanation, start)
             start += len(chunk)
