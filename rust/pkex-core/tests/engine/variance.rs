@@ -9,11 +9,15 @@ use crate::random::Random;
 
 const COUNT: usize = 35;
 const COLUMNS: usize = 4;
+/// Few and many deviations; column 1 does not vary.
 const STARTS: [usize; COLUMNS + 1] = [0, 3, 3, 8, 9];
+const MANY_STARTS: [usize; COLUMNS + 1] = [0, 150, 150, 300, 429];
 const OUTPUTS: usize = 2;
 
-/// Sums of products with known deviations and means; column 1 does not vary.
+/// Sums of products with known deviations and means.
 struct Case {
+    count: usize,
+    starts: [usize; COLUMNS + 1],
     means: Vec<f64>,
     deviations: Vec<f64>,
     weights: Vec<f64>,
@@ -22,20 +26,27 @@ struct Case {
 
 impl Case {
     fn new(of_column: &[usize]) -> Self {
+        Self::of_size(COUNT, STARTS, of_column)
+    }
+
+    fn of_size(count: usize, starts: [usize; COLUMNS + 1], of_column: &[usize]) -> Self {
         let mut random = Random::new(7);
+        let size = (9.0 / starts[COLUMNS] as f64).sqrt();
         Self {
-            means: random.numbers(COUNT * COLUMNS, -1.0, 1.0),
-            deviations: random.numbers(COUNT * STARTS[COLUMNS], -1.0, 1.0),
-            weights: random.numbers(COUNT * OUTPUTS, -1.0, 1.0),
+            count,
+            starts,
+            means: random.numbers(count * COLUMNS, -1.0, 1.0),
+            deviations: random.numbers(count * starts[COLUMNS], -size, size),
+            weights: random.numbers(count * OUTPUTS, -1.0, 1.0),
             players: Players::grouped(of_column.to_vec()),
         }
     }
 
     fn games(&self) -> VarianceGames<'_> {
-        let means = Matrix::of_shape(&self.means, [COUNT, COLUMNS]);
-        let deviations = Matrix::of_shape(&self.deviations, [COUNT, STARTS[COLUMNS]]);
-        let weights = Matrix::of_shape(&self.weights, [COUNT, OUTPUTS]);
-        VarianceGames::new(means, (deviations, &STARTS), weights, &self.players).unwrap()
+        let means = Matrix::of_shape(&self.means, [self.count, COLUMNS]);
+        let deviations = Matrix::of_shape(&self.deviations, [self.count, self.starts[COLUMNS]]);
+        let weights = Matrix::of_shape(&self.weights, [self.count, OUTPUTS]);
+        VarianceGames::new(means, (deviations, &self.starts), weights, &self.players).unwrap()
     }
 
     fn once(&self, settings: &Settings) -> Vec<f64> {
@@ -51,18 +62,18 @@ impl Case {
     /// v(S) + (E f)² of a coalition, a bit for each player, by its definition.
     fn coalition_value(&self, coalition: usize, output: usize) -> f64 {
         let mut coalition_value = 0.0;
-        for e in 0..COUNT {
-            for other in 0..COUNT {
+        for e in 0..self.count {
+            for other in 0..self.count {
                 let factor = |column: usize| {
                     let means =
                         self.means[e * COLUMNS + column] * self.means[other * COLUMNS + column];
                     let player = self.players.of(column).unwrap();
                     let is_present = coalition >> player & 1 == 1;
                     let covariance = |r: usize| {
-                        self.deviations[e * STARTS[COLUMNS] + r]
-                            * self.deviations[other * STARTS[COLUMNS] + r]
+                        self.deviations[e * self.starts[COLUMNS] + r]
+                            * self.deviations[other * self.starts[COLUMNS] + r]
                     };
-                    let present = (STARTS[column]..STARTS[column + 1]).map(covariance);
+                    let present = (self.starts[column]..self.starts[column + 1]).map(covariance);
                     means + if is_present { present.sum() } else { 0.0 }
                 };
                 coalition_value += self.weights[e * OUTPUTS + output]
@@ -88,8 +99,13 @@ fn shapley(coalition_values: &[f64], player: usize) -> f64 {
 
 #[test]
 fn indices_are_those_of_all_coalitions_with_and_without_groups() {
-    for of_column in [[0, 1, 2, 3], [0, 1, 0, 2]] {
-        let case = Case::new(&of_column);
+    // The last case has several groups of tiles, and chunks of deviations.
+    let cases = [
+        Case::new(&[0, 1, 2, 3]),
+        Case::new(&[0, 1, 0, 2]),
+        Case::of_size(150, MANY_STARTS, &[0, 1, 2, 3]),
+    ];
+    for case in cases {
         let p = case.players.count();
         let all = case.once(&Settings::default());
         let [values, first, total] = [0, 1, 2].map(|part| &all[part * p * OUTPUTS..]);
