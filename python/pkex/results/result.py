@@ -146,7 +146,8 @@ class Result(AttributeHints):
             default, tables with a line per feature have them if they are known; tables with a line
             per row do not. With ``errors=True``, the columns of the latter have a first level with
             "value", "standard error" and "standard deviation": ``frame["standard error"]`` has the
-            shape of ``frame["value"]``.
+            shape of ``frame["value"]``. ``frame.stack("feature")`` has a line for each row and
+            feature, with the value and its standard error or deviation as columns.
 
         Returns
         -------
