@@ -102,7 +102,10 @@ impl<'a> VarianceGames<'a> {
         let walks = if with_interactions { 2 } else { 1 };
         let first = &mut |done, total| monitor(done, walks * total);
         let games = GamesOfItems { games: self, quantities: &quantities };
-        let mut values = items::run(&games, quantities[0], settings, first)?;
+        let mut values = items::run(&games, quantities[0], settings, first).map_err(|error| {
+            // The items are quantities, not rows.
+            if let Error::Overflow { .. } = error { Error::Overflow { row: 0 } } else { error }
+        })?;
         if with_interactions {
             let second = &mut |done, total| monitor(total + done, walks * total);
             values.extend(self.interactions_of_two(settings, second)?);
