@@ -124,20 +124,21 @@ class _EvaluationSum:
         singly = replace(self, players=np.arange(len(self.players), dtype=np.int64))
         is_single = np.array_equal(self.players, singly.players)
 
-        def computed(twice: bool, report: Report | None) -> tuple[Float, Float]:
+        def quantities_with_errors(twice: bool, report: Report | None) -> tuple[Float, Float]:
             whole = computation.reporting(report)
-            own = whole.part(0, 1 if is_single else 2)
-            found = self._quantities(order > 1, twice, own)
-            alone = found if is_single else singly._quantities(False, twice, whole.part(1, 2))
-            return found, self._errors(alone[len(self.players) :])
+            part = whole.part(0, 1 if is_single else 2)
+            quantities = of_columns = self._quantities(order > 1, twice, part)
+            if not is_single:
+                of_columns = singly._quantities(False, twice, whole.part(1, 2))
+            return quantities, self._errors(of_columns[len(self.players) :])
 
         # Twice the precision is rarely needed.
         once, twice = parts_of(computation.progress, 3.0, 1.0)
-        found, errors = computed(False, once)
-        variance = np.abs(found[: int(self.players.max()) + 1].sum(axis=0))
+        quantities, errors = quantities_with_errors(False, once)
+        variance = np.abs(quantities[: int(self.players.max()) + 1].sum(axis=0))
         if (errors <= largest_error * variance).all():
-            return found, errors
-        return computed(True, twice)
+            return quantities, errors
+        return quantities_with_errors(True, twice)
 
     def _quantities(self, pairs: bool, twice: bool, computation: Computation) -> Float:
         """Return Shapley values, v({j}) − v(∅), v(D) − v(D∖j), and interactions of pairs."""
