@@ -30,6 +30,7 @@ BODIES = {
     "walk::cell::Reduce": 2,
     "game::quantity::AddValues": 0,
     "sample::accumulate::Accumulate": 12,
+    "variance::covariances::MultiplyDeviations": 0,
     "absent::point_means::AddPairsOfPoints": 0,
     "simd::sum::AddWeighted": 0,
     "coalitions::all::Multiply": 0,
