@@ -36,7 +36,7 @@ def in_two_parts(
     deviations = 80.0 * n * nodes.sum()
     lengths = np.minimum(nodes / 6.0, 500.0).sum()
     values = n**2 * (0.02 * lengths + len(nodes) * (8.0 + n_outputs))
-    first, second = parts_of(computation.progress, deviations, values)
+    first, second = parts_of(computation.progress, 1.0 + deviations, 1.0 + values)
     return computation.reporting(first), computation.reporting(second)
 
 
