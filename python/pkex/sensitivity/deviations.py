@@ -3,8 +3,9 @@
 For column j and evaluation e, with the nodes u_r of a rule and their weights w_r, the numbers
 √w_r (φ_ej(u_r) − E φ_ej) are a row, and products of two rows are covariances. Rows of thousands of
 nodes lie near a space of few dimensions. They are written in an orthonormal basis of this space,
-from pivoted Gram–Schmidt of the rows times the sizes of their weights, block by block. The
-remainder of a row is at most 1e-13 of the longest row.
+from pivoted Gram–Schmidt of the rows times the sizes of their weights, block by block: first for
+each chunk of nodes, then for all chunks together. Each time, the remainder of a row is at most
+1e-13 of the longest row.
 """
 
 from __future__ import annotations

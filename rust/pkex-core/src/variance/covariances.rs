@@ -1,9 +1,9 @@
 //! The covariances of the factors of two evaluations, tile by tile.
 //!
 //! A tile is the products of sixteen evaluations with those of four evaluation blocks. Its
-//! covariances are the product of two matrices, column by column, of which a tile reads 20 rows of
-//! deviations for 64 blocks of products. Neighboring tiles have the same evaluation blocks, so these
-//! stay in the cache.
+//! covariances are the product of two matrices, column by column: a tile reads the deviations of 80
+//! evaluations for 64 blocks of products. Neighboring tiles have the same evaluation blocks, so
+//! these stay in the cache.
 
 use std::ops::Range;
 
