@@ -1,9 +1,11 @@
 """Sensitivity indices have the same bits for any number of threads, in bounded memory."""
 
 import tracemalloc
+from importlib import import_module
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import pkex
 from pkex.kernels import RBF
@@ -25,6 +27,20 @@ def test_bits_are_the_same_for_any_number_of_threads(summation):
         found = bits(pkex.sensitivity(MODEL, ROWS, n_jobs=n_jobs, **options))
         for own, other in zip(found, expected, strict=True):
             assert np.array_equal(own, other, equal_nan=True)
+
+
+def test_chunks_of_nodes_and_columns_in_parallel_change_rounding_only(monkeypatch):
+    inputs = [stats.uniform(-1.0, 2.0)] * 5
+    expected = pkex.sensitivity(MODEL, inputs)
+    deviations = import_module("pkex.sensitivity.deviations")
+    monkeypatch.setattr(deviations, "_CHUNK", 1)
+    monkeypatch.setattr(deviations, "_FEW", 0)
+    for longest in (1024, 8):
+        monkeypatch.setattr(deviations, "_LONG", longest)
+        alone, together = (pkex.sensitivity(MODEL, inputs, n_jobs=n) for n in (1, 2))
+        np.testing.assert_array_equal(alone.shapley_effects, together.shapley_effects)
+        for name in ("variance", "shapley_effects", "first_order", "total"):
+            np.testing.assert_allclose(getattr(alone, name), getattr(expected, name), rtol=1e-10)
 
 
 def test_memory_is_that_of_single_columns():
