@@ -185,7 +185,9 @@ def test_sparse_matrices_with_wrong_indices_are_not_loaded(explained, name):
     content = io.BytesIO()
     save_npz(content, matrix)
     said = explained(node("SparseMatrixNode", name, type="scipy", file="array"), content.getvalue())
-    assert "m.skops cannot be loaded: ValueError: indices must be < 3" in said
+    # SciPy's message, which has other words in old versions.
+    assert "m.skops cannot be loaded: ValueError: " in said
+    assert "must be < 3" in said
 
 
 @pytest.mark.parametrize("name", [KERNEL, SPARSE, "numpy.dtype"])
