@@ -1,12 +1,11 @@
 //! The errors of a call, in terms that its caller can act on.
 
-use thiserror::Error;
+use std::fmt;
 
 /// Why a call returned no result.
-#[derive(Clone, Debug, Error, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Error {
     /// An input array does not fit the other inputs.
-    #[error("{argument} has {got}, expected {expected}")]
     Shape {
         /// The argument's name.
         argument: &'static str,
@@ -16,7 +15,6 @@ pub enum Error {
         got: String,
     },
     /// A parameter is outside its domain.
-    #[error("{argument} must be {requirement}, got {got}")]
     Domain {
         /// The argument's name.
         argument: &'static str,
@@ -26,19 +24,13 @@ pub enum Error {
         got: String,
     },
     /// The computation does not support an option.
-    #[error("{0}")]
     Unsupported(String),
     /// A result, or an intermediate product, is outside the range of double precision.
-    #[error(
-        "the result for row {row} overflows double precision, or an intermediate product does. \
-         Scale the coefficients or the factors."
-    )]
     Overflow {
         /// Index of the first such row.
         row: usize,
     },
     /// There is too little memory.
-    #[error("not enough memory: {} for {of}{}", gigabytes(*bytes), already(*bytes, *beside))]
     Memory {
         /// The bytes of the failed request.
         bytes: usize,
@@ -48,16 +40,35 @@ pub enum Error {
         of: &'static str,
     },
     /// The caller's monitor stopped the call.
-    #[error("interrupted")]
     Interrupted,
 }
 
-/// A note on the memory reserved before, if it is more than the request.
-fn already(bytes: usize, beside: usize) -> String {
-    if beside > bytes {
-        format!(" (the call has {} already)", gigabytes(beside))
-    } else {
-        String::new()
+impl std::error::Error for Error {}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shape { argument, expected, got } => {
+                write!(f, "{argument} has {got}, expected {expected}")
+            }
+            Self::Domain { argument, requirement, got } => {
+                write!(f, "{argument} must be {requirement}, got {got}")
+            }
+            Self::Unsupported(message) => f.write_str(message),
+            Self::Overflow { row } => write!(
+                f,
+                "the result for row {row} overflows double precision, or an intermediate product \
+                 does. Scale the coefficients or the factors."
+            ),
+            Self::Memory { bytes, beside, of } => {
+                write!(f, "not enough memory: {} for {of}", gigabytes(*bytes))?;
+                if beside > bytes {
+                    write!(f, " (the call has {} already)", gigabytes(*beside))?;
+                }
+                Ok(())
+            }
+            Self::Interrupted => f.write_str("interrupted"),
+        }
     }
 }
 
