@@ -24,11 +24,11 @@ use crate::simd::numbers::{larger, smaller};
 use crate::threads::{self, Monitor, Parallelism};
 
 /// libsvm's lower bound of the probabilities of pairs.
-const LEAST: f64 = 1e-7;
+const MIN_PROBABILITY: f64 = 1e-7;
 /// k times the largest gradient with which libsvm stops.
 const TOLERANCE: f64 = 0.005;
-/// The most steps of libsvm, unless there are more classes.
-const MOST_STEPS: usize = 100;
+/// The maximum number of steps of libsvm, unless there are more classes.
+const MAX_STEPS: usize = 100;
 /// Rows in a task.
 const TASK: usize = 64 * LANES;
 /// The cost of a row for each two classes, in steps of one node, player and lane.
@@ -214,7 +214,7 @@ impl<const W: usize> Iteration<'_, W> {
     ) {
         self.fill::<A>(k, sigmoids, of_pairs, part);
         let limit = TOLERANCE / k as f64;
-        for _ in 0..MOST_STEPS.max(k) {
+        for _ in 0..MAX_STEPS.max(k) {
             let (form, gradients) = self.gradients::<A>(k);
             // The bits of 0 are 0: no lane has a branch of its own.
             let steps = map_lanes(&gradients, |largest| if largest < limit { 0.0 } else { 1.0 });
@@ -307,6 +307,6 @@ fn sigmoid<A: Arithmetic, const W: usize>(slope: f64, offset: f64, f: &[f64; W])
     let (exp, _) = exp_and_expm1::<A, W>(&map_lanes(&exponents, |x| -x.abs()));
     each_lane(|lane| {
         let upper = if exponents[lane] > 0.0 { exp[lane] } else { 1.0 };
-        larger(LEAST, smaller(upper / (1.0 + exp[lane]), 1.0 - LEAST))
+        larger(MIN_PROBABILITY, smaller(upper / (1.0 + exp[lane]), 1.0 - MIN_PROBABILITY))
     })
 }

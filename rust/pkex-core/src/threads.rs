@@ -51,7 +51,7 @@ impl Parallelism<'_> {
 }
 
 pub const POLL_INTERVAL: Duration = Duration::from_millis(50);
-const MOST_IDLE_POOLS: usize = 4;
+const MAX_IDLE_POOLS: usize = 4;
 
 /// Runs `work` on every task. Each thread first creates a workspace.
 pub fn for_each<T: Send, W>(
@@ -183,7 +183,7 @@ fn checked_out(threads: usize) -> Result<ThreadPool, Error> {
 
 fn put_back(pool: ThreadPool) {
     with_store(|store| {
-        if store.idle.len() == MOST_IDLE_POOLS {
+        if store.idle.len() == MAX_IDLE_POOLS {
             store.idle.remove(0);
         }
         store.idle.push(pool);

@@ -190,10 +190,10 @@ pub enum MeasureArgument {
 }
 
 /// The largest power or degree of a density: its nodes are then computed in a second.
-const MOST_DEGREE: u32 = 4096;
+const MAX_DEGREE: u32 = 4096;
 
-/// The most threads of a call.
-const MOST_THREADS: usize = 4096;
+/// The maximum number of threads of a call.
+const MAX_THREADS: usize = 4096;
 
 impl MeasureArgument {
     pub fn checked(self) -> PyResult<Measure> {
@@ -205,9 +205,9 @@ impl MeasureArgument {
             Self::Density((scale, of_t, of_rest, degree)) => {
                 let scale = finite_number("a density's scale", scale)?;
                 let degrees = [of_t, of_rest, degree];
-                if degrees.iter().any(|degree| *degree > MOST_DEGREE) {
+                if degrees.iter().any(|degree| *degree > MAX_DEGREE) {
                     return Err(PyValueError::new_err(format!(
-                        "a density's powers and degree must be at most {MOST_DEGREE}, got {degrees:?}"
+                        "a density's powers and degree must be at most {MAX_DEGREE}, got {degrees:?}"
                     )));
                 }
                 Ok(Measure::Density(Density { scale, powers: (of_t, of_rest), degree }))
@@ -422,9 +422,9 @@ pub fn summation(name: &str) -> PyResult<Summation> {
 
 /// The settings of a call, with the level of this process.
 pub fn settings(summation: &str, threads: usize) -> PyResult<Settings> {
-    if !(1..=MOST_THREADS).contains(&threads) {
+    if !(1..=MAX_THREADS).contains(&threads) {
         return Err(PyValueError::new_err(format!(
-            "n_threads must be from 1 to {MOST_THREADS}, got {threads}"
+            "n_threads must be from 1 to {MAX_THREADS}, got {threads}"
         )));
     }
     Ok(Settings { summation: self::summation(summation)?, threads, level: call::level() })

@@ -180,7 +180,7 @@ fn fill_quotients<A: Arithmetic, O: OwnFactors, const W: usize>(
 ) -> Option<Spread> {
     block.begin(absent.factor.len(), AbsentFactor::One);
     block.divisor = absent.product;
-    // Absent factors are at least `LEAST_FACTOR`, so that factors have few halvings.
+    // Absent factors are at least `MIN_ABSENT_FACTOR`, so that factors have few halvings.
     let (loss, difference) = (5.0 * loss, &mut block.difference);
     let mut quotients = Quotients { known: absent, loss, difference, sums: Lanes::ZERO };
     own.factors_into::<A, _, W>(&mut quotients);

@@ -1,7 +1,7 @@
 //! The mean factors over a background: the absent factors of marginal games.
 //!
 //! They cost as much as the prediction of all background rows. An expansion keeps the means over
-//! its points, and the means over its last background up to [`MOST_BYTES`]. Larger means are
+//! its points, and the means over its last background up to [`MAX_BYTES`]. Larger means are
 //! computed in each call, tile by tile, for several explained rows at a time.
 
 use std::ops::Range;
@@ -23,8 +23,8 @@ use crate::simd::level::Level;
 use crate::simd::sum::{Accumulator, AddWeighted};
 use crate::threads::{self, Monitor, Parallelism};
 
-/// Most bytes of means that are kept between calls, for all evaluations of an expansion.
-const MOST_BYTES: usize = 128 << 20;
+/// Maximum bytes of means that are kept between calls, for all evaluations of an expansion.
+const MAX_BYTES: usize = 128 << 20;
 
 /// Mean factors over a background, by evaluation block.
 #[derive(Debug)]
@@ -50,8 +50,8 @@ impl LastMeans {
         monitor: Monitor<'_>,
     ) -> Result<Option<Arc<BackgroundMeans>>, Error> {
         let factors = saturating_product([expansion.evaluation_blocks(), expansion.players()]);
-        let bytes = AbsentFactors::bytes(expansion.kernel.most_orders());
-        if saturating_product([bytes, factors]) > MOST_BYTES {
+        let bytes = AbsentFactors::bytes(expansion.kernel.max_orders());
+        if saturating_product([bytes, factors]) > MAX_BYTES {
             return Ok(None);
         }
         // Without waiting: the thread that holds the lock may not exist in a forked child.

@@ -1,7 +1,7 @@
 //! Factors of absent players.
 
 use crate::error::Error;
-use crate::game::block::{Block, FactorCount, LEAST_DIVISOR, LEAST_FACTOR};
+use crate::game::block::{Block, FactorCount, MIN_ABSENT_FACTOR, MIN_DIVISOR};
 use crate::memory::{FACTORS, Memory, saturating_product};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{Lanes, map_lanes};
@@ -85,8 +85,8 @@ impl Body for SetDivisor<'_> {
             *product = product.times::<W>(factor);
         }
         let fits = |lanes: &Lanes, least: f64| lanes.0.iter().all(|lane| *lane >= least);
-        let all_fit = factor.iter().all(|factor| fits(factor, LEAST_FACTOR));
-        if higher.is_empty() && all_fit && fits(product, LEAST_DIVISOR) {
+        let all_fit = factor.iter().all(|factor| fits(factor, MIN_ABSENT_FACTOR));
+        if higher.is_empty() && all_fit && fits(product, MIN_DIVISOR) {
             let inverted = |b: &Lanes| Lanes(map_lanes(&b.0, |b| 1.0 / b));
             inverse.extend(factor.iter().map(inverted));
         }

@@ -16,7 +16,7 @@ use crate::simd::lanes::{LANES, Lanes};
 use crate::threads::{self, Monitor, Parallelism};
 
 /// Fewer points are computed faster pair by pair.
-const LEAST_POINTS: usize = 128;
+const MIN_POINTS: usize = 128;
 
 /// Rough cost of both sums at a point, in steps of one node, player and lane.
 const COST_OF_SUMS: usize = 400;
@@ -49,7 +49,7 @@ impl<'a> SortedColumns<'a> {
     ) -> Result<Option<Vec<AbsentFactors>>, Error> {
         let Self { points, columns } = self;
         let (count, players) = (points.rows(), term.gaussians.len());
-        if players == 0 || count < LEAST_POINTS {
+        if players == 0 || count < MIN_POINTS {
             return Ok(None);
         }
         for &(column, _) in &term.gaussians {

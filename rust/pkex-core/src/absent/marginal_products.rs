@@ -70,7 +70,7 @@ impl<'a> Absent<Products<'a>> for MarginalProducts<'_> {
     type Cache = ProductMeans;
 
     fn preparation(&self) -> usize {
-        self.rules.as_ref().map_or(self.background.rows.rows(), SampleRules::most_nodes)
+        self.rules.as_ref().map_or(self.background.rows.rows(), SampleRules::max_nodes)
     }
 
     fn prepared_bytes(&self, _: &Products<'a>) -> usize {
@@ -87,7 +87,7 @@ impl<'a> Absent<Products<'a>> for MarginalProducts<'_> {
     ) -> Result<(), Error> {
         let players = products.expansion.players();
         match &self.rules {
-            Some(rules) => cache.of_nodes.reserve(players, rules.most_nodes(), memory)?,
+            Some(rules) => cache.of_nodes.reserve(players, rules.max_nodes(), memory)?,
             None => cache.of_rows.reserve(products.expansion, blocks, memory)?,
         }
         cache.present.reserve(players, 0, memory)?;

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::absent::factors::AbsentFactors;
-use crate::absent::product_means::LEAST;
+use crate::absent::product_means::NEGLIGIBLE_FACTOR;
 use crate::absent::sample_rules::{Gaussians, SampleRules};
 use crate::error::Error;
 use crate::evaluations::products::Products;
@@ -126,7 +126,7 @@ fn at_node<A: Arithmetic, const W: usize>(node: &Node, rate: f64, points: &Lanes
     for part in 0..LANES / W {
         let from_center = map_lanes(points.part::<W>(part), |point| point - node.center);
         let (a, c) = gaussian::<A, W>(rate, node.offset, &from_center);
-        *factor.part_mut(part) = map_lanes(&a, |a| if a < LEAST { 0.0 } else { a });
+        *factor.part_mut(part) = map_lanes(&a, |a| if a < NEGLIGIBLE_FACTOR { 0.0 } else { a });
         *less_one.part_mut(part) = c;
     }
     [factor, less_one]

@@ -94,7 +94,7 @@ struct PointPairs<'a> {
     points: Matrix<'a>,
     packed: PackedRows,
     term: &'a PackedTerm,
-    /// Most blocks of a chunk.
+    /// Maximum blocks of a chunk.
     blocks: usize,
 }
 

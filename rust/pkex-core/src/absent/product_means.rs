@@ -22,13 +22,13 @@ use crate::simd::level::Body;
 use crate::simd::sum::Accumulator;
 use crate::walk::triangle::EvaluationPlace;
 
-/// Most background rows whose factors are kept at a time.
-const MOST_ROWS: usize = 32;
-/// Most bytes of kept factors, unless a single row takes more.
+/// Maximum background rows whose factors are kept at a time.
+const MAX_ROWS: usize = 32;
+/// Maximum bytes of kept factors, unless a single row takes more.
 const BYTES: usize = 4 << 20;
 /// Smaller factors count as 0: their products may be subnormal numbers, with which processors are
 /// many times slower.
-pub(crate) const LEAST: f64 = 1e-150;
+pub(crate) const NEGLIGIBLE_FACTOR: f64 = 1e-150;
 
 /// The factors of a player between a background row and sixteen evaluations.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,8 @@ struct RowFactors {
 impl RowFactors {
     #[inline(always)]
     fn new(factor: &Lanes, less_one: &Lanes, weight: f64) -> Self {
-        let factor = Lanes(map_lanes(&factor.0, |a| if a.abs() < LEAST { 0.0 } else { a }));
+        let factor =
+            Lanes(map_lanes(&factor.0, |a| if a.abs() < NEGLIGIBLE_FACTOR { 0.0 } else { a }));
         let weighted = [&factor, less_one].map(|lanes| Lanes(map_lanes(&lanes.0, |a| weight * a)));
         Self { factor, weighted }
     }
@@ -80,7 +81,7 @@ impl ProductMeanSums {
         let places = saturating_product([evaluation_blocks, players]).saturating_add(1);
         // For fewer places, as many rows are kept.
         let kept =
-            places.max((BYTES / size_of::<RowFactors>()).min(places.saturating_mul(MOST_ROWS)));
+            places.max((BYTES / size_of::<RowFactors>()).min(places.saturating_mul(MAX_ROWS)));
         memory.reserve(&mut self.numbers, blocks.saturating_mul(2), FACTORS)?;
         memory.reserve(&mut self.factors, kept, FACTORS)?;
         memory.reserve(&mut self.less_one, places, FACTORS)?;
@@ -167,7 +168,7 @@ impl ProductMeanSums {
 
 /// The number of rows whose factors are kept at a time, for a number of places.
 fn rows_at_a_time(places: usize) -> usize {
-    (BYTES / saturating_product([places, size_of::<RowFactors>()])).clamp(1, MOST_ROWS)
+    (BYTES / saturating_product([places, size_of::<RowFactors>()])).clamp(1, MAX_ROWS)
 }
 
 /// Stores the factors of a row and an evaluation block.

@@ -20,7 +20,7 @@ use crate::threads::Monitor;
 /// the column is cut into intervals with T = 4.
 const NODES: [usize; 4] = [10, 14, 20, 32];
 /// The last level has all entries as nodes.
-const MOST_LEVELS: usize = 40;
+const MAX_LEVELS: usize = 40;
 
 /// The rules of all columns.
 pub(crate) struct SampleRules {
@@ -47,7 +47,7 @@ impl SampleRules {
         if !are_positive || !terms.iter().all(is_gaussian) {
             return Ok(None);
         }
-        let mut needed = vec![[false; MOST_LEVELS]; expansion.columns()];
+        let mut needed = vec![[false; MAX_LEVELS]; expansion.columns()];
         let mut rules = Self::of_columns(background);
         for [first, second] in form.pairs_of_terms() {
             let union = form.union_of([first, second]);
@@ -94,7 +94,7 @@ impl SampleRules {
             most *= 2.0;
             fits
         };
-        (0..MOST_LEVELS - 1).find(fits).unwrap_or(MOST_LEVELS - 1)
+        (0..MAX_LEVELS - 1).find(fits).unwrap_or(MAX_LEVELS - 1)
     }
 
     /// The nodes of a column at a level.
@@ -108,7 +108,7 @@ impl SampleRules {
     }
 
     /// The largest number of nodes of a rule.
-    pub fn most_nodes(&self) -> usize {
+    pub fn max_nodes(&self) -> usize {
         self.columns.iter().flat_map(|column| &column.levels).map(Vec::len).max().unwrap_or(0)
     }
 }
@@ -116,17 +116,17 @@ impl SampleRules {
 impl ColumnRules {
     /// Computes the needed rules, each from the next finer one, which has the same means of products
     /// of lower levels.
-    fn fill(&mut self, entries: Vec<Node>, needed: &[bool; MOST_LEVELS]) -> Result<(), Error> {
-        self.levels.resize_with(MOST_LEVELS, Vec::new);
+    fn fill(&mut self, entries: Vec<Node>, needed: &[bool; MAX_LEVELS]) -> Result<(), Error> {
+        self.levels.resize_with(MAX_LEVELS, Vec::new);
         let mut sample = entries;
-        for level in (0..MOST_LEVELS).rev().filter(|&level| needed[level]) {
+        for level in (0..MAX_LEVELS).rev().filter(|&level| needed[level]) {
             let (mut rule, mut rest) = (Vec::new(), &sample[..]);
             let halvings = level.saturating_sub(NODES.len() - 1);
             let width = 2.0 * self.radius / libm::exp2(halvings as f64);
             while let Some(first) = rest.first() {
                 let distance = |entry: &Node| entry.from(first.center) - first.offset;
                 let is_near = |entry: &Node| halvings == 0 || distance(entry) <= width;
-                let own = if level == MOST_LEVELS - 1 { 1 } else { rest.partition_point(is_near) };
+                let own = if level == MAX_LEVELS - 1 { 1 } else { rest.partition_point(is_near) };
                 let (near, others) = rest.split_at(own.max(1));
                 add_gauss_rule(near, NODES[level.min(NODES.len() - 1)], &mut rule)?;
                 rest = others;

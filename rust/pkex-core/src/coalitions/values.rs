@@ -17,8 +17,8 @@ use crate::settings::{Context, Settings};
 use crate::simd::lanes::LANES;
 use crate::threads::{self, Monitor, Parallelism};
 
-/// Most coalitions of a range that are computed together.
-const MOST_COALITIONS: usize = 1 << 30;
+/// Maximum coalitions of a range that are computed together.
+const MAX_COALITIONS: usize = 1 << 30;
 
 /// Coalitions, whose values are computed.
 #[derive(Clone, Debug)]
@@ -124,9 +124,9 @@ impl Expansion {
                 let (count, first) = (range.len(), range.start);
                 let is_block = count.is_power_of_two() && first.is_multiple_of(count);
                 let is_within = players >= usize::BITS as usize || range.end <= 1 << players;
-                if count > MOST_COALITIONS || !is_block || !is_within {
+                if count > MAX_COALITIONS || !is_block || !is_within {
                     let expected = format!(
-                        "2^k of the 2^{players} coalitions, up to {MOST_COALITIONS}, from a \
+                        "2^k of the 2^{players} coalitions, up to {MAX_COALITIONS}, from a \
                          multiple of 2^k on"
                     );
                     return shape("coalitions", expected, format!("{range:?}"));

@@ -68,7 +68,7 @@ impl PackedExpansion {
         Memory::default().reserve(&mut packed, length, INPUT)?;
         packed.extend((0..blocks).flat_map(|block| points.block_by_column(block)));
         Ok(Self {
-            nodes: NodeTable::new(kernel.most_players()),
+            nodes: NodeTable::new(kernel.max_players()),
             kernel,
             count: points.rows(),
             points: packed,
@@ -83,7 +83,7 @@ impl PackedExpansion {
 
     /// The factors of a block that has all players.
     pub fn factor_count(&self) -> FactorCount {
-        FactorCount { players: self.players(), orders: self.kernel.most_orders() }
+        FactorCount { players: self.players(), orders: self.kernel.max_orders() }
     }
 
     /// Number of columns.

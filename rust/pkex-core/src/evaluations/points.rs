@@ -24,7 +24,7 @@ impl Evaluations for Points<'_> {
     }
 
     fn orders(&self) -> usize {
-        self.0.kernel.most_orders()
+        self.0.kernel.max_orders()
     }
 
     fn outputs(&self) -> usize {

@@ -147,7 +147,7 @@ impl QuadraticForm {
     }
 
     /// The largest number of players that two terms compare.
-    pub fn most_players(&self) -> usize {
+    pub fn max_players(&self) -> usize {
         self.unions.iter().map(|union| union.players.len()).max().unwrap_or(0)
     }
 

@@ -30,14 +30,14 @@ pub struct Block {
     pub is_signed: bool,
 }
 
-/// The least ∏ b by which games are divided. Factors of players that rise, from 1, then grow to at
+/// The minimum ∏ b by which games are divided. Factors of players that rise, from 1, then grow to at
 /// most 1/∏ b together. So near t = 1 their product does not amplify the rounding errors of falling
 /// factors, which are absolute there (`game::sweep`).
-pub(crate) const LEAST_DIVISOR: f64 = 1.0 / 1024.0;
+pub(crate) const MIN_DIVISOR: f64 = 1.0 / 1024.0;
 
-/// The least b by which factors are divided. c is then computed only from a − 1 and b − 1, with a
+/// The minimum b by which factors are divided. c is then computed only from a − 1 and b − 1, with a
 /// few bits fewer than from a and b where both are small.
-pub(crate) const LEAST_FACTOR: f64 = 1.0 / 16.0;
+pub(crate) const MIN_ABSENT_FACTOR: f64 = 1.0 / 16.0;
 
 /// The number of players of a block, and of the higher orders of each player's factor.
 #[derive(Clone, Copy, Debug)]

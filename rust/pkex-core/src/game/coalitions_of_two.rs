@@ -17,7 +17,7 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::game::coalitions::Coalitions;
-use crate::game::two_players::{MOST_FROM_ONE_END, PerTwo, TwoPlayers, in_groups};
+use crate::game::two_players::{MAX_FROM_ONE_END, PerTwo, TwoPlayers, in_groups};
 use crate::memory::Memory;
 use crate::quadrature::free_end::FreeEnd;
 use crate::quadrature::rule::Node;
@@ -65,9 +65,9 @@ impl Body for OfTwo<'_> {
         difference.resize(players.next_multiple_of(2), Lanes::ZERO);
         room.factors.resize(difference.len());
         room.after.resize(difference.len());
-        const { assert!(MOST_FROM_ONE_END == 8, "the cases below") };
+        const { assert!(MAX_FROM_ONE_END == 8, "the cases below") };
         let mut end = [rule.value, rule.slope];
-        for (nodes, _) in in_groups((&rule.nodes, &[]), MOST_FROM_ONE_END) {
+        for (nodes, _) in in_groups((&rule.nodes, &[]), MAX_FROM_ONE_END) {
             let mut sweep = SweepOfTwos { end, coalitions, difference, omega, room };
             match nodes.len() {
                 // An odd number of nodes is completed by one without weight.

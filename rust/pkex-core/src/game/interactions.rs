@@ -39,8 +39,8 @@ impl CoalitionProducts {
         coalitions: &Coalitions,
         memory: &Memory,
     ) -> Result<(), Error> {
-        memory.reserve(&mut self.suffixes, (players + 1).saturating_mul(MOST_NODES), FACTORS)?;
-        memory.reserve(&mut self.before, coalitions.size().saturating_mul(MOST_NODES), FACTORS)?;
+        memory.reserve(&mut self.suffixes, (players + 1).saturating_mul(MAX_NODES), FACTORS)?;
+        memory.reserve(&mut self.before, coalitions.size().saturating_mul(MAX_NODES), FACTORS)?;
         // These are swapped with the block's differences.
         let count = players.saturating_add(1).max(coalitions.count());
         memory.reserve(&mut self.differences, count, FACTORS)
@@ -63,8 +63,8 @@ impl Body for OfCoalitions<'_> {
     fn run<A: Arithmetic, const W: usize>(self) {
         let Self { rule, coalitions, block, products } = self;
         let players = block.difference.len();
-        products.suffixes.resize((players + 1) * MOST_NODES, Lanes::ONE);
-        products.before.resize(coalitions.size() * MOST_NODES, Lanes::ONE);
+        products.suffixes.resize((players + 1) * MAX_NODES, Lanes::ONE);
+        products.before.resize(coalitions.size() * MAX_NODES, Lanes::ONE);
         block.omega.clear();
         block.omega.resize(coalitions.count(), Lanes::ZERO);
         let Block { present, absent, difference, omega, .. } = &mut *block;
@@ -79,8 +79,8 @@ impl Body for OfCoalitions<'_> {
     }
 }
 
-/// Most nodes whose products are computed together: as many as registers hold.
-const MOST_NODES: usize = 4;
+/// Maximum nodes whose products are computed together: as many as registers hold.
+const MAX_NODES: usize = 4;
 
 /// The factors at the end of [0, 1] from which nodes are seen.
 trait End: Copy {
@@ -123,7 +123,7 @@ impl CoalitionSweep<'_> {
     fn run<A: Arithmetic, const W: usize, E: End>(&mut self, nodes: &[Node], end: E) {
         let mut rest = nodes;
         while !rest.is_empty() {
-            let groups = rest.len().div_ceil(MOST_NODES);
+            let groups = rest.len().div_ceil(MAX_NODES);
             let (group, others) = rest.split_at(rest.len().div_ceil(groups));
             rest = others;
             match *group {
@@ -131,7 +131,7 @@ impl CoalitionSweep<'_> {
                 [n0, n1] => self.group::<A, W, 2, E>([n0, n1], end),
                 [n0, n1, n2] => self.group::<A, W, 3, E>([n0, n1, n2], end),
                 [n0, n1, n2, n3] => self.group::<A, W, 4, E>([n0, n1, n2, n3], end),
-                _ => unreachable!("a group has 1 to {MOST_NODES} nodes"),
+                _ => unreachable!("a group has 1 to {MAX_NODES} nodes"),
             }
         }
     }
@@ -260,7 +260,7 @@ impl Body for MultiplyDifferences<'_> {
         if coalitions.size() == 0 {
             differences.push(Lanes::ONE);
         } else if cursor.start(coalitions) {
-            before.resize(coalitions.size() * MOST_NODES, Lanes::ONE);
+            before.resize(coalitions.size() * MAX_NODES, Lanes::ONE);
             before[0] = Lanes::ONE;
             let mut moved = Some(0);
             while let Some(first) = moved {

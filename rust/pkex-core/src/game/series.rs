@@ -38,12 +38,12 @@ impl Polynomials {
     pub fn reserve(
         &mut self,
         FactorCount { players, orders }: FactorCount,
-        most_members: usize,
+        max_members: usize,
         memory: &Memory,
     ) -> Result<(), Error> {
         let count = |series: usize| saturating_product([series, orders + 1]);
         memory.reserve(&mut self.functionals, count(players + 1), FACTORS)?;
-        memory.reserve(&mut self.before, count(most_members + 1), FACTORS)?;
+        memory.reserve(&mut self.before, count(max_members + 1), FACTORS)?;
         memory.reserve(&mut self.factor, orders + 1, FACTORS)
     }
 }

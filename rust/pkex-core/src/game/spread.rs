@@ -42,11 +42,11 @@ pub(crate) fn share_of_quotient(c: f64) -> f64 {
     smaller(1.0, c.abs())
 }
 
-/// −ln [`LEAST_DIVISOR`](crate::game::block::LEAST_DIVISOR).
-const MOST_RISE: f64 = 10.0 * std::f64::consts::LN_2;
+/// −ln [`MIN_DIVISOR`](crate::game::block::MIN_DIVISOR).
+const MAX_RISE: f64 = 10.0 * std::f64::consts::LN_2;
 
 /// ln 2^[`SAFE_POWER`].
-const MOST_PRODUCT: f64 = SAFE_POWER * std::f64::consts::LN_2;
+const MAX_PRODUCT: f64 = SAFE_POWER * std::f64::consts::LN_2;
 
 /// The spread of the players included so far, for factors in [0, 1].
 pub(crate) struct RunningSpread {
@@ -138,7 +138,7 @@ impl Block {
     /// The spread of factors 1 + c of any sign whose absent factors are 1, from c. `None` if a rule
     /// that sees all nodes from t = 0, where factors are 1, would lose digits: if factors fall far,
     /// so that their rounding errors matter, and others may grow large (see
-    /// [`LEAST_DIVISOR`](crate::game::block::LEAST_DIVISOR)), or products leave the range.
+    /// [`MIN_DIVISOR`](crate::game::block::MIN_DIVISOR)), or products leave the range.
     #[inline(always)]
     pub fn spread_of_signed<const W: usize>(&self) -> Option<Spread> {
         let mut lambda = Lanes::ZERO;
@@ -151,7 +151,7 @@ impl Block {
         }
         let spread = Spread::of_quotients(&lambda);
         // ln max(1, |1 + c|) ≤ |c|: factors grow to no more than e^Λ together.
-        let is_moderate = spread.lambda <= MOST_RISE || self.is_moderate::<W>();
+        let is_moderate = spread.lambda <= MAX_RISE || self.is_moderate::<W>();
         is_moderate.then_some(spread)
     }
 
@@ -172,7 +172,7 @@ impl Block {
             }
         }
         let fall = fall.largest();
-        let most = if fall <= 0.5 { MOST_PRODUCT } else { MOST_RISE };
+        let most = if fall <= 0.5 { MAX_PRODUCT } else { MAX_RISE };
         fall <= 2.0 && log_rise.largest() <= most
     }
 

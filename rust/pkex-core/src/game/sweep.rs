@@ -17,7 +17,7 @@
 
 use crate::game::block::Block;
 use crate::game::two_players::{
-    MOST_FROM_EACH_END, MOST_FROM_ONE_END, PerTwo, TwoPlayers, in_groups,
+    MAX_FROM_EACH_END, MAX_FROM_ONE_END, PerTwo, TwoPlayers, in_groups,
 };
 use crate::quadrature::free_end::FreeEnd;
 use crate::quadrature::rule::{Node, Rule};
@@ -42,11 +42,11 @@ impl<R: Rest> Body for FromOneEnd<'_, R> {
     fn run<A: Arithmetic, const W: usize>(self) {
         let Self { rule, block: Block { difference, omega, .. }, prefixes, mut rest } = self;
         prefixes.resize(difference.len());
-        const { assert!(MOST_FROM_ONE_END == 8, "the cases below") };
+        const { assert!(MAX_FROM_ONE_END == 8, "the cases below") };
         let mut ends = OneEnd { value: rule.value, slope: rule.slope };
         let mut first = [0, rule.nodes.len()];
         let mut is_first = true;
-        for (near, far) in in_groups((&rule.nodes, &[]), MOST_FROM_ONE_END) {
+        for (near, far) in in_groups((&rule.nodes, &[]), MAX_FROM_ONE_END) {
             let rest = &mut rest;
             let mut sweep = Sweep { ends, difference, omega, is_first, prefixes, rest, first };
             match near.len() {
@@ -82,11 +82,11 @@ impl<R: Rest> Body for FromBothEnds<'_, R> {
         let Self { rule, block, prefixes, mut rest } = self;
         let Block { present, absent, difference, omega, .. } = block;
         prefixes.resize(difference.len());
-        const { assert!(MOST_FROM_EACH_END == 5, "the cases below") };
+        const { assert!(MAX_FROM_EACH_END == 5, "the cases below") };
         let ends = BothEnds { near: absent, far: present };
         let mut first = [0, rule.from_absent.len()];
         let mut is_first = true;
-        for (near, far) in in_groups((&rule.from_absent, &rule.from_present), MOST_FROM_EACH_END) {
+        for (near, far) in in_groups((&rule.from_absent, &rule.from_present), MAX_FROM_EACH_END) {
             let rest = &mut rest;
             let mut sweep = Sweep { ends, difference, omega, is_first, prefixes, rest, first };
             match (near.len(), far.len()) {

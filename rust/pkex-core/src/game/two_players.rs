@@ -6,10 +6,10 @@ use crate::quadrature::rule::Node;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, each_lane, multiply_add_lanes, multiply_lanes};
 
-/// Most nodes that are computed together, seen from one end or from each of both: as many products
+/// Maximum nodes that are computed together, seen from one end or from each of both: as many products
 /// as registers hold, and code that compiles in seconds.
-pub(crate) const MOST_FROM_ONE_END: usize = 8;
-pub(crate) const MOST_FROM_EACH_END: usize = 5;
+pub(crate) const MAX_FROM_ONE_END: usize = 8;
+pub(crate) const MAX_FROM_EACH_END: usize = 5;
 
 /// Numbers in a cache line.
 const LINE: usize = 8;
@@ -22,7 +22,7 @@ impl PerTwo {
     /// The count of numbers for games of a number of players: at most sixteen lanes for each node
     /// and two players.
     fn length(players: usize) -> usize {
-        let nodes = MOST_FROM_ONE_END.max(2 * MOST_FROM_EACH_END);
+        let nodes = MAX_FROM_ONE_END.max(2 * MAX_FROM_EACH_END);
         saturating_product([players / 2, nodes * LANES]).saturating_add(LINE)
     }
 

@@ -20,11 +20,11 @@ use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::level::Body;
 
-/// Most doublings from one term to the next: as many as cost half an exponential.
-const MOST_TIMES: u32 = 4;
+/// Maximum doublings from one term to the next: as many as cost half an exponential.
+const MAX_DOUBLINGS: u32 = 4;
 
-/// Most doublings after an exponential, each with an error of one and a half ulps of c.
-const MOST_IN_A_ROW: u32 = 8;
+/// Maximum doublings after an exponential, each with an error of one and a half ulps of c.
+const MAX_DOUBLINGS_IN_A_ROW: u32 = 8;
 
 /// A term that is linked to others by doubled rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,7 +57,7 @@ impl Links {
                 continue;
             };
             let (last, in_a_row) = slots[slot];
-            let follows = in_a_row + times <= MOST_IN_A_ROW;
+            let follows = in_a_row + times <= MAX_DOUBLINGS_IN_A_ROW;
             of_terms[last].get_or_insert(Link { slot, before: None });
             of_terms[number] = Some(Link { slot, before: follows.then_some((last, times)) });
             slots[slot] = (number, if follows { in_a_row + times } else { 0 });
@@ -79,7 +79,7 @@ fn times_narrower(term: &PackedTerm, before: &PackedTerm) -> Option<u32> {
     if !is_gaussian(term) || !is_gaussian(before) || term.players != before.players {
         return None;
     }
-    (1..=MOST_TIMES).find(|&times| is_narrower(times))
+    (1..=MAX_DOUBLINGS).find(|&times| is_narrower(times))
 }
 
 /// The factors of the last term in each slot, which a thread keeps while it fills blocks.

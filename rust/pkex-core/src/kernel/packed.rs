@@ -27,7 +27,7 @@ impl PackedKernel {
     }
 
     /// The largest number of players that a term compares.
-    pub fn most_players(&self) -> usize {
+    pub fn max_players(&self) -> usize {
         self.terms.iter().map(|term| term.players.len()).max().unwrap_or(0)
     }
 
@@ -38,7 +38,7 @@ impl PackedKernel {
     }
 
     /// The highest power of s of a term that is a power series; 0 if there is none.
-    pub fn most_orders(&self) -> usize {
+    pub fn max_orders(&self) -> usize {
         self.terms.iter().map(PackedTerm::orders).max().unwrap_or(0)
     }
 

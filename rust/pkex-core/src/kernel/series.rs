@@ -22,7 +22,7 @@ use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{Lanes, each_lane, map_lanes, multiply_lanes, zip_lanes};
 
 /// The highest power of s of a series.
-const MOST_ORDERS: usize = 128;
+const MAX_ORDERS: usize = 128;
 
 /// The dependence of a column's factor on its argument g.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl Series {
         let refused =
             |argument, requirement, got: String| Err(Error::Domain { argument, requirement, got });
         let is_finite = self.weights.iter().all(|weight| weight.is_finite());
-        if self.weights.is_empty() || self.weights.len() > MOST_ORDERS + 1 || !is_finite {
+        if self.weights.is_empty() || self.weights.len() > MAX_ORDERS + 1 || !is_finite {
             let requirement = "1 to 129 finite numbers";
             return refused("a series' weights", requirement, format!("{:?}", self.weights));
         }

@@ -35,7 +35,7 @@ impl Term {
 }
 
 /// The highest power of s in the terms that are power series.
-pub(crate) fn most_orders(terms: &[Term]) -> usize {
+pub(crate) fn max_orders(terms: &[Term]) -> usize {
     let orders = |term: &Term| term.series.as_ref().map_or(0, Series::orders);
     terms.iter().map(orders).max().unwrap_or(0)
 }

@@ -120,7 +120,7 @@ impl Jacobi {
         let last = self.diagonal.len() - 1;
         for low in 0..last {
             // Convergence is cubic: some two steps for each eigenvalue.
-            for _ in 0..MOST_STEPS {
+            for _ in 0..MAX_STEPS {
                 let high = (low..last).find(|&row| self.is_split_after(row)).unwrap_or(last);
                 if high == low {
                     break;
@@ -167,8 +167,8 @@ impl Jacobi {
     }
 }
 
-/// Most steps for an eigenvalue.
-const MOST_STEPS: usize = 60;
+/// Maximum steps for an eigenvalue.
+const MAX_STEPS: usize = 60;
 
 fn dot(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(a, b)| a * b).sum()

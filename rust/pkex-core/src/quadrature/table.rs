@@ -16,8 +16,8 @@ use crate::quadrature::rule::Rule;
 /// Half an ulp of 1.
 const UNIT_ROUNDOFF: f64 = f64::EPSILON / 2.0;
 
-/// Most nodes of rules with a free end: beyond, one node less saves little.
-const MOST_WITH_FREE_END: usize = 12;
+/// Maximum nodes of rules with a free end: beyond, one node less saves little.
+const MAX_FREE_END_NODES: usize = 12;
 
 /// The largest Λ up to which a rule reaches full double precision.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ impl Limits {
         };
         Self {
             one_sign: limit(1.0, |_| 1.0),
-            mixed: limit(2.0, |lambda| 1.0 / (1.0 + lambda)).max(limit(1.0, least_share)),
+            mixed: limit(2.0, |lambda| 1.0 / (1.0 + lambda)).max(limit(1.0, min_share)),
         }
     }
 
@@ -69,7 +69,7 @@ impl Entry {
 /// With δ = |c|/M, factors that fall are M (1 − t δ) ≥ M (1 − t)^δ, and factors that rise M t^δ or
 /// more. ∫ (1 − t)^x t^{Λ−x} dt is smallest at x = Λ/2. There it is more than 4^{−Λ/2}/(Λ + 1),
 /// because binomial coefficients are at most 4^{Λ/2}.
-fn least_share(lambda: f64) -> f64 {
+fn min_share(lambda: f64) -> f64 {
     libm::exp(-lambda * std::f64::consts::LN_2) / (lambda + 1.0)
 }
 
@@ -124,7 +124,7 @@ impl Rules {
     fn new(players: usize) -> Self {
         let factors = players.saturating_sub(1);
         let entries = Self::gauss_legendre(players, factors);
-        let mut of_unit: Vec<(Limits, FreeEnd)> = (1..=MOST_WITH_FREE_END.min(players / 2).max(1))
+        let mut of_unit: Vec<(Limits, FreeEnd)> = (1..=MAX_FREE_END_NODES.min(players / 2).max(1))
             .map(|count| (Limits::new(bound::free_end(count, factors)), FreeEnd::new(count)))
             .collect();
         for Entry { rule, limits } in &entries {

@@ -3,12 +3,12 @@
 use std::marker::PhantomData;
 
 use crate::error::Error;
-use crate::game::block::{AbsentFactor, Block, LEAST_DIVISOR, LEAST_FACTOR, PlayerPart};
+use crate::game::block::{AbsentFactor, Block, MIN_ABSENT_FACTOR, MIN_DIVISOR, PlayerPart};
 use crate::game::spread::Spread;
 use crate::kernel::packed::PackedKernel;
 use crate::kernel::players::Players;
 use crate::kernel::series::PackedSeries;
-use crate::kernel::term::{FillTerm, PackedTerm, Sink, Term, most_orders};
+use crate::kernel::term::{FillTerm, PackedTerm, Sink, Term, max_orders};
 use crate::matrix::Matrix;
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
@@ -26,7 +26,7 @@ pub(crate) fn check_absent(
         let message = "absent factors of centered kernels are 1: `absent` must be None";
         return Err(Error::Unsupported(message.to_owned()));
     }
-    let width = players.count() * (1 + most_orders(terms));
+    let width = players.count() * (1 + max_orders(terms));
     if (absent.rows(), absent.columns()) != (terms.len(), width) {
         return Err(Error::Shape {
             argument: "absent",
@@ -84,8 +84,8 @@ impl<'a> AbsentPlayers<'a> {
             return absent;
         }
         let divisor: f64 = players.iter().map(|&player| of(player)).product();
-        let is_large = players.iter().all(|&player| of(player) >= LEAST_FACTOR);
-        if factors.is_some() && is_large && divisor >= LEAST_DIVISOR {
+        let is_large = players.iter().all(|&player| of(player) >= MIN_ABSENT_FACTOR);
+        if factors.is_some() && is_large && divisor >= MIN_DIVISOR {
             let divided = |b: f64| (1.0 / b, (1.0 - b) / b);
             absent.divisors = players.iter().map(|&player| divided(of(player))).collect();
             absent.coefficient *= divisor;

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use crate::sample::layout::{Layout, MOST_ROWS_TOGETHER};
+use crate::sample::layout::{Layout, MAX_ROWS_TOGETHER};
 use crate::sample::packed::PackedPairs;
 use crate::sample::self_pairs::SelfPairsOfBlock;
 use crate::sample::weights::PackedWeights;
@@ -88,16 +88,16 @@ impl Accumulate<'_> {
         let takes_halves = self.packed.own.is_some();
         let mut start = rows.start;
         while start < rows.end {
-            let end = start + MOST_ROWS_TOGETHER;
+            let end = start + MAX_ROWS_TOGETHER;
             if end > rows.end || !self.of(&(start..end)).iter().all(|pairs| pairs.is_in_block) {
                 self.add_rows::<A, WithHalves<K>, W, 1>(start);
                 start += 1;
                 continue;
             }
             if takes_halves {
-                self.add_rows::<A, WithHalves<K>, W, MOST_ROWS_TOGETHER>(start);
+                self.add_rows::<A, WithHalves<K>, W, MAX_ROWS_TOGETHER>(start);
             } else {
-                self.add_rows::<A, K, W, MOST_ROWS_TOGETHER>(start);
+                self.add_rows::<A, K, W, MAX_ROWS_TOGETHER>(start);
             }
             start = end;
         }

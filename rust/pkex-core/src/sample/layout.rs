@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use crate::sample::octets::OCTET;
 
-/// Most rows that are summed together, if they do not exchange targets: more would save little.
-pub(crate) const MOST_ROWS_TOGETHER: usize = 4;
+/// Maximum rows that are summed together, if they do not exchange targets: more would save little.
+pub(crate) const MAX_ROWS_TOGETHER: usize = 4;
 
 /// The places of the sums of a pair, of a row and of a column in a tile.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub players: usize,
-    /// Most rows whose pairs with a block are summed together, so that sums of columns are read once
+    /// Maximum rows whose pairs with a block are summed together, so that sums of columns are read once
     /// for all of them: an octet, if octets exchange targets.
     pub rows_together: usize,
     /// Rows that exchange targets with each other: an octet, or 1.
@@ -45,7 +45,7 @@ impl Layout {
             (OCTET, OCTET)
         } else {
             // Their factors stay in the second-level cache.
-            ((256 / players.max(1)).clamp(1, MOST_ROWS_TOGETHER), 1)
+            ((256 / players.max(1)).clamp(1, MAX_ROWS_TOGETHER), 1)
         };
         let univariate = after(players, univariate_in_groups);
         let values = univariate.end;

@@ -6,7 +6,7 @@
 use crate::error::Error;
 use crate::game::block::{Block, FactorCount};
 use crate::kernel::players::Players;
-use crate::kernel::term::{FillTerm, PackedTerm, Term, most_orders};
+use crate::kernel::term::{FillTerm, PackedTerm, Term, max_orders};
 use crate::matrix::Matrix;
 use crate::memory::{Memory, PAIRS, RESULT, saturating_product};
 use crate::sample::gaussian_means::gaussian_mean;
@@ -42,7 +42,7 @@ pub fn mean_factors(
         });
     }
     let memory = Memory::default();
-    let width = players.count() * (1 + most_orders(terms));
+    let width = players.count() * (1 + max_orders(terms));
     let mut means = memory.filled(saturating_product([terms.len(), width]), 0.0, RESULT)?;
     let mut others = Vec::new();
     memory.reserve(&mut others, terms.len(), PAIRS)?;

@@ -27,8 +27,8 @@ pub(crate) struct PackedPairs<'a> {
     /// The pairs of rows with themselves, for terms whose k(x, x) depends on x, if there are any.
     pub own: Option<SelfPairs>,
     pub layout: Layout,
-    /// Most blocks of a chunk.
-    pub most_blocks: usize,
+    /// Maximum blocks of a chunk.
+    pub max_blocks: usize,
 }
 
 impl<'a> PackedPairs<'a> {
@@ -55,7 +55,7 @@ impl<'a> PackedPairs<'a> {
         let kind = (weights.is_target(), weights.exchanges());
         Ok(Self {
             layout: Layout::new(problem.players.count(), kind, problem.univariate_in_groups),
-            most_blocks: chunks.all().iter().map(Chunk::blocks).max().unwrap_or(0),
+            max_blocks: chunks.all().iter().map(Chunk::blocks).max().unwrap_or(0),
             problem,
             weights,
             points: PackedRows::new(problem.rows, chunks, |row| row)?,

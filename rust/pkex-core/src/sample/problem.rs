@@ -9,7 +9,7 @@ use crate::sample::octets::OCTET;
 use crate::sample::weights::{Classes, TargetWeights, Weighting};
 use crate::walk::chunks::Chunks;
 
-/// Most rows of a band, unless one chunk has more.
+/// Maximum rows of a band, unless one chunk has more.
 const ROWS_OF_BAND: usize = 2048;
 
 /// A sample whose pairs of rows are summed.

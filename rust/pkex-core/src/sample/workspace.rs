@@ -69,7 +69,7 @@ impl PairWorkspace {
         let Self { pairs, scratch, octet, rows, columns, univariate, squares, .. } = &mut workspace;
         let quantity = Quantity::Values(Nodes::Table(&packed.nodes));
         scratch.reserve(quantity, players, memory)?;
-        let of_block = FactorCount { players, orders: packed.kernel.most_orders() };
+        let of_block = FactorCount { players, orders: packed.kernel.max_orders() };
         if of_block.orders > 0 {
             scratch.reserve_series(quantity, of_block, memory)?;
         }
@@ -87,7 +87,7 @@ impl PairWorkspace {
         if packed.weights.exchanges() {
             octet.reserve(layout.values, memory)?;
         }
-        let blocks = packed.most_blocks;
+        let blocks = packed.max_blocks;
         memory.reserve(columns, saturating_product([blocks, layout.in_column]), PAIRS)?;
         memory.reserve(rows, saturating_product([layout.rows_together, layout.in_row]), PAIRS)?;
         for sums in [univariate, squares] {

@@ -132,7 +132,7 @@ fn one_lane<A: Arithmetic>(x: f64) -> (f64, f64) {
 const ROUND_TO_EXPONENT: f64 = 6_755_399_441_055_744.0 + 1023.0;
 
 /// From here up 2^−v is taken for 2⁻¹⁰⁰⁰.
-const MOST_HALVINGS: f64 = 1000.0;
+const MAX_HALVINGS: f64 = 1000.0;
 
 /// (2^−q − 1)/q on |q| ≤ ½, from the constant term up: interpolated at Chebyshev's points (mpmath),
 /// rounded to doubles. 1 + q times it errs by less than 2⁻⁵⁵.
@@ -159,7 +159,7 @@ const HALVINGS: [f64; 11] = [
 #[inline(always)]
 pub fn halvings_of_square<A: Arithmetic, const W: usize>(t: &[f64; W]) -> [f64; W] {
     map_lanes(t, |t| {
-        let v = smaller(t * t, MOST_HALVINGS);
+        let v = smaller(t * t, MAX_HALVINGS);
         let rounded = ROUND_TO_EXPONENT - v;
         let q = v + (rounded - ROUND_TO_EXPONENT);
         let mut factor = HALVINGS[10];

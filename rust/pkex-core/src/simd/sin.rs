@@ -12,7 +12,7 @@ use crate::simd::lanes::map_lanes;
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
 /// Quotients up to this number are exact to within 2⁻¹².
-const MOST_PERIODS: f64 = 1_099_511_627_776.0;
+const MAX_PERIODS: f64 = 1_099_511_627_776.0;
 
 /// sin(π t)/t in t², from the constant term up, on |t| ≤ ½ with a margin.
 ///
@@ -46,7 +46,7 @@ impl Period {
     /// quotients keep their digits and differences do not overflow.
     #[inline(always)]
     pub fn within<const W: usize>(self, entries: &[f64; W]) -> [f64; W] {
-        let is_far = |entry: f64| entry.abs() * self.inverse > MOST_PERIODS;
+        let is_far = |entry: f64| entry.abs() * self.inverse > MAX_PERIODS;
         if !entries.iter().any(|&entry| is_far(entry)) {
             return *entries;
         }
@@ -54,7 +54,7 @@ impl Period {
         map_lanes(entries, |entry| if is_far(entry) { entry % self.length } else { entry })
     }
 
-    /// sin(π r/p), to some units in the last place, for r up to a few times [`MOST_PERIODS`].
+    /// sin(π r/p), to some units in the last place, for r up to a few times [`MAX_PERIODS`].
     #[inline(always)]
     pub fn sine<A: Arithmetic, const W: usize>(self, r: &Double<W>) -> [f64; W] {
         Double::from_lanes(|i| (self.lane::<A>(r.high[i], r.low[i]), 0.0)).high

@@ -10,7 +10,7 @@ use crate::simd::level::Body;
 use crate::simd::numbers::larger;
 use crate::simd::sum::{Accumulator, Sum, Summation};
 use crate::sparse::cell::{AbsentFactors, Cell, CellWorkspace, Compared};
-use crate::sparse::profiles::{Factor, LEAST};
+use crate::sparse::profiles::{Factor, MIN_FACTOR};
 
 /// The number of an output, among so many.
 #[derive(Clone, Copy)]
@@ -137,7 +137,7 @@ impl NodeRegister {
             *quotients.part_mut::<W>(part) = each_lane(|i| {
                 let end = if is_far[i] > 0.0 { factor.present } else { factor.absent };
                 let at_node = A::mul_add(steps[i], factor.difference, end);
-                weights[i] * numbers[i] / larger(at_node, LEAST)
+                weights[i] * numbers[i] / larger(at_node, MIN_FACTOR)
             });
         }
         quotients.total()

@@ -183,7 +183,7 @@ impl Factor {
             let step = node.step * self.difference;
             match which {
                 Logarithm::Value => log(end + step, end_less_one + step),
-                Logarithm::Slope => self.difference / (end + step).max(LEAST),
+                Logarithm::Slope => self.difference / (end + step).max(MIN_FACTOR),
             }
         };
         for (log, node) in near.iter_mut().zip(&rule.from_absent) {
@@ -202,10 +202,10 @@ pub(crate) fn difference((a, b): (f64, f64), (a_less_one, b_less_one): (f64, f64
     if larger(a, b) < 0.5 { a - b } else { a_less_one - b_less_one }
 }
 
-/// The least factor whose logarithm or reciprocal is taken: smaller ones are negligible.
-pub(crate) const LEAST: f64 = 1e-290;
+/// The minimum factor whose logarithm or reciprocal is taken: smaller ones are negligible.
+pub(crate) const MIN_FACTOR: f64 = 1e-290;
 
 /// ln of a factor, from its value and its value less one.
 pub(crate) fn log(factor: f64, less_one: f64) -> f64 {
-    if less_one > -0.5 { libm::log1p(less_one) } else { libm::log(factor.max(LEAST)) }
+    if less_one > -0.5 { libm::log1p(less_one) } else { libm::log(factor.max(MIN_FACTOR)) }
 }

@@ -200,8 +200,8 @@ impl Cell<'_> {
     }
 }
 
-/// Most nodes whose products are computed together.
-const MOST_NODES: usize = 4;
+/// Maximum nodes whose products are computed together.
+const MAX_NODES: usize = 4;
 
 /// Computes the integral of each pair of a block, without the factors c of its members.
 struct Integrate<'a> {
@@ -226,9 +226,9 @@ impl Body for Integrate<'_> {
             (0, near, if is_unit { End::One } else { End::Absent }),
             (near.len(), far, End::Present),
         ] {
-            for (group, nodes) in nodes.chunks(MOST_NODES).enumerate() {
+            for (group, nodes) in nodes.chunks(MAX_NODES).enumerate() {
                 for part in 0..LANES / W {
-                    let at = AtNodes { nodes, first: first + group * MOST_NODES, end, part };
+                    let at = AtNodes { nodes, first: first + group * MAX_NODES, end, part };
                     at.add::<A, W>(workspace);
                 }
             }
@@ -269,7 +269,7 @@ impl AtNodes<'_> {
     #[inline(always)]
     fn add<A: Arithmetic, const W: usize>(self, workspace: &mut PairWorkspace) {
         let missing = Node { step: 0.0, weight: 0.0 };
-        let nodes: [Node; MOST_NODES] =
+        let nodes: [Node; MAX_NODES] =
             std::array::from_fn(|n| self.nodes.get(n).copied().unwrap_or(missing));
         let (products, derivatives) = self.products::<A, W>(&nodes, workspace);
         for n in 0..self.nodes.len() {
@@ -284,12 +284,12 @@ impl AtNodes<'_> {
     #[inline(always)]
     fn products<A: Arithmetic, const W: usize>(
         self,
-        nodes: &[Node; MOST_NODES],
+        nodes: &[Node; MAX_NODES],
         workspace: &PairWorkspace,
-    ) -> ([[f64; W]; MOST_NODES], [[f64; W]; MOST_NODES]) {
+    ) -> ([[f64; W]; MAX_NODES], [[f64; W]; MAX_NODES]) {
         let PairWorkspace { cell: CellWorkspace { block, others, .. }, of_nodes, .. } = workspace;
-        let mut products = [[0.0; W]; MOST_NODES];
-        let mut derivatives = [[0.0; W]; MOST_NODES];
+        let mut products = [[0.0; W]; MAX_NODES];
+        let mut derivatives = [[0.0; W]; MAX_NODES];
         for n in 0..self.nodes.len() {
             products[n] = *others[self.first + n].part(self.part);
             derivatives[n] = multiply_lanes(&products[n], of_nodes[self.first + n].part(self.part));
@@ -297,7 +297,7 @@ impl AtNodes<'_> {
         for (player, c) in block.difference.iter().enumerate() {
             let (c, end): (&[f64; W], [f64; W]) =
                 (c.part(self.part), self.end.of(block, player, self.part));
-            for n in 0..MOST_NODES {
+            for n in 0..MAX_NODES {
                 let factor = each_lane(|i| A::mul_add(nodes[n].step, c[i], end[i]));
                 let changed = multiply_lanes(&products[n], c);
                 derivatives[n] = multiply_add_lanes::<A, W>(&changed, &derivatives[n], &factor);

@@ -9,8 +9,8 @@ use std::ops::Range;
 use crate::simd::lanes::LANES;
 use crate::sparse::rows::{ByColumn, SparseMatrix};
 
-/// Most slots of a tile: numbers of a few megabytes for each thread.
-const MOST_SLOTS: usize = 1 << 16;
+/// Maximum slots of a tile: numbers of a few megabytes for each thread.
+const MAX_SLOTS: usize = 1 << 16;
 
 /// Some points and their entries.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Tile {
         let (mut tiles, mut rows, mut slots) = (Vec::new(), Vec::new(), 0);
         for block in order.chunks(LANES) {
             let own = slots_for(block.iter().map(|&row| length(row)).max().unwrap_or(0));
-            if slots + own > MOST_SLOTS && !rows.is_empty() {
+            if slots + own > MAX_SLOTS && !rows.is_empty() {
                 tiles.push(Self::new(matrix, std::mem::take(&mut rows)));
                 slots = 0;
             }

@@ -28,7 +28,7 @@ use crate::simd::lanes::{LANES, Lanes, each_lane, map_lanes, zip_lanes};
 use crate::simd::level::Body;
 use crate::threads::Monitor;
 use crate::variance::covariances::{Covariances, MultiplyDeviations, TILE, Tiles};
-use crate::walk::computation::{Computation, InParts, MOST_COALITIONS};
+use crate::walk::computation::{Computation, InParts, MAX_COALITIONS};
 use crate::walk::items;
 use crate::walk::source::{Costs, Runs, Size, Source};
 use crate::walk::triangle::{EvaluationPlace, Partners};
@@ -124,7 +124,7 @@ impl<'a> VarianceGames<'a> {
         let count = binomial(players, 2).unwrap_or(usize::MAX);
         let width = saturating_product([count, self.weights.columns()]);
         let result = Memory::default().filled(width, 0.0, RESULT)?;
-        let parts = Coalitions::parts(players, 2, MOST_COALITIONS).unwrap_or_default();
+        let parts = Coalitions::parts(players, 2, MAX_COALITIONS).unwrap_or_default();
         let games = GamesOfItems { games: self, quantities: &[] };
         InParts { result, width, parts, nodes: nodes.nodes(), monitor }.of(&games, settings)
     }

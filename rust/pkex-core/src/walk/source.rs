@@ -39,7 +39,7 @@ impl Size {
 pub(crate) struct Runs {
     /// Blocks from the start of one sequence of such blocks to the next.
     length: usize,
-    /// Most blocks whose values are added up.
+    /// Maximum blocks whose values are added up.
     most: usize,
     /// The number of neighboring blocks that a tile never separates.
     pub blocks_together: usize,
@@ -49,9 +49,9 @@ impl Runs {
     /// Every block has weights of its own.
     pub const NONE: Self = Self { length: 1, most: 1, blocks_together: 1 };
 
-    /// Most alternatives whose values are added up: these sums are plain, with at most this number
+    /// Maximum alternatives whose values are added up: these sums are plain, with at most this number
     /// of roundings.
-    const MOST_ALTERNATIVES: usize = 16;
+    const MAX_ALTERNATIVES: usize = 16;
 
     /// Every block has weights of its own; a tile never separates blocks of such a group.
     pub fn none_in_groups(blocks_together: usize) -> Self {
@@ -65,7 +65,7 @@ impl Runs {
 
     /// One block for each alternative for absent players.
     pub fn of_alternatives(alternatives: usize) -> Self {
-        Self { length: alternatives, most: Self::MOST_ALTERNATIVES, blocks_together: 1 }
+        Self { length: alternatives, most: Self::MAX_ALTERNATIVES, blocks_together: 1 }
     }
 
     /// Whether several blocks share their weights.

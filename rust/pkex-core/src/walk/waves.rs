@@ -16,7 +16,7 @@ use crate::threads::{self, Monitor, POLL_INTERVAL, Parallelism, Stop};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Units {
     pub in_wave: usize,
-    /// Most units of a task.
+    /// Maximum units of a task.
     pub per_task: usize,
 }
 
