@@ -22,7 +22,7 @@ const ROOMS: &str = "
     absent/      sample_rules node_means
     absent/      games neutral interventional marginal marginal_products squares
     expansion
-    sparse/      rows profiles tiles means own_factors marginal cell
+    sparse/      rows profiles tiles means entry_factors marginal cell
     sparse/      compare fill add_up values selected_pairs expansion
     coalitions/  tables factors all listed orders values
     coupling

@@ -159,8 +159,8 @@ impl Block {
     }
 
     /// Reserves memory for the higher orders of factors that are power series.
-    pub fn reserve_series(&mut self, of: FactorCount, memory: &Memory) -> Result<(), Error> {
-        let (count, orders) = (of.higher(), of.orders);
+    pub fn reserve_series(&mut self, counts: FactorCount, memory: &Memory) -> Result<(), Error> {
+        let (count, orders) = (counts.higher(), counts.orders);
         let Higher { weights, present, absent, difference, exact, .. } = &mut self.series;
         memory.reserve(weights, orders + 1, FACTORS)?;
         memory.reserve(exact, 2 * orders, FACTORS)?;

@@ -18,34 +18,34 @@ impl Coalitions {
         Self { players, size, fixed: Vec::new(), next: 0..if size == 0 { 1 } else { players } }
     }
 
-    /// All coalitions of a size, in parts of at most `most` coalitions, if no more than these
+    /// All coalitions of a size, in parts of at most `max_count` coalitions, if no more than these
     /// differ in their last player. `None` if their number is not a `usize`.
-    pub fn parts(players: usize, size: usize, most: usize) -> Option<Vec<Self>> {
+    pub fn parts(players: usize, size: usize, max_count: usize) -> Option<Vec<Self>> {
         binomial(players, size)?;
         let mut parts = Vec::new();
-        Self::all(players, size).split(most, &mut parts);
+        Self::all(players, size).push_parts(max_count, &mut parts);
         Some(parts)
     }
 
     /// Adds parts of these coalitions.
-    fn split(&self, most: usize, parts: &mut Vec<Self>) {
+    fn push_parts(&self, max_count: usize, parts: &mut Vec<Self>) {
         for next in self.next.clone() {
-            let one = Self { next: next..next + 1, ..self.clone() };
-            let count = one.count();
-            if count > most && self.size > self.fixed.len() + 1 {
+            let part = Self { next: next..next + 1, ..self.clone() };
+            let count = part.count();
+            if count > max_count && self.size > self.fixed.len() + 1 {
                 let fixed = [&self.fixed[..], &[next]].concat();
-                Self { fixed, next: next + 1..self.players, ..*self }.split(most, parts);
+                Self { fixed, next: next + 1..self.players, ..*self }.push_parts(max_count, parts);
                 continue;
             }
             match parts.last_mut() {
                 Some(part)
                     if part.fixed == self.fixed
                         && part.next.end == next
-                        && part.count() + count <= most =>
+                        && part.count() + count <= max_count =>
                 {
                     part.next.end += 1;
                 }
-                _ if count > 0 => parts.push(one),
+                _ if count > 0 => parts.push(part),
                 _ => {}
             }
         }
@@ -74,7 +74,7 @@ impl Coalitions {
 
     /// For coalitions of two players with this first one: the number of the first coalition, and
     /// the range of the second player.
-    pub fn of_two(&self, first: usize) -> (usize, Range<usize>) {
+    pub fn pairs_of(&self, first: usize) -> (usize, Range<usize>) {
         match self.fixed[..] {
             [fixed] if fixed == first => (0, self.next.clone()),
             [] if self.next.contains(&first) => {
@@ -110,20 +110,20 @@ impl Coalitions {
             places.extend(0..self.count());
             return;
         }
-        let some = self.among(players);
+        let subset = self.among(players);
         // C(d − 1 − pᵢ, s − i + 1) of the coalitions after {p₁ < … < pₛ} first differ at pᵢ.
         let last = self.from(self.next.start) - 1;
         let after = |depth: usize, player: usize| {
             binomial(self.players - 1 - players[player], self.size - depth).unwrap_or(usize::MAX)
         };
-        let mut is_left = cursor.start(&some);
-        while is_left {
+        let mut has_next = cursor.start(&subset);
+        while has_next {
             let moving = self.fixed.len()..self.size - 1;
-            let leading: usize = moving.map(|i| after(i, cursor.chosen[i])).sum();
-            for player in cursor.last(&some) {
+            let leading: usize = moving.map(|i| after(i, cursor.members[i])).sum();
+            for player in cursor.last(&subset) {
                 places.push(last - leading - after(self.size - 1, player));
             }
-            is_left = cursor.advance(&some).is_some();
+            has_next = cursor.advance(&subset).is_some();
         }
     }
 }
@@ -140,7 +140,7 @@ pub(crate) fn binomial(n: usize, k: usize) -> Option<usize> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cursor {
     /// All players except the last, ascending.
-    pub chosen: Vec<usize>,
+    pub members: Vec<usize>,
 }
 
 impl Cursor {
@@ -148,33 +148,33 @@ impl Cursor {
     #[inline(always)]
     pub fn start(&mut self, coalitions: &Coalitions) -> bool {
         let Coalitions { players, size, ref fixed, ref next } = *coalitions;
-        self.chosen.clear();
-        self.chosen.extend_from_slice(fixed);
-        self.chosen.extend(next.start..next.start + size - 1 - fixed.len());
+        self.members.clear();
+        self.members.extend_from_slice(fixed);
+        self.members.extend(next.start..next.start + size - 1 - fixed.len());
         !next.is_empty() && next.start + size - fixed.len() <= players
     }
 
     /// The range of the last player.
     #[inline(always)]
     pub fn last(&self, coalitions: &Coalitions) -> Range<usize> {
-        match self.chosen.last() {
-            Some(player) if self.chosen.len() > coalitions.fixed.len() => {
+        match self.members.last() {
+            Some(player) if self.members.len() > coalitions.fixed.len() => {
                 player + 1..coalitions.players
             }
             _ => coalitions.next.clone(),
         }
     }
 
-    /// Moves to the next coalitions. Returns the place in `chosen` of the player that was replaced
+    /// Moves to the next coalitions. Returns the place in `members` of the player that was replaced
     /// by the next one; the players after it follow directly. `None` after the last coalitions.
     #[inline(always)]
     pub fn advance(&mut self, coalitions: &Coalitions) -> Option<usize> {
         let moving = coalitions.fixed.len();
-        for depth in (moving..self.chosen.len()).rev() {
-            let next = self.chosen[depth] + 1;
-            let in_part = depth > moving || next < coalitions.next.end;
-            if in_part && next + coalitions.size - depth <= coalitions.players {
-                for (offset, player) in self.chosen[depth..].iter_mut().enumerate() {
+        for depth in (moving..self.members.len()).rev() {
+            let next = self.members[depth] + 1;
+            let is_in_range = depth > moving || next < coalitions.next.end;
+            if is_in_range && next + coalitions.size - depth <= coalitions.players {
+                for (offset, player) in self.members[depth..].iter_mut().enumerate() {
                     *player = next + offset;
                 }
                 return Some(depth);
@@ -194,7 +194,7 @@ mod tests {
         let mut found = Vec::new();
         let mut is_left = cursor.start(coalitions);
         while is_left {
-            let with = |last| [cursor.chosen.clone(), vec![last]].concat();
+            let with = |last| [cursor.members.clone(), vec![last]].concat();
             found.extend(cursor.last(coalitions).map(with));
             is_left = cursor.advance(coalitions).is_some();
         }

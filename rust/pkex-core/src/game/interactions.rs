@@ -49,14 +49,14 @@ impl CoalitionProducts {
 
 /// Computes Ω of every coalition into `block.omega`, and the product of its members' c into
 /// `block.difference`.
-pub(crate) struct OfCoalitions<'a> {
+pub(crate) struct ByCoalitions<'a> {
     pub rule: &'a Rule,
     pub coalitions: &'a Coalitions,
     pub block: &'a mut Block,
     pub products: &'a mut CoalitionProducts,
 }
 
-impl Body for OfCoalitions<'_> {
+impl Body for ByCoalitions<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -121,11 +121,11 @@ impl CoalitionSweep<'_> {
     /// Adds the contribution of the nodes seen from one end, in groups of nearly equal size.
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize, E: End>(&mut self, nodes: &[Node], end: E) {
-        let mut rest = nodes;
-        while !rest.is_empty() {
-            let groups = rest.len().div_ceil(MAX_NODES);
-            let (group, others) = rest.split_at(rest.len().div_ceil(groups));
-            rest = others;
+        let mut remaining = nodes;
+        while !remaining.is_empty() {
+            let groups = remaining.len().div_ceil(MAX_NODES);
+            let (group, tail) = remaining.split_at(remaining.len().div_ceil(groups));
+            remaining = tail;
             match *group {
                 [n0] => self.group::<A, W, 1, E>([n0], end),
                 [n0, n1] => self.group::<A, W, 2, E>([n0, n1], end),
@@ -197,7 +197,7 @@ fn add_nodes<A: Arithmetic, const W: usize, const N: usize, E: End>(
     if coalitions.size() == 0 {
         let total: &mut [f64; W] = omega[0].part_mut(part);
         for suffix in &suffixes[0] {
-            *total = zip_lanes(total, suffix.part(part), |total, all| total + all);
+            *total = zip_lanes(total, suffix.part(part), |total, product| total + product);
         }
         return;
     }
@@ -205,7 +205,7 @@ fn add_nodes<A: Arithmetic, const W: usize, const N: usize, E: End>(
         return;
     }
     let last = coalitions.size() - 1;
-    let members = [&cursor.chosen[..], &[cursor.last(coalitions).start]].concat();
+    let members = [&cursor.members[..], &[cursor.last(coalitions).start]].concat();
     for n in 0..N {
         let (mut run, mut next) = ([1.0; W], 0);
         for (&member, products) in members.iter().zip(&mut before[..=last]) {
@@ -230,11 +230,11 @@ fn add_nodes<A: Arithmetic, const W: usize, const N: usize, E: End>(
             }
             *omega.part_mut(part) = sum;
         }
-        let Some(moved) = cursor.advance(coalitions) else { return };
+        let Some(depth) = cursor.advance(coalitions) else { return };
         for n in 0..N {
-            let passed = factors.at::<A, W>(cursor.chosen[moved] - 1, n);
-            let run: [f64; W] = multiply_lanes(before[moved][n].part(part), &passed);
-            for products in &mut before[moved..=last] {
+            let factor = factors.at::<A, W>(cursor.members[depth] - 1, n);
+            let run: [f64; W] = multiply_lanes(before[depth][n].part(part), &factor);
+            for products in &mut before[depth..=last] {
                 *products[n].part_mut(part) = run;
             }
         }
@@ -262,15 +262,15 @@ impl Body for MultiplyDifferences<'_> {
         } else if cursor.start(coalitions) {
             before.resize(coalitions.size() * MAX_NODES, Lanes::ONE);
             before[0] = Lanes::ONE;
-            let mut moved = Some(0);
-            while let Some(first) = moved {
-                for depth in first..cursor.chosen.len() {
-                    before[depth + 1] = before[depth].times::<W>(&c[cursor.chosen[depth]]);
+            let mut changed_depth = Some(0);
+            while let Some(first) = changed_depth {
+                for depth in first..cursor.members.len() {
+                    before[depth + 1] = before[depth].times::<W>(&c[cursor.members[depth]]);
                 }
-                let of_others = before[cursor.chosen.len()];
+                let product = before[cursor.members.len()];
                 differences
-                    .extend(c[cursor.last(coalitions)].iter().map(|c| of_others.times::<W>(c)));
-                moved = cursor.advance(coalitions);
+                    .extend(c[cursor.last(coalitions)].iter().map(|c| product.times::<W>(c)));
+                changed_depth = cursor.advance(coalitions);
             }
         }
         std::mem::swap(&mut block.difference, &mut products.differences);

@@ -68,11 +68,11 @@ impl Scaling {
                     omega.0[lane] = if self.has_zero[lane] { 0.0 } else { LOST };
                 }
                 omega.0[lane] *= difference.0[lane];
-                let mut left = self.exponent[lane];
-                while left != 0 {
-                    let power = left.clamp(-MAX_POWER, MAX_POWER);
+                let mut remaining = self.exponent[lane];
+                while remaining != 0 {
+                    let power = remaining.clamp(-MAX_POWER, MAX_POWER);
                     omega.0[lane] *= power_of_two(power);
-                    left -= power;
+                    remaining -= power;
                 }
             }
             *difference = Lanes::ONE;

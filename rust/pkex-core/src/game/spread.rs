@@ -15,12 +15,13 @@ pub struct Spread {
     /// Whether products of factors, of any of the players, stay within 2^±900.
     pub(crate) in_range: bool,
     /// An upper bound of ∏M over the block's games, for factors in [0, 1]; 1 if it is not computed.
-    pub(crate) most: f64,
+    pub(crate) size_bound: f64,
 }
 
 impl Spread {
     /// The spread of games without players.
-    pub const NONE: Self = Self { lambda: 0.0, mixed_signs: false, in_range: true, most: 1.0 };
+    pub const NONE: Self =
+        Self { lambda: 0.0, mixed_signs: false, in_range: true, size_bound: 1.0 };
 
     /// The spread of games whose present factors are in [0, 1] and absent ones 1 (M = 1, c ≤ 0),
     /// from Σₗ |cₗ|.
@@ -96,7 +97,7 @@ impl RunningSpread {
         if lambda.0.iter().any(|lambda| lambda.is_nan()) {
             return None;
         }
-        let mut spread = Spread { most: size.largest() * INVERSE_MARGIN, ..Spread::NONE };
+        let mut spread = Spread { size_bound: size.largest() * INVERSE_MARGIN, ..Spread::NONE };
         for i in 0..LANES {
             spread.lambda = larger(spread.lambda, lambda.0[i] * INVERSE_MARGIN);
             spread.mixed_signs |= lowest.0[i] < 0.0 && highest.0[i] > 0.0;
@@ -172,8 +173,8 @@ impl Block {
             }
         }
         let fall = fall.largest();
-        let most = if fall <= 0.5 { MAX_PRODUCT } else { MAX_RISE };
-        fall <= 2.0 && log_rise.largest() <= most
+        let max_log_rise = if fall <= 0.5 { MAX_PRODUCT } else { MAX_RISE };
+        fall <= 2.0 && log_rise.largest() <= max_log_rise
     }
 
     /// The spread of factors of any size and sign.
@@ -181,7 +182,7 @@ impl Block {
     pub fn spread<A: Arithmetic, const W: usize>(&self) -> Spread {
         let mut lambda = Lanes::ZERO;
         let (mut smallest, mut largest) = (Lanes::ONE, Lanes::ONE);
-        let (mut lowest, mut highest, mut least) = (Lanes::ZERO, Lanes::ZERO, Lanes::ZERO);
+        let (mut lowest, mut highest, mut lowest_factor) = (Lanes::ZERO, Lanes::ZERO, Lanes::ZERO);
         for (j, c) in self.difference.iter().enumerate() {
             for part in 0..LANES / W {
                 let c: &[f64; W] = c.part(part);
@@ -192,7 +193,7 @@ impl Block {
                     (smallest.part_mut(part), largest.part_mut(part));
                 let (low, high): (&mut [f64; W], &mut [f64; W]) =
                     (lowest.part_mut(part), highest.part_mut(part));
-                let negative: &mut [f64; W] = least.part_mut(part);
+                let negative: &mut [f64; W] = lowest_factor.part_mut(part);
                 // One loop, which is vectorized as a whole.
                 for i in 0..W {
                     let size = larger(a[i].abs(), b[i].abs());
@@ -208,16 +209,16 @@ impl Block {
             }
         }
         // Positive where c has both signs, or a factor is negative.
-        let mixed = |i: usize| larger(smaller(-lowest.0[i], highest.0[i]), -least.0[i]);
+        let mixed = |i: usize| larger(smaller(-lowest.0[i], highest.0[i]), -lowest_factor.0[i]);
         let mixed_signs = Lanes(each_lane(mixed)).largest() > 0.0;
         let sizes = (smallest.smallest(), largest.largest());
-        let most = self.present.len() as f64;
-        let in_range = most * f64::from(binary_exponent(sizes.0)) > -SAFE_POWER
-            && most * f64::from(binary_exponent(sizes.1) + 1) < SAFE_POWER;
+        let players = self.present.len() as f64;
+        let in_range = players * f64::from(binary_exponent(sizes.0)) > -SAFE_POWER
+            && players * f64::from(binary_exponent(sizes.1) + 1) < SAFE_POWER;
         let in_range = in_range || sizes == (1.0, 1.0);
         // Subnormal and huge sizes have no such inverse.
-        let is_known = sizes.0 >= f64::MIN_POSITIVE && sizes.1 < LARGEST_INVERTED;
-        let lambda = if is_known { lambda.largest() * INVERSE_MARGIN } else { f64::INFINITY };
+        let is_invertible = sizes.0 >= f64::MIN_POSITIVE && sizes.1 < LARGEST_INVERTED;
+        let lambda = if is_invertible { lambda.largest() * INVERSE_MARGIN } else { f64::INFINITY };
         Spread { lambda, mixed_signs, in_range, ..Spread::NONE }
     }
 }

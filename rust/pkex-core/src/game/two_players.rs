@@ -44,13 +44,13 @@ impl PerTwo {
     }
 }
 
-/// Cuts the nodes of both ends into equally many groups of at most `most` nodes and nearly equal
+/// Cuts the nodes of both ends into equally many groups of at most `max_nodes` nodes and nearly equal
 /// size, the larger ones first; at least one group.
 pub(crate) fn in_groups<'a>(
     (near, far): (&'a [Node], &'a [Node]),
-    most: usize,
+    max_nodes: usize,
 ) -> impl Iterator<Item = (&'a [Node], &'a [Node])> {
-    let count = near.len().max(far.len()).div_ceil(most).max(1);
+    let count = near.len().max(far.len()).div_ceil(max_nodes).max(1);
     let group = move |nodes: &'a [Node], number: usize| {
         let start =
             |number: usize| number * (nodes.len() / count) + number.min(nodes.len() % count);
@@ -70,10 +70,10 @@ impl<const W: usize> TwoPlayers<W> {
     /// The product of two factors, from their values at that end, and their c.
     #[inline(always)]
     pub fn new<A: Arithmetic>(ends: [&[f64; W]; 2], c: [&[f64; W]; 2]) -> Self {
-        let crossed = multiply_lanes(ends[0], c[1]);
+        let cross_term = multiply_lanes(ends[0], c[1]);
         Self {
             constant: multiply_lanes(ends[0], ends[1]),
-            linear: multiply_add_lanes::<A, W>(&crossed, ends[1], c[0]),
+            linear: multiply_add_lanes::<A, W>(&cross_term, ends[1], c[0]),
             square: multiply_lanes(c[0], c[1]),
         }
     }
