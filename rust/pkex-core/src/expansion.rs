@@ -328,9 +328,9 @@ impl Expansion {
         let expansion = &self.packed;
         match value_function {
             ValueFunction::Marginal(background) => {
-                let kept = self.means.of(expansion, background, settings, &mut *monitor)?;
-                if kept.is_some() {
-                    return Ok(kept);
+                let last_means = self.means.of(expansion, background, settings, &mut *monitor)?;
+                if last_means.is_some() {
+                    return Ok(last_means);
                 }
                 let means = BackgroundMeans::new(expansion, background, settings, monitor)?;
                 Ok(Some(Arc::new(means)))

@@ -310,7 +310,7 @@ pub fn players(array: &PyReadonlyArray1<'_, i64>) -> PyResult<Players> {
     if has_column[..count].contains(&false) {
         return Err(PyValueError::new_err("players must be numbered from 0 without gaps"));
     }
-    Ok(Players::grouped(of_column))
+    Ok(Players::new(of_column))
 }
 
 /// The points, terms, players, absent factors and groups of a sample.

@@ -112,10 +112,10 @@ impl<E: Evaluations, B: Absent<E>> Source for Games<'_, E, B> {
     fn reserve(
         &self,
         blocks: usize,
-        (own, absent): &mut Self::Cache,
+        (evaluation_cache, absent): &mut Self::Cache,
         memory: &Memory,
     ) -> Result<(), Error> {
-        self.evaluations.reserve(own, memory)?;
+        self.evaluations.reserve(evaluation_cache, memory)?;
         self.absent.reserve(&self.evaluations, blocks, absent, memory)
     }
 
@@ -132,12 +132,12 @@ impl<E: Evaluations, B: Absent<E>> Source for Games<'_, E, B> {
         item: usize,
         index: usize,
         block: &mut Block,
-        (own, absent): &mut Self::Cache,
+        (evaluation_cache, absent): &mut Self::Cache,
         context: Context<'_>,
     ) -> Spread {
         let BlockAlternative { block: number, alternative } = self.locate(index);
         let at = RowPlace { item, x: self.rows.row(item), block: number, alternative, index };
-        self.absent.fill(&self.evaluations, at, block, (own, absent), context)
+        self.absent.fill(&self.evaluations, at, block, (evaluation_cache, absent), context)
     }
 
     fn block_players(&self, index: usize) -> &[usize] {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use crate::absent::factors::AbsentFactors;
-use crate::absent::point_means::{KINDS, in_lanes};
+use crate::absent::point_means::{KINDS, pack_means};
 use crate::error::Error;
 use crate::kernel::gauss_transform::{GaussTransform, SumsAt};
 use crate::kernel::term::PackedTerm;
@@ -72,7 +72,7 @@ impl<'a> SortedColumns<'a> {
             monitor,
         )?;
         outcomes.into_iter().collect::<Result<(), _>>()?;
-        in_lanes([count, players], settings, |row, player| sums[player * count + row]).map(Some)
+        pack_means([count, players], settings, |row, player| sums[player * count + row]).map(Some)
     }
 }
 
@@ -104,9 +104,9 @@ impl SortedColumn {
         for (entries, rows) in entries.chunks(LANES).zip(rows.chunks(LANES)) {
             // The last entry fills unused lanes.
             let x = &Lanes(std::array::from_fn(|lane| entries[lane.min(entries.len() - 1)]));
-            let found = settings.level.run(SumsAt { transform, x });
+            let values = settings.level.run(SumsAt { transform, x });
             for (lane, &row) in rows.iter().enumerate() {
-                sums[row] = found.map(|sum| sum.0[lane]);
+                sums[row] = values.map(|sum| sum.0[lane]);
             }
         }
         Ok(())

@@ -27,9 +27,9 @@ impl<E: Evaluations> Absent<E> for Neutral {
         evaluations: &E,
         at: RowPlace<'_>,
         block: &mut Block,
-        (own, ()): (&mut E::Cache, &mut ()),
+        (cache, ()): (&mut E::Cache, &mut ()),
         context: Context<'_>,
     ) -> Spread {
-        evaluations.fill(at, block, own, context)
+        evaluations.fill(at, block, cache, context)
     }
 }

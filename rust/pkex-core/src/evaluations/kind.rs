@@ -43,7 +43,7 @@ pub(crate) trait Evaluations: Sync {
     }
     /// Bytes that all rows read to fill a block, including the prepared ones; 0 if tiles are cut
     /// without regard to them.
-    fn block_bytes(&self, _prepared: usize) -> usize {
+    fn block_bytes(&self, _prepared_bytes: usize) -> usize {
         0
     }
     /// Reserves memory for factors.

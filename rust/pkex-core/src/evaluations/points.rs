@@ -5,7 +5,7 @@ use crate::evaluations::kind::{BlockAlternative, Evaluations};
 use crate::evaluations::packed::{PackedExpansion, RowPlace};
 use crate::game::block::Block;
 use crate::game::spread::Spread;
-use crate::kernel::linked_terms::{FillLinked, KeptFactors};
+use crate::kernel::linked_terms::{FactorCache, FillLinked};
 use crate::kernel::narrowing::Narrower;
 use crate::kernel::term::FillTerm;
 use crate::memory::{Memory, saturating_product};
@@ -17,7 +17,7 @@ use crate::simd::lanes::Lanes;
 pub(crate) struct Points<'a>(pub &'a PackedExpansion);
 
 impl Evaluations for Points<'_> {
-    type Cache = KeptFactors;
+    type Cache = FactorCache;
 
     fn expansion(&self) -> &PackedExpansion {
         self.0
@@ -40,7 +40,7 @@ impl Evaluations for Points<'_> {
     }
 
     fn locate(&self, index: usize, alternatives: usize) -> BlockAlternative {
-        let block = self.0.at_place(index / alternatives);
+        let block = self.0.block_at(index / alternatives);
         BlockAlternative { block, alternative: index % alternatives }
     }
 
@@ -49,28 +49,28 @@ impl Evaluations for Points<'_> {
         if kernel.shares_players() { kernel.terms.len() } else { 1 }
     }
 
-    fn block_bytes(&self, prepared: usize) -> usize {
-        saturating_product([self.0.columns(), size_of::<Lanes>()]).saturating_add(prepared)
+    fn block_bytes(&self, prepared_bytes: usize) -> usize {
+        saturating_product([self.0.columns(), size_of::<Lanes>()]).saturating_add(prepared_bytes)
     }
 
-    fn reserve(&self, kept: &mut KeptFactors, memory: &Memory) -> Result<(), Error> {
-        kept.reserve(self.0.kernel.links.slots, self.0.players(), memory)
+    fn reserve(&self, cache: &mut FactorCache, memory: &Memory) -> Result<(), Error> {
+        cache.reserve(self.0.kernel.links.slots, self.0.players(), memory)
     }
 
-    fn start(&self, kept: &mut KeptFactors) {
-        kept.clear();
+    fn start(&self, cache: &mut FactorCache) {
+        cache.clear();
     }
 
     fn fill(
         &self,
         at: RowPlace<'_>,
         block: &mut Block,
-        kept: &mut KeptFactors,
+        cache: &mut FactorCache,
         context: Context<'_>,
     ) -> Spread {
         // Factors may be computed from those of another term.
-        if let Some(linked) = self.0.linked(kept, at) {
-            return context.run(FillLinked { linked, block });
+        if let Some(factors) = self.0.linked_factors(cache, at) {
+            return context.run(FillLinked { factors, block });
         }
         let (term, points) = self.0.term_and_points(at.block);
         context.run(FillTerm { term, row: at.x, points, block })

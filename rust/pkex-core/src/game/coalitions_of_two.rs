@@ -45,14 +45,14 @@ impl TwoProducts {
 /// Computes Ω of every coalition of two players into `block.omega`, for games with b = 1.
 ///
 /// Errors near t = 1 are absolute. They are small compared with Ω where 1 + c is in [0, 1].
-pub(crate) struct ByPairs<'a> {
+pub(crate) struct EvaluatePairs<'a> {
     pub rule: &'a FreeEnd,
     pub coalitions: &'a Coalitions,
     pub block: &'a mut Block,
     pub room: &'a mut TwoProducts,
 }
 
-impl Body for ByPairs<'_> {
+impl Body for EvaluatePairs<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -271,7 +271,7 @@ impl<const W: usize, const N: usize> PairSweep<'_, W, N> {
 mod tests {
     use super::*;
     use crate::game::block::AbsentFactor;
-    use crate::game::interactions::{ByCoalitions, CoalitionProducts};
+    use crate::game::interactions::{CoalitionProducts, EvaluateCoalitions};
     use crate::quadrature::rule::Rule;
     use crate::simd::arithmetic::Separate;
 
@@ -301,11 +301,11 @@ mod tests {
                     let (mut found, mut expected) = (block(players), block(players));
                     let room = &mut TwoProducts::default();
                     let coalitions = &part;
-                    let of_two = ByPairs { rule: &rule, coalitions, block: &mut found, room };
+                    let of_two = EvaluatePairs { rule: &rule, coalitions, block: &mut found, room };
                     of_two.run::<Separate, 4>();
                     let products = &mut CoalitionProducts::default();
                     let (rule, exact) = (&exact, &mut expected);
-                    let all = ByCoalitions { rule, coalitions, block: exact, products };
+                    let all = EvaluateCoalitions { rule, coalitions, block: exact, products };
                     all.run::<Separate, 4>();
                     assert_eq!(found.omega.len(), part.count());
                     assert_eq!(found.difference, block(players).difference);

@@ -49,14 +49,14 @@ impl CoalitionProducts {
 
 /// Computes Ω of every coalition into `block.omega`, and the product of its members' c into
 /// `block.difference`.
-pub(crate) struct ByCoalitions<'a> {
+pub(crate) struct EvaluateCoalitions<'a> {
     pub rule: &'a Rule,
     pub coalitions: &'a Coalitions,
     pub block: &'a mut Block,
     pub products: &'a mut CoalitionProducts,
 }
 
-impl Body for ByCoalitions<'_> {
+impl Body for EvaluateCoalitions<'_> {
     type Output = ();
 
     #[inline(always)]

@@ -3,11 +3,11 @@
 use crate::error::Error;
 use crate::game::block::{AbsentFactor, Block, FactorCount, Higher, MultiplyAll};
 use crate::game::coalitions::Coalitions;
-use crate::game::coalitions_of_two::{ByPairs, TwoProducts};
-use crate::game::interactions::{ByCoalitions, CoalitionProducts, MultiplyDifferences};
+use crate::game::coalitions_of_two::{EvaluatePairs, TwoProducts};
+use crate::game::interactions::{CoalitionProducts, EvaluateCoalitions, MultiplyDifferences};
 use crate::game::recursion::{ByRecursion, RecursionRows};
 use crate::game::scaling::Scaling;
-use crate::game::series::{BySeries, Polynomials};
+use crate::game::series::{EvaluateSeries, Polynomials};
 use crate::game::spread::Spread;
 use crate::game::sweep::{FromBothEnds, FromOneEnd, NoOtherPlayers};
 use crate::game::two_players::PerTwo;
@@ -60,7 +60,7 @@ impl MeasureNodes {
             Measure::Point(t) => Self::Rule(Rule::point(*t)),
             // The number of factors is that of the Shapley values for this number of players.
             Measure::Density(density) => {
-                Self::Table(NodeTable::weighted((players + 1).saturating_sub(size), density))
+                Self::Table(NodeTable::with_density((players + 1).saturating_sub(size), density))
             }
         }
     }
@@ -263,12 +263,17 @@ impl Quantity<'_> {
                     Some(rule)
                         if coalitions.size() == 2 && block.absent_factor() == AbsentFactor::One =>
                     {
-                        context.run_in_registers(ByPairs { rule, coalitions, block, room: twos });
+                        context.run_in_registers(EvaluatePairs {
+                            rule,
+                            coalitions,
+                            block,
+                            room: twos,
+                        });
                         context.run(MultiplyDifferences { coalitions, block, products });
                     }
                     _ => {
                         let rule = nodes.rule(spread);
-                        context.run(ByCoalitions { rule, coalitions, block, products });
+                        context.run(EvaluateCoalitions { rule, coalitions, block, products });
                     }
                 }
             }
@@ -303,7 +308,7 @@ impl Quantity<'_> {
                 (rule, coalitions.among(players))
             }
         };
-        context.run(BySeries { rule, coalitions: &coalitions, block, polynomials });
+        context.run(EvaluateSeries { rule, coalitions: &coalitions, block, polynomials });
     }
 }
 

@@ -49,14 +49,14 @@ impl Polynomials {
 }
 
 /// Computes the coefficient of every coalition into `block.omega`, and sets `block.difference` to 1.
-pub(crate) struct BySeries<'a> {
+pub(crate) struct EvaluateSeries<'a> {
     pub rule: &'a Rule,
     pub coalitions: &'a Coalitions,
     pub block: &'a mut Block,
     pub polynomials: &'a mut Polynomials,
 }
 
-impl Body for BySeries<'_> {
+impl Body for EvaluateSeries<'_> {
     type Output = ();
 
     #[inline(always)]

@@ -33,8 +33,8 @@ impl PackedKernel {
 
     /// Whether a player is compared by at least two terms on average.
     pub fn shares_players(&self) -> bool {
-        let compared: usize = self.terms.iter().map(|term| term.players.len()).sum();
-        compared >= 2 * self.players.count()
+        let count: usize = self.terms.iter().map(|term| term.players.len()).sum();
+        count >= 2 * self.players.count()
     }
 
     /// The highest power of s of a term that is a power series; 0 if there is none.

@@ -5,8 +5,8 @@
 //! `packed`: a packed problem; `layout`: the places of its sums; `workspace`: the running sums of a
 //! thread; `accumulate`: adds pairs to them; `tiles`: the sums of a tile; `rectangle_rows`: the sums
 //! of rows in a rectangle of tiles; `totals`: the sums of all tiles; `sums`: the whole computation,
-//! at once or in parts; `mean_factors` and `gaussian_means`: means over pairs; `permuted`: sums after
-//! permutations.
+//! at once or in parts; `mean_factors` and `gaussian_means`: means over pairs; `permutations`:
+//! sums after permutations.
 
 pub(crate) mod absent;
 pub(crate) mod accumulate;
@@ -15,7 +15,7 @@ pub(crate) mod layout;
 pub(crate) mod mean_factors;
 pub(crate) mod octets;
 pub(crate) mod packed;
-pub(crate) mod permuted;
+pub(crate) mod permutations;
 pub(crate) mod problem;
 pub(crate) mod rectangle_rows;
 pub(crate) mod self_pairs;

@@ -79,7 +79,7 @@ impl PairProblem<'_> {
             return error("equal within octets of rows", format!("{octet:?}"));
         }
         let rows = self.rows.rows();
-        let straddled = match self.weighting {
+        let has_mixed_group = match self.weighting {
             Weighting::Classes(Classes { first, .. }) if first > rows => {
                 return Err(shape("first", format!("at most {rows}"), first));
             }
@@ -88,7 +88,7 @@ impl PairProblem<'_> {
             }
             _ => false,
         };
-        if straddled {
+        if has_mixed_group {
             let got = "a group with rows of both".to_owned();
             return error("within one class each", got);
         }

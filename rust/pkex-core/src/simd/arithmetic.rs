@@ -58,8 +58,8 @@ impl Arithmetic for Separate {
 #[inline(always)]
 fn split(x: f64) -> (f64, f64) {
     const FACTOR: f64 = 134_217_729.0; // 2²⁷ + 1
-    let scaled = FACTOR * x;
-    let high = scaled - (scaled - x);
+    let product = FACTOR * x;
+    let high = product - (product - x);
     (high, x - high)
 }
 

@@ -29,10 +29,10 @@ pub(crate) fn smaller(a: f64, b: f64) -> f64 {
 
 /// ⌊log₂ x⌋ of a positive finite x.
 pub(crate) fn binary_exponent(x: f64) -> i32 {
-    let biased = |x: f64| ((x.to_bits() >> 52) & 0x7ff) as i32;
-    match biased(x) {
-        0 => biased(x * power_of_two(64)) - 64 - 1023, // subnormal
-        biased => biased - 1023,
+    let exponent = |x: f64| ((x.to_bits() >> 52) & 0x7ff) as i32;
+    match exponent(x) {
+        0 => exponent(x * power_of_two(64)) - 64 - 1023, // subnormal
+        exponent => exponent - 1023,
     }
 }
 

@@ -64,8 +64,8 @@ impl Period {
     fn lane<A: Arithmetic>(self, high: f64, low: f64) -> f64 {
         let q = A::mul_add(high, self.inverse, ROUND) - ROUND;
         let (product, error) = A::two_product(q, self.length);
-        let (rest, rest_low) = two_sum((high - product) - error, low);
-        let t = A::mul_add(rest_low, self.inverse, rest * self.inverse);
+        let (remainder, remainder_low) = two_sum((high - product) - error, low);
+        let t = A::mul_add(remainder_low, self.inverse, remainder * self.inverse);
         // sin(π (t + q)) = (−1)^q sin(π t): q/2 is an integer, or half of one away.
         let half = 0.5 * q;
         let sign = 1.0 - 4.0 * (half - ((half + ROUND) - ROUND)).abs();

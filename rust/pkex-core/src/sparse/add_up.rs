@@ -223,7 +223,7 @@ impl NodeSums<'_> {
         for &point in &self.cell.tile.points[entries] {
             self.include::<A, W>(point, &mut entry_sum);
         }
-        let integral = self.nodes.integral_without::<A, W>(reference, &total.less(&entry_sum));
+        let integral = self.nodes.integral_without::<A, W>(reference, &total.minus(&entry_sum));
         self.output.add(sums, column, reference.difference * integral * self.cell.scale);
     }
 }

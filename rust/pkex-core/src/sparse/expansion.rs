@@ -432,7 +432,7 @@ impl SparseExpansion {
         let cost = saturating_product([rows, entries + width, 12 * self.terms.len()]);
         Waves::new(rows, monitor).compute(
             &memory,
-            Units { in_wave: rows, per_task: 1 },
+            Units { count: rows, per_task: 1 },
             Parallelism::of(cost, settings.threads),
             result.chunks_mut(width).enumerate(),
             || workspace(&memory),

@@ -50,21 +50,21 @@ impl Tiling {
         let width = saturating_product([quantity.count(players), outputs]);
         let game_cost = quantity.cost(players).saturating_add(width);
         let block_cost = saturating_product([LANES, game_cost.max(1)]);
-        let max_prepared = match costs.preparation {
+        let preparation_limit = match costs.preparation {
             0 => usize::MAX,
             _ => Self::PREPARED_BYTES / saturating_product([costs.prepared_bytes, players.max(1)]),
         };
         // Sums that fill the cache leave no room anyway.
         let sums = saturating_product([width, size_of::<Accumulator>()]);
-        let max_cached = match costs.block_bytes {
+        let cache_limit = match costs.block_bytes {
             1.. if sums <= Self::CACHED_BYTES => Self::CACHED_BYTES / costs.block_bytes,
             _ => usize::MAX,
         };
         let max_blocks = (Self::TASK_COST / block_cost)
-            .min(max_cached)
+            .min(cache_limit)
             .max(Self::MIN_BLOCKS)
             .min(Self::MAX_CELL_COST / block_cost)
-            .min(max_prepared)
+            .min(preparation_limit)
             .clamp(1, Self::MAX_BLOCKS_PER_TILE);
         let tiles = blocks.div_ceil(max_blocks);
         // Tiles have equal size, so that threads can share them, and hold all terms of a sum.
@@ -94,8 +94,8 @@ impl Tiling {
     /// Cells of a task; cells that share a preparation are of one tile.
     pub fn cells_per_task(&self, items: usize) -> usize {
         let sharing = items.min(saturating_product([Self::PREPARATION_SHARE, self.preparation]));
-        let least = (Self::TASK_COST / self.cell_cost.max(1)).max(1);
-        least.next_multiple_of(sharing.max(1))
+        let min_cells = (Self::TASK_COST / self.cell_cost.max(1)).max(1);
+        min_cells.next_multiple_of(sharing.max(1))
     }
 
     /// The blocks of a tile.
