@@ -69,25 +69,13 @@ impl Body for EvaluateSeries<'_> {
         // Loops of a known length are unrolled. They are short, and each player waits for the one
         // before: computing all lanes together fills the wait.
         match (block.series.weights.len(), block.series.is_pure) {
-            (2, true) => {
-                run_with_length::<A, LANES>(games, block, polynomials, (2, true), &mut omega)
-            }
-            (3, true) => {
-                run_with_length::<A, LANES>(games, block, polynomials, (3, true), &mut omega)
-            }
-            (4, true) => {
-                run_with_length::<A, LANES>(games, block, polynomials, (4, true), &mut omega)
-            }
-            (2, false) => {
-                run_with_length::<A, LANES>(games, block, polynomials, (2, false), &mut omega)
-            }
-            (3, false) => {
-                run_with_length::<A, LANES>(games, block, polynomials, (3, false), &mut omega)
-            }
-            (4, false) => {
-                run_with_length::<A, LANES>(games, block, polynomials, (4, false), &mut omega)
-            }
-            other => run_with_length::<A, W>(games, block, polynomials, other, &mut omega),
+            (2, true) => evaluate::<A, LANES>(games, block, polynomials, (2, true), &mut omega),
+            (3, true) => evaluate::<A, LANES>(games, block, polynomials, (3, true), &mut omega),
+            (4, true) => evaluate::<A, LANES>(games, block, polynomials, (4, true), &mut omega),
+            (2, false) => evaluate::<A, LANES>(games, block, polynomials, (2, false), &mut omega),
+            (3, false) => evaluate::<A, LANES>(games, block, polynomials, (3, false), &mut omega),
+            (4, false) => evaluate::<A, LANES>(games, block, polynomials, (4, false), &mut omega),
+            other => evaluate::<A, W>(games, block, polynomials, other, &mut omega),
         }
         block.difference.clear();
         block.difference.resize(omega.len(), Lanes::ONE);
@@ -96,7 +84,7 @@ impl Body for EvaluateSeries<'_> {
 }
 
 #[inline(always)]
-fn run_with_length<A: Arithmetic, const W: usize>(
+fn evaluate<A: Arithmetic, const W: usize>(
     (rule, coalitions): (&Rule, &Coalitions),
     block: &Block,
     polynomials: &mut Polynomials,
