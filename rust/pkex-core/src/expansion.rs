@@ -14,7 +14,7 @@ use crate::absent::marginal_products::MarginalProducts;
 use crate::absent::neutral::Neutral;
 use crate::absent::squares::MarginalSquares;
 use crate::error::Error;
-use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::packed_expansion::PackedExpansion;
 use crate::evaluations::points::Points;
 use crate::evaluations::products::Products;
 use crate::evaluations::quadratic_form::{PairWeights, QuadraticForm};

@@ -131,10 +131,10 @@ mod tests {
                 assert!(outcome.is_ok(), "{number}: {outcome:?}");
             }
         }
-        let refused = memory.reserve(&mut Vec::<u8>::new(), 1, RESULT);
-        assert_eq!(refused, Err(Error::Memory { bytes: 1, beside: 3 << 30, of: RESULT }));
-        let refused = Memory::default().reserve(&mut Vec::<f64>::new(), usize::MAX, RESULT);
-        assert_eq!(refused, Err(Error::Memory { bytes: usize::MAX, beside: 0, of: RESULT }));
+        let result = memory.reserve(&mut Vec::<u8>::new(), 1, RESULT);
+        assert_eq!(result, Err(Error::Memory { bytes: 1, beside: 3 << 30, of: RESULT }));
+        let result = Memory::default().reserve(&mut Vec::<f64>::new(), usize::MAX, RESULT);
+        assert_eq!(result, Err(Error::Memory { bytes: usize::MAX, beside: 0, of: RESULT }));
     }
 
     #[test]

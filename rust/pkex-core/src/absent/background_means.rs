@@ -12,7 +12,7 @@ use crate::absent::factors::AbsentFactors;
 use crate::absent::gaussian_means::SortedColumns;
 use crate::absent::point_means::means_of_points;
 use crate::error::Error;
-use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::packed_expansion::PackedExpansion;
 use crate::game::block::{Block, FactorCount};
 use crate::kernel::term::{FillTerm, PackedTerm};
 use crate::matrix::Matrix;

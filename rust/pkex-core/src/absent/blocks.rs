@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use crate::absent::contrast::Contrast;
 use crate::absent::factors::AbsentFactors;
-use crate::game::block::{AbsentFactor, Block, Higher, PlayerPart};
+use crate::game::block::{AbsentFactor, Block, HigherOrders, PlayerPart};
 use crate::game::spread::{RunningSpread, Spread, share_of_quotient};
 use crate::kernel::linked_terms::LinkedFactors;
 use crate::kernel::term::{PackedTerm, Sink};
@@ -122,7 +122,7 @@ pub(crate) fn fill_from_block(
     context: Context<'_>,
 ) -> Spread {
     let spread = fill_block(source, absent, block, contrast, context);
-    if source.series.is_there() {
+    if source.series.exists() {
         block.series.weights.clone_from(&source.series.weights);
         fill_series(&source.series, &absent.higher, block, contrast, context);
     }
@@ -317,7 +317,7 @@ impl Body for ReplaceCancelled<'_> {
 
 /// Fills the higher orders of a block whose factors are power series.
 fn fill_series(
-    source: &Higher,
+    source: &HigherOrders,
     absent: &[Lanes],
     block: &mut Block,
     contrast: &dyn Contrast,
@@ -393,8 +393,8 @@ mod tests {
         let numbers = [1.0, 0.75, 0.5, 0.3, 2.0_f64.powi(-30), f64::MIN_POSITIVE, 5e-324, 0.0];
         let expected = [1.0, 2.0, 2.0, 3.0, 31.0, 1023.0, 1024.0, 1024.0];
         for unit in [1.0, 0.125] {
-            let found = numbers.map(|x| halvings(unit, x) / unit);
-            assert_eq!(found.map(f64::to_bits), expected.map(f64::to_bits));
+            let actual = numbers.map(|x| halvings(unit, x) / unit);
+            assert_eq!(actual.map(f64::to_bits), expected.map(f64::to_bits));
         }
     }
 }

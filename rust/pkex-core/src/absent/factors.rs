@@ -38,7 +38,7 @@ impl AbsentFactors {
         self.factor.clone_from(&block.present);
         self.less_one.clone_from(&block.difference);
         self.higher.clear();
-        if block.series.is_there() {
+        if block.series.exists() {
             self.higher.extend_from_slice(&block.series.present);
         }
     }

@@ -5,10 +5,10 @@ use std::ops::Range;
 use crate::absent::factors::AbsentFactors;
 use crate::error::Error;
 use crate::evaluations::kind::{BlockAlternative, Evaluations};
-use crate::evaluations::packed::RowPlace;
+use crate::evaluations::packed_expansion::RowPlace;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
-use crate::kernel::narrowing::Narrower;
+use crate::kernel::narrowing::NarrowerTerms;
 use crate::matrix::Matrix;
 use crate::memory::{Memory, saturating_product};
 use crate::settings::Context;
@@ -149,10 +149,10 @@ impl<E: Evaluations, B: Absent<E>> Source for Games<'_, E, B> {
         self.evaluations.coefficient(block, self.absent.share(alternative))
     }
 
-    fn narrower(&self, index: usize) -> Narrower {
+    fn narrower_terms(&self, index: usize) -> NarrowerTerms {
         match self.absent.alternatives() {
-            1 => self.evaluations.narrower(self.locate(index).block),
-            _ => Narrower::default(),
+            1 => self.evaluations.narrower_terms(self.locate(index).block),
+            _ => NarrowerTerms::default(),
         }
     }
 

@@ -7,7 +7,7 @@ use std::collections::btree_map::Entry;
 use crate::absent::factors::AbsentFactors;
 use crate::absent::point_means::{KINDS, pack_means};
 use crate::error::Error;
-use crate::kernel::gauss_transform::{GaussTransform, SumsAt};
+use crate::kernel::gauss_transform::{EvaluateSums, GaussTransform};
 use crate::kernel::term::PackedTerm;
 use crate::matrix::Matrix;
 use crate::memory::{FACTORS, INPUT, Memory, saturating_product};
@@ -104,7 +104,7 @@ impl SortedColumn {
         for (entries, rows) in entries.chunks(LANES).zip(rows.chunks(LANES)) {
             // The last entry fills unused lanes.
             let x = &Lanes(std::array::from_fn(|lane| entries[lane.min(entries.len() - 1)]));
-            let values = settings.level.run(SumsAt { transform, x });
+            let values = settings.level.run(EvaluateSums { transform, x });
             for (lane, &row) in rows.iter().enumerate() {
                 sums[row] = values.map(|sum| sum.0[lane]);
             }

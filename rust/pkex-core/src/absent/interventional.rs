@@ -21,7 +21,7 @@ use crate::absent::factors::AbsentFactors;
 use crate::absent::games::{Absent, Alternatives};
 use crate::error::Error;
 use crate::evaluations::kind::Evaluations;
-use crate::evaluations::packed::RowPlace;
+use crate::evaluations::packed_expansion::RowPlace;
 use crate::evaluations::points::Points;
 use crate::evaluations::products::{MultiplyBoth, Products};
 use crate::evaluations::single_factors::{RowAlternative, SingleFactors};

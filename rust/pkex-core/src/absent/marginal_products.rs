@@ -16,7 +16,7 @@ use crate::absent::product_means::ProductMeanSums;
 use crate::absent::sample_rules::SampleRules;
 use crate::error::Error;
 use crate::evaluations::kind::Evaluations;
-use crate::evaluations::packed::RowPlace;
+use crate::evaluations::packed_expansion::RowPlace;
 use crate::evaluations::products::{MultiplyContrasts, MultiplyPresent, ProductBlock, Products};
 use crate::game::block::{Block, FactorCount};
 use crate::game::spread::Spread;

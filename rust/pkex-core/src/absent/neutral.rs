@@ -5,7 +5,7 @@
 
 use crate::absent::games::{Absent, Alternatives};
 use crate::evaluations::kind::Evaluations;
-use crate::evaluations::packed::RowPlace;
+use crate::evaluations::packed_expansion::RowPlace;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
 use crate::settings::Context;

@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::absent::background::Background;
 use crate::absent::factors::AbsentFactors;
 use crate::error::Error;
-use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::packed_expansion::PackedExpansion;
 use crate::evaluations::quadratic_form::QuadraticForm;
 use crate::game::block::Block;
 use crate::kernel::term::FillTerm;

@@ -9,7 +9,7 @@
 
 use crate::absent::background::Background;
 use crate::error::Error;
-use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::packed_expansion::PackedExpansion;
 use crate::evaluations::quadratic_form::QuadraticForm;
 use crate::kernel::term::PackedTerm;
 use crate::memory::{INPUT, Memory};

@@ -9,7 +9,7 @@ use crate::absent::blocks::fill_from_block;
 use crate::absent::games::{Absent, Alternatives};
 use crate::absent::marginal::{FromMean, Marginal};
 use crate::error::Error;
-use crate::evaluations::packed::RowPlace;
+use crate::evaluations::packed_expansion::RowPlace;
 use crate::evaluations::products::{MultiplyBoth, Products};
 use crate::evaluations::single_factors::{RowAlternative, SingleFactors};
 use crate::game::block::Block;

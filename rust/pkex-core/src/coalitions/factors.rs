@@ -2,7 +2,7 @@
 
 use crate::absent::background_means::BackgroundMeans;
 use crate::error::Error;
-use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::packed_expansion::PackedExpansion;
 use crate::game::block::Block;
 use crate::kernel::term::FillTerm;
 use crate::memory::{FACTORS, Memory};

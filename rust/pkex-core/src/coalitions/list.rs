@@ -6,7 +6,7 @@
 use crate::coalitions::factors::{Factors, Rows};
 use crate::coalitions::tables::multiply_out;
 use crate::error::Error;
-use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::packed_expansion::PackedExpansion;
 use crate::memory::{FACTORS, INPUT, Memory, SUMS, saturating_product};
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;

@@ -9,7 +9,7 @@ use crate::coalitions::list::{CoalitionList, ListWorkspace};
 use crate::coalitions::orders::{Orders, OrdersWorkspace};
 use crate::coalitions::range::RangeWorkspace;
 use crate::error::Error;
-use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::packed_expansion::PackedExpansion;
 use crate::expansion::Expansion;
 use crate::matrix::Matrix;
 use crate::memory::{Memory, RESULT, saturating_product};

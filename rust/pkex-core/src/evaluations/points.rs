@@ -2,11 +2,11 @@
 
 use crate::error::Error;
 use crate::evaluations::kind::{BlockAlternative, Evaluations};
-use crate::evaluations::packed::{PackedExpansion, RowPlace};
+use crate::evaluations::packed_expansion::{PackedExpansion, RowPlace};
 use crate::game::block::Block;
 use crate::game::spread::Spread;
 use crate::kernel::linked_terms::{FactorCache, FillLinked};
-use crate::kernel::narrowing::Narrower;
+use crate::kernel::narrowing::NarrowerTerms;
 use crate::kernel::term::FillTerm;
 use crate::memory::{Memory, saturating_product};
 use crate::settings::Context;
@@ -84,8 +84,8 @@ impl Evaluations for Points<'_> {
         self.0.coefficient(block) * share
     }
 
-    fn narrower(&self, block: usize) -> Narrower {
-        self.0.narrower(block)
+    fn narrower_terms(&self, block: usize) -> NarrowerTerms {
+        self.0.narrower_terms(block)
     }
 
     fn weights(&self, block: usize, _share: f64) -> impl Iterator<Item = (usize, Lanes)> {

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::evaluations::kind::{BlockAlternative, Evaluations};
-use crate::evaluations::packed::{PackedExpansion, RowPlace};
+use crate::evaluations::packed_expansion::{PackedExpansion, RowPlace};
 use crate::evaluations::quadratic_form::{QuadraticForm, Union};
 use crate::evaluations::single_factors::{RowAlternative, SingleFactors};
 use crate::game::block::{AbsentFactor, Block};

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::packed_expansion::PackedExpansion;
 use crate::kernel::term::PackedTerm;
 use crate::matrix::Matrix;
 use crate::memory::{INPUT, Memory};

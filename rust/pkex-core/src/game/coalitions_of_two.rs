@@ -49,7 +49,7 @@ pub(crate) struct EvaluatePairs<'a> {
     pub rule: &'a FreeEnd,
     pub coalitions: &'a Coalitions,
     pub block: &'a mut Block,
-    pub room: &'a mut TwoProducts,
+    pub products: &'a mut TwoProducts,
 }
 
 impl Body for EvaluatePairs<'_> {
@@ -57,18 +57,18 @@ impl Body for EvaluatePairs<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { rule, coalitions, block: Block { difference, omega, .. }, room } = self;
+        let Self { rule, coalitions, block: Block { difference, omega, .. }, products } = self;
         omega.clear();
         omega.resize(coalitions.count(), Lanes::ZERO);
         let players = difference.len();
         // A player whose presence changes nothing makes the number of players even.
         difference.resize(players.next_multiple_of(2), Lanes::ZERO);
-        room.factors.resize(difference.len());
-        room.after.resize(difference.len());
+        products.factors.resize(difference.len());
+        products.after.resize(difference.len());
         const { assert!(MAX_FROM_ONE_END == 8, "the cases below") };
         let mut end = [rule.value, rule.slope];
         for (nodes, _) in in_groups((&rule.nodes, &[]), MAX_FROM_ONE_END) {
-            let mut sweep = SweepOfTwos { end, coalitions, difference, omega, room };
+            let mut sweep = SweepOfTwos { end, coalitions, difference, omega, products };
             match nodes.len() {
                 // An odd number of nodes is completed by one without weight.
                 0..=2 => sweep.run::<A, W, 2>(nodes),
@@ -89,7 +89,7 @@ struct SweepOfTwos<'a> {
     coalitions: &'a Coalitions,
     difference: &'a [Lanes],
     omega: &'a mut [Lanes],
-    room: &'a mut TwoProducts,
+    products: &'a mut TwoProducts,
 }
 
 impl SweepOfTwos<'_> {
@@ -99,8 +99,8 @@ impl SweepOfTwos<'_> {
         let missing = Node { step: 0.0, weight: 0.0 };
         let nodes: [Node; N] = std::array::from_fn(|n| nodes.get(n).copied().unwrap_or(missing));
         let (twos, _) = self.difference.as_chunks::<2>();
-        let factors = &mut self.room.factors.registers::<W, N>()[..twos.len()];
-        let after = &mut self.room.after.registers::<W, N>()[..twos.len()];
+        let factors = &mut self.products.factors.registers::<W, N>()[..twos.len()];
+        let after = &mut self.products.after.registers::<W, N>()[..twos.len()];
         for part in 0..LANES / W {
             let sum = multiply_up::<A, W, N>(&nodes, part, twos, factors, after);
             let [value, slope] = self.end;
@@ -295,24 +295,28 @@ mod tests {
     fn all_parts_have_what_they_have_one_by_one() {
         for players in 2..=9 {
             let exact = Rule::gauss_legendre(players);
-            for (most, count) in [(1, 4), (3, 5), (4, 12), (7, 7), (1000, 9), (1000, 3), (5, 16)] {
+            for (max_count, count) in
+                [(1, 4), (3, 5), (4, 12), (7, 7), (1000, 9), (1000, 3), (5, 16)]
+            {
                 let rule = FreeEnd::new(count);
-                for part in Coalitions::parts(players, 2, most).unwrap() {
-                    let (mut found, mut expected) = (block(players), block(players));
-                    let room = &mut TwoProducts::default();
+                for part in Coalitions::parts(players, 2, max_count).unwrap() {
+                    let (mut actual, mut expected) = (block(players), block(players));
+                    let products = &mut TwoProducts::default();
                     let coalitions = &part;
-                    let of_two = EvaluatePairs { rule: &rule, coalitions, block: &mut found, room };
-                    of_two.run::<Separate, 4>();
+                    let evaluate_pairs =
+                        EvaluatePairs { rule: &rule, coalitions, block: &mut actual, products };
+                    evaluate_pairs.run::<Separate, 4>();
                     let products = &mut CoalitionProducts::default();
                     let (rule, exact) = (&exact, &mut expected);
-                    let all = EvaluateCoalitions { rule, coalitions, block: exact, products };
-                    all.run::<Separate, 4>();
-                    assert_eq!(found.omega.len(), part.count());
-                    assert_eq!(found.difference, block(players).difference);
+                    let evaluate_coalitions =
+                        EvaluateCoalitions { rule, coalitions, block: exact, products };
+                    evaluate_coalitions.run::<Separate, 4>();
+                    assert_eq!(actual.omega.len(), part.count());
+                    assert_eq!(actual.difference, block(players).difference);
                     let of = |block: &Block| block.omega.iter().flat_map(|omega| omega.0).collect();
-                    let (found, expected): (Vec<f64>, Vec<f64>) = (of(&found), of(&expected));
-                    for (found, expected) in found.into_iter().zip(expected) {
-                        let error = (found / expected - 1.0).abs();
+                    let (actual, expected): (Vec<f64>, Vec<f64>) = (of(&actual), of(&expected));
+                    for (actual, expected) in actual.into_iter().zip(expected) {
+                        let error = (actual / expected - 1.0).abs();
                         assert!(error < 1e-14, "{players} players, {part:?}: {error:e}");
                     }
                 }

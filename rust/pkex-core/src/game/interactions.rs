@@ -70,11 +70,11 @@ impl Body for EvaluateCoalitions<'_> {
         let Block { present, absent, difference, omega, .. } = &mut *block;
         let mut sweep = CoalitionSweep { coalitions, difference, omega, products: &mut *products };
         if absent.is_empty() {
-            sweep.run::<A, W, _>(&rule.from_absent, One);
+            sweep.run::<A, W, _>(&rule.from_absent, UnitEnd);
         } else {
-            sweep.run::<A, W, _>(&rule.from_absent, Each(absent));
+            sweep.run::<A, W, _>(&rule.from_absent, FactorEnd(absent));
         }
-        sweep.run::<A, W, _>(&rule.from_present, Each(present));
+        sweep.run::<A, W, _>(&rule.from_present, FactorEnd(present));
         MultiplyDifferences { coalitions, block, products }.run::<A, W>();
     }
 }
@@ -89,20 +89,20 @@ trait End: Copy {
 
 /// Every factor is 1.
 #[derive(Clone, Copy)]
-struct One;
+struct UnitEnd;
 
 /// One factor per player.
 #[derive(Clone, Copy)]
-struct Each<'a>(&'a [Lanes]);
+struct FactorEnd<'a>(&'a [Lanes]);
 
-impl End for One {
+impl End for UnitEnd {
     #[inline(always)]
     fn factor<const W: usize>(self, _player: usize, _part: usize) -> [f64; W] {
         [1.0; W]
     }
 }
 
-impl End for Each<'_> {
+impl End for FactorEnd<'_> {
     #[inline(always)]
     fn factor<const W: usize>(self, player: usize, part: usize) -> [f64; W] {
         *self.0[player].part(part)

@@ -1,7 +1,7 @@
 //! The quantities that are computed of each game of a block.
 
 use crate::error::Error;
-use crate::game::block::{AbsentFactor, Block, FactorCount, Higher, MultiplyAll};
+use crate::game::block::{AbsentFactor, Block, FactorCount, HigherOrders, MultiplyAll};
 use crate::game::coalitions::Coalitions;
 use crate::game::coalitions_of_two::{EvaluatePairs, TwoProducts};
 use crate::game::interactions::{CoalitionProducts, EvaluateCoalitions, MultiplyDifferences};
@@ -91,7 +91,7 @@ impl<'a> Nodes<'a> {
     }
 
     /// The rule for power series and coalitions of a number of members.
-    fn rule_of_series(self, spread: &Spread, series: &Higher, members: usize) -> &'a Rule {
+    fn rule_of_series(self, spread: &Spread, series: &HigherOrders, members: usize) -> &'a Rule {
         match self {
             Self::Table(table) => {
                 let lambda = (!series.is_pure).then_some(spread.lambda);
@@ -225,7 +225,7 @@ impl Quantity<'_> {
         scratch: &mut Scratch,
         context: Context<'_>,
     ) {
-        if block.series.is_there() {
+        if block.series.exists() {
             self.evaluate_series(spread, (block, players), scratch, context);
             return;
         }
@@ -267,7 +267,7 @@ impl Quantity<'_> {
                             rule,
                             coalitions,
                             block,
-                            room: twos,
+                            products: twos,
                         });
                         context.run(MultiplyDifferences { coalitions, block, products });
                     }

@@ -6,8 +6,8 @@ use crate::quadrature::rule::Node;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, each_lane, multiply_add_lanes, multiply_lanes};
 
-/// Maximum nodes that are computed together, seen from one end or from each of both: as many products
-/// as registers hold, and code that compiles in seconds.
+/// Maximum nodes that are computed together, seen from one end or from each of both: as many
+/// products as registers hold, and code that compiles in seconds.
 pub(crate) const MAX_FROM_ONE_END: usize = 8;
 pub(crate) const MAX_FROM_EACH_END: usize = 5;
 
@@ -44,8 +44,8 @@ impl PerTwo {
     }
 }
 
-/// Cuts the nodes of both ends into equally many groups of at most `max_nodes` nodes and nearly equal
-/// size, the larger ones first; at least one group.
+/// Cuts the nodes of both ends into equally many groups of at most `max_nodes` nodes and nearly
+/// equal size, the larger ones first; at least one group.
 pub(crate) fn in_groups<'a>(
     (near, far): (&'a [Node], &'a [Node]),
     max_nodes: usize,

@@ -204,10 +204,10 @@ mod tests {
             let mean = GaussMean::new(&entries, length_scale).unwrap();
             let anywhere = [-1e6, -3.0, 0.1, 7.7, 31.0, 2e4, 1e300];
             let numbers: Vec<_> = entries.iter().copied().chain(anywhere).collect();
-            for (x, found) in numbers.iter().zip(mean.evaluate(&numbers).unwrap()) {
+            for (x, actual) in numbers.iter().zip(mean.evaluate(&numbers).unwrap()) {
                 let kernel = |u: &f64| (-0.5 * ((x - u) / length_scale).powi(2)).exp();
                 let expected = entries.iter().map(kernel).sum::<f64>() / entries.len() as f64;
-                let error = (found - expected).abs();
+                let error = (actual - expected).abs();
                 assert!(error < 1e-15, "{x} among {} entries: {error:e}", entries.len());
             }
         }

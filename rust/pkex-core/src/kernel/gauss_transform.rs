@@ -119,12 +119,12 @@ impl EntryBox {
 }
 
 /// Computes both sums at ascending numbers.
-pub(crate) struct SumsAt<'a> {
+pub(crate) struct EvaluateSums<'a> {
     pub transform: &'a GaussTransform,
     pub x: &'a Lanes,
 }
 
-impl Body for SumsAt<'_> {
+impl Body for EvaluateSums<'_> {
     type Output = [Lanes; 2];
 
     #[inline(always)]
@@ -183,7 +183,7 @@ mod tests {
                 let transform = GaussTransform::new(&entries, rate).unwrap();
                 for block in entries.chunks(LANES) {
                     let x = Lanes(std::array::from_fn(|i| block[i.min(block.len() - 1)]));
-                    let found = Level::best().run(SumsAt { transform: &transform, x: &x });
+                    let actual = Level::best().run(EvaluateSums { transform: &transform, x: &x });
                     for (lane, x) in block.iter().enumerate() {
                         let exponents = entries.iter().map(|u| -((x - u) * rate).powi(2));
                         let (mut sum, mut less_one) = (Sum::default(), Sum::default());
@@ -191,14 +191,14 @@ mod tests {
                             sum.add(Sum::from(exponent.exp()), Summation::Compensated);
                             less_one.add(Sum::from(exponent.exp_m1()), Summation::Compensated);
                         }
-                        for (found, exact) in
-                            [(found[0].0[lane], sum), (found[1].0[lane], less_one)]
+                        for (actual, exact) in
+                            [(actual[0].0[lane], sum), (actual[1].0[lane], less_one)]
                         {
                             let exact = exact.value();
-                            let error = (found - exact).abs() / f64::EPSILON;
+                            let error = (actual - exact).abs() / f64::EPSILON;
                             assert!(
                                 error <= 6.0 * exact.abs(),
-                                "{x} of {}, rate {rate}: {found} for {exact}, {} ulps",
+                                "{x} of {}, rate {rate}: {actual} for {exact}, {} ulps",
                                 entries.len(),
                                 error / exact.abs(),
                             );

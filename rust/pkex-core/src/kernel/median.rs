@@ -71,10 +71,11 @@ mod tests {
     /// The median from the list of all distances, with or without zeros.
     fn expected(entries: &[f64], with_ties: bool) -> f64 {
         let pairs = entries.iter().enumerate();
-        let all = pairs.flat_map(|(i, x)| entries[..i].iter().map(move |y| (x - y).abs()));
-        let mut all: Vec<f64> = all.filter(|&distance| with_ties || distance > 0.0).collect();
-        all.sort_unstable_by(f64::total_cmp);
-        f64::midpoint(all[(all.len() - 1) / 2], all[all.len() / 2])
+        let distances = pairs.flat_map(|(i, x)| entries[..i].iter().map(move |y| (x - y).abs()));
+        let mut distances: Vec<f64> =
+            distances.filter(|&distance| with_ties || distance > 0.0).collect();
+        distances.sort_unstable_by(f64::total_cmp);
+        f64::midpoint(distances[(distances.len() - 1) / 2], distances[distances.len() / 2])
     }
 
     fn assert_median(entries: &[f64], expected: f64) {
@@ -94,8 +95,8 @@ mod tests {
         for entries in samples {
             assert_median(&entries, expected(&entries, true));
         }
-        let tied = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0, 5.0];
-        assert_median(&tied, expected(&tied, false));
+        let entries_with_ties = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0, 5.0];
+        assert_median(&entries_with_ties, expected(&entries_with_ties, false));
     }
 
     #[test]

@@ -223,8 +223,8 @@ mod tests {
                     };
                     let sum = |of: &[Node]| of.iter().map(value).sum::<f64>();
                     let error = (sum(&rule) - sum(&sample)).abs() / total;
-                    let most = 1e-15 * (10.0 + degree * degree);
-                    assert!(error < most, "{count} nodes, degree {degree}: {error:e}");
+                    let limit = 1e-15 * (10.0 + degree * degree);
+                    assert!(error < limit, "{count} nodes, degree {degree}: {error:e}");
                 }
             }
         }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use crate::error::Error;
 use crate::game::block::{AbsentFactor, Block, MIN_ABSENT_FACTOR, MIN_DIVISOR, PlayerPart};
 use crate::game::spread::Spread;
-use crate::kernel::packed::PackedKernel;
+use crate::kernel::packed_kernel::PackedKernel;
 use crate::kernel::players::Players;
 use crate::kernel::series::PackedSeries;
 use crate::kernel::term::{FillTerm, PackedTerm, Sink, Term, max_orders};

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use crate::sample::layout::{Layout, MAX_ROWS_TOGETHER};
-use crate::sample::packed::PackedPairs;
+use crate::sample::packed_pairs::PackedPairs;
 use crate::sample::self_pairs::SelfPairsOfBlock;
 use crate::sample::weights::PackedWeights;
 use crate::sample::workspace::{PairWorkspace, RowPairs};
@@ -147,16 +147,16 @@ impl Accumulate<'_> {
 
 /// The sums of a row, for each player.
 struct RowSums<'a> {
-    weighted: &'a mut [Lanes],
+    weighted_sums: &'a mut [Lanes],
     /// Empty without a target.
-    plain: &'a mut [Lanes],
+    plain_sums: &'a mut [Lanes],
 }
 
 impl<'a> RowSums<'a> {
     #[inline(always)]
     fn new(layout: &Layout, sums: &'a mut [Lanes]) -> Self {
-        let (weighted, plain) = sums.split_at_mut(layout.row_plain.start);
-        Self { weighted: &mut weighted[..layout.players], plain }
+        let (weighted_sums, plain_sums) = sums.split_at_mut(layout.row_plain.start);
+        Self { weighted_sums: &mut weighted_sums[..layout.players], plain_sums }
     }
 
     #[inline(always)]
@@ -166,20 +166,20 @@ impl<'a> RowSums<'a> {
         gamma: &[f64; W],
         weight: &[f64; W],
     ) {
-        let weighted = self.weighted[player].part_mut(part);
-        *weighted = multiply_add_lanes::<A, W>(weighted, gamma, weight);
+        let weighted_sums = self.weighted_sums[player].part_mut(part);
+        *weighted_sums = multiply_add_lanes::<A, W>(weighted_sums, gamma, weight);
         if K::TARGET {
-            let plain = self.plain[player].part_mut(part);
-            *plain = zip_lanes(plain, gamma, |sum, gamma| sum + gamma);
+            let plain_sums = self.plain_sums[player].part_mut(part);
+            *plain_sums = zip_lanes(plain_sums, gamma, |sum, gamma| sum + gamma);
         }
     }
 }
 
 /// The sums of the columns of a block and of all pairs, for each player.
 struct Columns<'a> {
-    weighted: &'a mut [Lanes],
+    weighted_sums: &'a mut [Lanes],
     /// Sums of γ with a target, of γ² without.
-    plain: &'a mut [Lanes],
+    plain_sums: &'a mut [Lanes],
     /// The univariate values of all pairs.
     univariate: &'a mut [Lanes],
     /// The univariate values of groups; empty if they are not summed, or if octets exchange
@@ -196,12 +196,12 @@ impl<'a> Columns<'a> {
         univariate: &'a mut [Lanes],
     ) -> Self {
         let players = layout.players;
-        let (columns, plain) = columns.split_at_mut(layout.column_plain.start);
-        let (weighted, group_univariate) =
+        let (columns, plain_sums) = columns.split_at_mut(layout.column_plain.start);
+        let (weighted_sums, group_univariate) =
             columns[layout.column_weighted.start..].split_at_mut(players);
         Self {
-            weighted,
-            plain: &mut (if K::TARGET { plain } else { squares })[..players],
+            weighted_sums,
+            plain_sums: &mut (if K::TARGET { plain_sums } else { squares })[..players],
             univariate: &mut univariate[..players],
             group_univariate,
         }
@@ -210,8 +210,8 @@ impl<'a> Columns<'a> {
     #[inline(always)]
     fn load<const W: usize>(&self, player: usize, part: usize) -> ColumnSums<W> {
         ColumnSums {
-            weighted: *self.weighted[player].part(part),
-            plain: *self.plain[player].part(part),
+            weighted_sums: *self.weighted_sums[player].part(part),
+            plain_sums: *self.plain_sums[player].part(part),
             univariate: *self.univariate[player].part(part),
             group_univariate: self.group_univariate.get(player).map(|sums| *sums.part(part)),
         }
@@ -219,8 +219,8 @@ impl<'a> Columns<'a> {
 
     #[inline(always)]
     fn store<const W: usize>(&mut self, player: usize, part: usize, sums: &ColumnSums<W>) {
-        *self.weighted[player].part_mut(part) = sums.weighted;
-        *self.plain[player].part_mut(part) = sums.plain;
+        *self.weighted_sums[player].part_mut(part) = sums.weighted_sums;
+        *self.plain_sums[player].part_mut(part) = sums.plain_sums;
         *self.univariate[player].part_mut(part) = sums.univariate;
         if let Some(group_univariate) = &sums.group_univariate {
             *self.group_univariate[player].part_mut(part) = *group_univariate;
@@ -230,8 +230,8 @@ impl<'a> Columns<'a> {
 
 /// The sums of one player in [`Columns`].
 struct ColumnSums<const W: usize> {
-    weighted: [f64; W],
-    plain: [f64; W],
+    weighted_sums: [f64; W],
+    plain_sums: [f64; W],
     univariate: [f64; W],
     group_univariate: Option<[f64; W]>,
 }
@@ -243,15 +243,15 @@ impl<const W: usize> ColumnSums<W> {
         [gamma, univariate]: &[[f64; W]; 2],
         weight: &[f64; W],
     ) {
-        self.weighted = multiply_add_lanes::<A, W>(&self.weighted, gamma, weight);
+        self.weighted_sums = multiply_add_lanes::<A, W>(&self.weighted_sums, gamma, weight);
         self.univariate = multiply_add_lanes::<A, W>(&self.univariate, univariate, weight);
         if let Some(group_univariate) = &mut self.group_univariate {
             *group_univariate = multiply_add_lanes::<A, W>(group_univariate, univariate, weight);
         }
-        self.plain = if K::TARGET {
-            zip_lanes(&self.plain, gamma, |sum, gamma| sum + gamma)
+        self.plain_sums = if K::TARGET {
+            zip_lanes(&self.plain_sums, gamma, |sum, gamma| sum + gamma)
         } else {
-            multiply_add_lanes::<A, W>(&self.plain, gamma, gamma)
+            multiply_add_lanes::<A, W>(&self.plain_sums, gamma, gamma)
         };
     }
 }

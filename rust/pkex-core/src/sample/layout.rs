@@ -11,8 +11,8 @@ pub(crate) const MAX_ROWS_TOGETHER: usize = 4;
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub players: usize,
-    /// Maximum rows whose pairs with a block are summed together, so that sums of columns are read once
-    /// for all of them: an octet, if octets exchange targets.
+    /// Maximum rows whose pairs with a block are summed together, so that sums of columns are read
+    /// once for all of them: an octet, if octets exchange targets.
     pub rows_together: usize,
     /// Rows that exchange targets with each other: an octet, or 1.
     pub exchange_size: usize,

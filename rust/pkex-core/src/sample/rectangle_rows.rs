@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::memory::{Memory, PAIRS, saturating_product};
-use crate::sample::packed::PackedPairs;
+use crate::sample::packed_pairs::PackedPairs;
 use crate::sample::tiles::TileSums;
 use crate::simd::sum::{Sum, Summation, add_each};
 use crate::walk::chunks::Chunks;

@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::game::quantity::{Nodes, Quantity, Scratch};
-use crate::kernel::packed::PackedKernel;
+use crate::kernel::packed_kernel::PackedKernel;
 use crate::kernel::players::Players;
 use crate::kernel::term::Term;
 use crate::matrix::Matrix;

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use crate::error::Error;
 use crate::memory::{Memory, PAIRS};
-use crate::sample::packed::PackedPairs;
+use crate::sample::packed_pairs::PackedPairs;
 use crate::sample::problem::{PairProblem, PairSums};
 use crate::sample::rectangle_rows::RectangleRows;
 use crate::sample::tiles::TileSums;

@@ -9,7 +9,7 @@ use crate::sample::absent::{AddUnivariate, fill_pairs};
 use crate::sample::accumulate::Accumulate;
 use crate::sample::layout::Layout;
 use crate::sample::octets::Correlate;
-use crate::sample::packed::PackedPairs;
+use crate::sample::packed_pairs::PackedPairs;
 use crate::sample::workspace::{PairWorkspace, RowPairs};
 use crate::settings::Context;
 use crate::simd::lanes::{LANES, Lanes};
@@ -221,9 +221,10 @@ impl PackedPairs<'_> {
                 add_lane(sums, lanes, lane);
             }
             if let Some(into_row) = sums.rows[1].chunks_mut(row_width).nth(place) {
-                let (weighted, plain) = into_row.split_at_mut(self.layout.row_plain.start);
-                add_lane(weighted, &column[self.layout.column_weighted.clone()], lane);
-                add_lane(plain, &column[self.layout.column_plain.clone()], lane);
+                let (weighted_sums, plain_sums) =
+                    into_row.split_at_mut(self.layout.row_plain.start);
+                add_lane(weighted_sums, &column[self.layout.column_weighted.clone()], lane);
+                add_lane(plain_sums, &column[self.layout.column_plain.clone()], lane);
             }
         }
         workspace.columns.fill(Lanes::ZERO);

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::memory::{Memory, PAIRS, saturating_product};
 use crate::sample::octets;
-use crate::sample::packed::PackedPairs;
+use crate::sample::packed_pairs::PackedPairs;
 use crate::sample::problem::{PairSums, triangle_index};
 use crate::sample::rectangle_rows::RectangleRows;
 use crate::sample::tiles::TileSums;

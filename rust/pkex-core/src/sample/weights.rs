@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::game::block::Block;
-use crate::kernel::packed::PackedKernel;
+use crate::kernel::packed_kernel::PackedKernel;
 use crate::kernel::players::Players;
 use crate::kernel::term::{FillTerm, PackedTerm, Term};
 use crate::matrix::Matrix;

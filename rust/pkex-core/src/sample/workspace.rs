@@ -7,7 +7,7 @@ use crate::game::spread::Spread;
 use crate::memory::{Memory, PAIRS, saturating_product};
 use crate::sample::absent::AbsentPlayers;
 use crate::sample::octets::OctetPairs;
-use crate::sample::packed::PackedPairs;
+use crate::sample::packed_pairs::PackedPairs;
 use crate::simd::lanes::Lanes;
 
 /// The pairs of a row and a block.

@@ -67,6 +67,6 @@ fn split(x: f64) -> (f64, f64) {
 #[inline(always)]
 pub fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
-    let b_rounded = sum - a;
-    (sum, (a - (sum - b_rounded)) + (b - b_rounded))
+    let b_virtual = sum - a;
+    (sum, (a - (sum - b_virtual)) + (b - b_virtual))
 }

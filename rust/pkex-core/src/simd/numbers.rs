@@ -51,9 +51,12 @@ mod tests {
         for step in 0..100_000 {
             let x = f64::from_bits(1.0_f64.to_bits() - step * 0x0000_5300_0000_0000 / 2);
             for x in [x, 1.0 / x] {
-                for found in [nearly_inverse::<Fused>(x), nearly_inverse::<Separate>(x)] {
-                    let share = found * x;
-                    assert!(share < 1.0 + 1e-15 && share * INVERSE_MARGIN > 1.0, "1/{x}: {found}");
+                for inverse in [nearly_inverse::<Fused>(x), nearly_inverse::<Separate>(x)] {
+                    let share = inverse * x;
+                    assert!(
+                        share < 1.0 + 1e-15 && share * INVERSE_MARGIN > 1.0,
+                        "1/{x}: {inverse}"
+                    );
                 }
             }
         }

@@ -98,8 +98,8 @@ mod tests {
             let rest = t - t.round();
             let sign = if t.round() % 2.0 == 0.0 { 1.0 } else { -1.0 };
             let expected = sign * (std::f64::consts::PI * rest).sin();
-            for found in [sine::<Fused>(2.0, 2.0 * t), sine::<Separate>(2.0, 2.0 * t)] {
-                assert!((found - expected).abs() <= 4e-16 * expected.abs(), "{t}: {found}");
+            for actual in [sine::<Fused>(2.0, 2.0 * t), sine::<Separate>(2.0, 2.0 * t)] {
+                assert!((actual - expected).abs() <= 4e-16 * expected.abs(), "{t}: {actual}");
             }
         }
     }
@@ -108,11 +108,11 @@ mod tests {
     fn multiples_of_the_period_have_sine_0_and_their_neighbors_nearly() {
         for (length, times) in [(3.0, 1e6), (0.1, 7.0), (1e-3, 4096.0), (7e200, 11.0)] {
             let exact = Fused::two_product(length, times);
-            for found in [
+            for actual in [
                 Period::new(length).sine::<Fused, 1>(&Double::of(exact.0, exact.1)),
                 Period::new(length).sine::<Separate, 1>(&Double::of(exact.0, exact.1)),
             ] {
-                assert!(found[0] == 0.0, "{length} · {times}");
+                assert!(actual[0] == 0.0, "{length} · {times}");
             }
         }
         assert!((sine::<Fused>(0.1, 0.1 + 1e-9) + std::f64::consts::PI * 1e-8).abs() < 1e-15);
@@ -122,8 +122,8 @@ mod tests {
     fn entries_of_very_many_periods_lose_multiples_of_them() {
         let period = Period::new(0.3);
         for (entry, expected) in [(1e6, 1e6), (-2.0, -2.0), (1e300, 1e300 % 0.3)] {
-            let [found, _] = period.within(&[entry, 1e300]);
-            assert_eq!(found.to_bits(), f64::to_bits(expected), "{entry}");
+            let [actual, _] = period.within(&[entry, 1e300]);
+            assert_eq!(actual.to_bits(), f64::to_bits(expected), "{entry}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::level::Body;
 use crate::sparse::cell::{AbsentFactors, Cell, CellWorkspace, Comparison, ItemColumn};
-use crate::sparse::profiles::{ContrastsOf, Factor, FactorsOf, difference};
+use crate::sparse::profiles::{ComputeContrasts, ComputeFactors, Factor, difference};
 
 /// Computes the factors of the entries in the item's columns.
 pub(crate) struct Compare<'a> {
@@ -84,7 +84,7 @@ impl Cell<'_> {
             AbsentFactors::Interventional => {
                 let (b, b_less_one) = profile.factor::<A, W>(&[item_column.z; W], &zero);
                 let (x, z, mut contrast) = (item_column.x, item_column.z, [0.0]);
-                ContrastsOf { profile, x, z, values: &[0.0], contrasts: &mut contrast }
+                ComputeContrasts { profile, x, z, values: &[0.0], contrasts: &mut contrast }
                     .run::<A, W>();
                 (b[0], b_less_one[0], contrast[0])
             }
@@ -106,7 +106,7 @@ impl Cell<'_> {
         let values = &self.tile.values[entries.clone()];
         let factors = &mut workspace.present[at.clone()];
         let less_one = &mut workspace.less_one[at.clone()];
-        FactorsOf { profile, x, values, factors: &mut *factors, less_one: &mut *less_one }
+        ComputeFactors { profile, x, values, factors: &mut *factors, less_one: &mut *less_one }
             .run::<A, W>();
         let absent = &mut workspace.absent[at.clone()];
         let contrasts = &mut workspace.difference[at];
@@ -125,8 +125,8 @@ impl Cell<'_> {
                 }
             }
             AbsentFactors::Interventional => {
-                FactorsOf { profile, x: z, values, factors: absent, less_one }.run::<A, W>();
-                ContrastsOf { profile, x, z, values, contrasts }.run::<A, W>();
+                ComputeFactors { profile, x: z, values, factors: absent, less_one }.run::<A, W>();
+                ComputeContrasts { profile, x, z, values, contrasts }.run::<A, W>();
             }
         }
     }

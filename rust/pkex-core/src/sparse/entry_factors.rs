@@ -6,7 +6,7 @@ use crate::settings::Context;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::sum::{Sum, Summation};
 use crate::sparse::means::{ColumnMeans, EntryMeans};
-use crate::sparse::profiles::{Factor, FactorsOf, Profiles, difference, log};
+use crate::sparse::profiles::{ComputeFactors, Factor, Profiles, difference, log};
 use crate::sparse::tiles::Tile;
 
 /// k(0, y) of each entry y of a tile, and its logarithms.
@@ -26,7 +26,7 @@ impl ZeroFactors {
         let (mut factors, mut less_one) = (vec![0.0; count], vec![0.0; count]);
         for (index, &column) in tile.columns.iter().enumerate() {
             let entries = tile.entries_at(index);
-            context.run(FactorsOf {
+            context.run(ComputeFactors {
                 profile: profiles.of(column),
                 x: 0.0,
                 values: &tile.values[entries.clone()],

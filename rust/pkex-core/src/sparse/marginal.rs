@@ -12,7 +12,7 @@ use crate::settings::{Context, Settings};
 use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::sum::{Sum, Summation};
 use crate::sparse::entry_factors::{EntryFactors, ZeroFactors};
-use crate::sparse::means::{ColumnMeans, EntryMeans, Means, SparseBackground};
+use crate::sparse::means::{ColumnMeans, ComputeMeans, EntryMeans, SparseBackground};
 use crate::sparse::profiles::{Logarithm, Profiles, log};
 use crate::sparse::tiles::Tile;
 use crate::threads::{self, Monitor, Parallelism};
@@ -176,7 +176,7 @@ fn means_of_column(
             break;
         }
         let background = (values, weights.as_slice(), zero_weight);
-        context.run(Means { profile, background, values: at, results: means });
+        context.run(ComputeMeans { profile, background, values: at, results: means });
     }
     means
 }

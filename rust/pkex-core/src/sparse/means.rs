@@ -6,7 +6,7 @@ use crate::kernel::family::Profile;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::level::Body;
 use crate::simd::sum::{Sum, Summation};
-use crate::sparse::profiles::{Factor, FactorsOf};
+use crate::sparse::profiles::{ComputeFactors, Factor};
 use crate::sparse::rows::{ByColumn, SparseMatrix};
 
 /// Background rows by column, with the weight of each entry's row.
@@ -79,14 +79,14 @@ pub(crate) struct EntryMeans {
 }
 
 /// Computes the mean of k(z, y) and of k(z, y) − 1 over the rows z of a background for each y.
-pub(crate) struct Means<'a> {
+pub(crate) struct ComputeMeans<'a> {
     pub profile: &'a Profile,
     pub background: (&'a [f64], &'a [f64], f64),
     pub values: &'a [f64],
     pub results: &'a mut [[f64; 2]],
 }
 
-impl Body for Means<'_> {
+impl Body for ComputeMeans<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -94,7 +94,7 @@ impl Body for Means<'_> {
         let Self { profile, background: (entries, weights, zero_weight), values, results } = self;
         let mut at_z = (vec![0.0; entries.len()], vec![0.0; entries.len()]);
         for (mean, &y) in results.iter_mut().zip(values) {
-            FactorsOf {
+            ComputeFactors {
                 profile,
                 x: y,
                 values: entries,

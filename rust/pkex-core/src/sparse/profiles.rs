@@ -88,7 +88,7 @@ fn key(parts: &[(Family, f64)]) -> Vec<(&'static str, u64, u64)> {
 }
 
 /// Computes k(x, y) and k(x, y) − 1 for each y.
-pub(crate) struct FactorsOf<'a> {
+pub(crate) struct ComputeFactors<'a> {
     pub profile: &'a Profile,
     pub x: f64,
     pub values: &'a [f64],
@@ -96,7 +96,7 @@ pub(crate) struct FactorsOf<'a> {
     pub less_one: &'a mut [f64],
 }
 
-impl Body for FactorsOf<'_> {
+impl Body for ComputeFactors<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -112,7 +112,7 @@ impl Body for FactorsOf<'_> {
 }
 
 /// Computes k(x, y) − k(z, y) for each y, without cancellation.
-pub(crate) struct ContrastsOf<'a> {
+pub(crate) struct ComputeContrasts<'a> {
     pub profile: &'a Profile,
     pub x: f64,
     pub z: f64,
@@ -120,7 +120,7 @@ pub(crate) struct ContrastsOf<'a> {
     pub contrasts: &'a mut [f64],
 }
 
-impl Body for ContrastsOf<'_> {
+impl Body for ComputeContrasts<'_> {
     type Output = ();
 
     #[inline(always)]

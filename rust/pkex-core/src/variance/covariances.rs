@@ -273,9 +273,12 @@ mod tests {
             }
             for one in 0..evaluations {
                 for other in 0..evaluations {
-                    let both =
+                    let count =
                         counts[one * evaluations + other] + counts[other * evaluations + one];
-                    assert!((both - 2.0).abs() < 0.5, "{one} and {other} of {evaluations}: {both}");
+                    assert!(
+                        (count - 2.0).abs() < 0.5,
+                        "{one} and {other} of {evaluations}: {count}"
+                    );
                 }
             }
         }

@@ -116,9 +116,9 @@ pub(crate) fn add_up_cell<S: Source>(
             let bound = quantity.bound(&spread, block);
             largest = larger(largest, coefficient.abs() * bound);
             weight += coefficient.abs();
-            let narrower = source.narrower(index);
-            if (weight + narrower.weight) * bound <= NEGLIGIBLE * largest {
-                next += narrower.count;
+            let narrower_terms = source.narrower_terms(index);
+            if (weight + narrower_terms.weight) * bound <= NEGLIGIBLE * largest {
+                next += narrower_terms.count;
             }
             if !runs.ends_with(next - 1) && next < end {
                 continue;

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::game::block::{Block, FactorCount};
 use crate::game::quantity::Quantity;
 use crate::game::spread::Spread;
-use crate::kernel::narrowing::Narrower;
+use crate::kernel::narrowing::NarrowerTerms;
 use crate::memory::Memory;
 use crate::settings::Context;
 use crate::simd::lanes::Lanes;
@@ -49,8 +49,8 @@ impl Runs {
     /// Every block has weights of its own.
     pub const NONE: Self = Self { length: 1, max_blocks: 1, blocks_together: 1 };
 
-    /// Maximum alternatives whose values are added up: these sums are plain, with at most this number
-    /// of roundings.
+    /// Maximum alternatives whose values are added up: these sums are plain, with at most this
+    /// number of roundings.
     const MAX_ALTERNATIVES: usize = 16;
 
     /// Every block has weights of its own; a tile never separates blocks of such a group.
@@ -138,8 +138,8 @@ pub(crate) trait Source: Sync {
     }
     /// The narrower terms of a run that directly follow a block. No factor of theirs is larger than
     /// that of the block.
-    fn narrower(&self, _index: usize) -> Narrower {
-        Narrower::default()
+    fn narrower_terms(&self, _index: usize) -> NarrowerTerms {
+        NarrowerTerms::default()
     }
     /// The outputs with a weight in a block, and their weights before multiplication; unused lanes
     /// have weight 0.

@@ -94,10 +94,10 @@ mod tests {
             assert_eq!(wave(&mut waves, 2 * GIBIBYTE), Ok(()), "{number}");
         }
         // Memory that is kept longer reduces the memory that is left.
-        let kept = memory.reserve(&mut Vec::<u8>::new(), GIBIBYTE, FACTORS);
-        assert_eq!(kept, Ok(()));
+        let result = memory.reserve(&mut Vec::<u8>::new(), GIBIBYTE, FACTORS);
+        assert_eq!(result, Ok(()));
         let (bytes, beside) = (2 * GIBIBYTE, GIBIBYTE);
-        let refused = wave(&mut waves, bytes);
-        assert_eq!(refused, Err(Error::Memory { bytes, beside, of: FACTORS }));
+        let result = wave(&mut waves, bytes);
+        assert_eq!(result, Err(Error::Memory { bytes, beside, of: FACTORS }));
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::kernel::packed::PackedKernel;
+use crate::kernel::packed_kernel::PackedKernel;
 use crate::memory::saturating_product;
 use crate::quadrature::table::NodeTable;
 use crate::sample::absent::AbsentPlayers;

@@ -109,7 +109,7 @@ impl Body for TileOfProducts<'_> {
     fn run<A: Arithmetic, const W: usize>(self) {
         let Self { games, blocks, rule, with_interactions, context, sums } = self;
         let outputs = games.weights.columns();
-        let mut work = Work::<W>::new(games.columns_of_player.len());
+        let mut workspace = Workspace::<W>::new(games.columns_of_player.len());
         let mut totals = vec![Double::<W>::of(0.0, 0.0); sums.len()];
         for part in 0..LANES / W {
             totals.fill(Double::of(0.0, 0.0));
@@ -118,14 +118,14 @@ impl Body for TileOfProducts<'_> {
                     return;
                 }
                 let partners = games.tiles.locate(block);
-                work.fill::<A>(games, partners, part);
-                work.evaluate::<A>(rule, with_interactions);
+                workspace.fill::<A>(games, partners, part);
+                workspace.evaluate::<A>(rule, with_interactions);
                 for (output, weight, partner_weights) in games.weights_of_products(partners) {
                     let partner_weights: &[f64; W] = partner_weights.part(part);
                     let weights =
                         Double::from_lanes(|i| A::two_product(weight, partner_weights[i]));
                     let output_totals = totals.iter_mut().skip(output).step_by(outputs);
-                    for (total, value) in output_totals.zip(&work.values) {
+                    for (total, value) in output_totals.zip(&workspace.values) {
                         *total = total.plus(&weights.times::<A>(value));
                     }
                 }
@@ -140,7 +140,7 @@ impl Body for TileOfProducts<'_> {
 }
 
 /// The factors of the players of some products, and the quantities computed from them.
-struct Work<const W: usize> {
+struct Workspace<const W: usize> {
     present: Vec<Double<W>>,
     absent: Vec<Double<W>>,
     difference: Vec<Double<W>>,
@@ -149,7 +149,7 @@ struct Work<const W: usize> {
     values: Vec<Double<W>>,
 }
 
-impl<const W: usize> Work<W> {
+impl<const W: usize> Workspace<W> {
     fn new(count: usize) -> Self {
         let zeros = |length| vec![Double::of(0.0, 0.0); length];
         Self {

@@ -3,8 +3,8 @@
 use crate::error::Error;
 use crate::game::block::FactorCount;
 use crate::kernel::linked_terms::{FactorCache, FactorNumbers, LinkedFactors};
-use crate::kernel::narrowing::Narrower;
-use crate::kernel::packed::PackedKernel;
+use crate::kernel::narrowing::NarrowerTerms;
+use crate::kernel::packed_kernel::PackedKernel;
 use crate::kernel::players::Players;
 use crate::kernel::term::{PackedTerm, Term};
 use crate::matrix::Matrix;
@@ -159,8 +159,8 @@ impl PackedExpansion {
     }
 
     /// The narrower terms after that of an evaluation block.
-    pub fn narrower(&self, index: usize) -> Narrower {
-        self.kernel.narrower[index / self.weights.blocks()]
+    pub fn narrower_terms(&self, index: usize) -> NarrowerTerms {
+        self.kernel.narrower_terms[index / self.weights.blocks()]
     }
 
     /// The outputs with a weight in an evaluation block, and the weights before multiplication.
