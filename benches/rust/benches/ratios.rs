@@ -30,7 +30,7 @@ const ROUGH: f64 = 18.0;
 const INSTRUCTIONS: f64 = 5.0;
 
 /// The measurements for one number of features.
-struct Measured {
+struct Measurement {
     features: usize,
     nodes: f64,
     /// Multiply-adds a second, of a core's arithmetic units.
@@ -48,10 +48,10 @@ struct Measured {
 }
 
 fn main() {
-    let measured: Vec<_> = FEATURES.into_iter().map(measure).collect();
+    let measurements: Vec<_> = FEATURES.into_iter().map(measure).collect();
     // Measured again for each number of features, in turns with the others: the fastest of all
     // counts.
-    let peak = measured.iter().map(|m| m.peak).fold(0.0, f64::max);
+    let peak = measurements.iter().map(|m| m.peak).fold(0.0, f64::max);
     println!(
         "One core: {}, peak {:.1} G multiply-adds/s. 1000 points, Gaussian kernel, Λ = {SMOOTH}.\n\n\
          features  nodes  ns/factor  G node-features/s  of peak  inner loop  exponential  \
@@ -59,7 +59,7 @@ fn main() {
         settings().level.name(),
         peak / 1e9,
     );
-    for m in &measured {
+    for m in &measurements {
         let rate = m.nodes / m.explain;
         let inner = m.inner.map_or("—".into(), |inner| percent(INSTRUCTIONS / inner / peak));
         println!(
@@ -75,10 +75,10 @@ fn main() {
             m.two_threads,
         );
     }
-    write_rows(&measured, peak);
+    write_rows(&measurements, peak);
 }
 
-fn measure(features: usize) -> Measured {
+fn measure(features: usize) -> Measurement {
     let one_thread = settings();
     let two_threads = Settings { threads: 2, ..one_thread };
     let plain = Settings { summation: Summation::Plain, ..one_thread };
@@ -106,7 +106,7 @@ fn measure(features: usize) -> Measured {
 
     let factors = smooth.factors();
     let more_nodes = nodes(features, ROUGH) - nodes(features, SMOOTH);
-    Measured {
+    Measurement {
         features,
         nodes: nodes(features, SMOOTH),
         peak: peak::multiply_adds(one_thread.level) / peak,
@@ -124,17 +124,17 @@ fn percent(share: f64) -> String {
 }
 
 /// Leaves rows for the table that `pytest benches/python` prints.
-fn write_rows(measured: &[Measured], peak: f64) {
-    let inner_loops = measured.iter().filter_map(|m| {
+fn write_rows(measurements: &[Measurement], peak: f64) {
+    let inner_loops = measurements.iter().filter_map(|m| {
         let (rate, peak) = (INSTRUCTIONS / m.inner? / 1e9, peak / 1e9);
-        let what =
+        let label =
             format!("inner loop, d = {}, in multiply-adds a second: the core's peak", m.features);
         Some(format!(
-            "| {what} | {peak:.1} G | {rate:.1} G | {} | ≥ 80 % |\n",
+            "| {label} | {peak:.1} G | {rate:.1} G | {} | ≥ 80 % |\n",
             percent(rate / peak)
         ))
     });
-    let exponentials = measured.iter().filter(|m| m.features == 100).map(|m| {
+    let exponentials = measurements.iter().filter(|m| m.features == 100).map(|m| {
         let time = m.factor * 1e9;
         format!(
             "| factor of the kernel, d = {}: an exponential |  | {time:.2} ns |  | ≤ 0.9 ns |\n",

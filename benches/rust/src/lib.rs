@@ -1,7 +1,7 @@
 //! Code that the benchmarks share: problems of a known amount of work, the machine's own peak, and
 //! timings in turns.
 
-pub mod counted;
+pub mod cases;
 pub mod peak;
 pub mod problem;
 

@@ -24,11 +24,11 @@ use crate::simd::numbers::{larger, smaller};
 use crate::threads::{self, Monitor, Parallelism};
 
 /// libsvm's lower bound of the probabilities of pairs.
-const LEAST: f64 = 1e-7;
+const MIN_PROBABILITY: f64 = 1e-7;
 /// k times the largest gradient with which libsvm stops.
 const TOLERANCE: f64 = 0.005;
-/// The most steps of libsvm, unless there are more classes.
-const MOST_STEPS: usize = 100;
+/// The maximum number of steps of libsvm, unless there are more classes.
+const MAX_STEPS: usize = 100;
 /// Rows in a task.
 const TASK: usize = 64 * LANES;
 /// The cost of a row for each two classes, in steps of one node, player and lane.
@@ -88,8 +88,8 @@ impl PairSigmoids<'_> {
             |workspace, (probabilities, values), stop| {
                 let context = Context { settings, stop };
                 let blocks = probabilities.chunks_mut(LANES * classes);
-                for (found, rows) in blocks.zip(values.chunks(LANES * pairs)) {
-                    workspace.couple(*self, rows, context, found);
+                for (block_probabilities, rows) in blocks.zip(values.chunks(LANES * pairs)) {
+                    workspace.couple(*self, rows, context, block_probabilities);
                 }
             },
             monitor,
@@ -102,9 +102,9 @@ impl PairSigmoids<'_> {
 #[derive(Debug)]
 struct Workspace {
     /// Decision values of a block of rows.
-    of_pairs: Vec<Lanes>,
+    pair_values: Vec<Lanes>,
     /// Probabilities of a block of rows.
-    of_classes: Vec<Lanes>,
+    class_probabilities: Vec<Lanes>,
     /// The arrays of an [`Iteration`] with more classes than fit in registers.
     numbers: Vec<f64>,
 }
@@ -112,8 +112,8 @@ struct Workspace {
 impl Workspace {
     fn new(classes: usize) -> Self {
         Self {
-            of_pairs: vec![Lanes::ZERO; classes * (classes - 1) / 2],
-            of_classes: vec![Lanes::ZERO; classes],
+            pair_values: vec![Lanes::ZERO; classes * (classes - 1) / 2],
+            class_probabilities: vec![Lanes::ZERO; classes],
             numbers: vec![0.0; classes * (classes + 3) * LANES],
         }
     }
@@ -126,15 +126,15 @@ impl Workspace {
         context: Context<'_>,
         probabilities: &mut [f64],
     ) {
-        let Self { of_pairs, of_classes, numbers } = self;
-        for (lane, row) in rows.chunks_exact(of_pairs.len()).enumerate() {
-            for (pair, lanes) in of_pairs.iter_mut().enumerate() {
+        let Self { pair_values, class_probabilities, numbers } = self;
+        for (lane, row) in rows.chunks_exact(pair_values.len()).enumerate() {
+            for (pair, lanes) in pair_values.iter_mut().enumerate() {
                 lanes.0[lane] = row[pair];
             }
         }
-        context.run(Couple { sigmoids, of_pairs, of_classes, numbers });
-        for (lane, row) in probabilities.chunks_exact_mut(of_classes.len()).enumerate() {
-            for (class, lanes) in of_classes.iter().enumerate() {
+        context.run(Couple { sigmoids, pair_values, class_probabilities, numbers });
+        for (lane, row) in probabilities.chunks_exact_mut(class_probabilities.len()).enumerate() {
+            for (class, lanes) in class_probabilities.iter().enumerate() {
                 row[class] = lanes.0[lane];
             }
         }
@@ -144,8 +144,8 @@ impl Workspace {
 /// Couples a block of rows.
 struct Couple<'a> {
     sigmoids: PairSigmoids<'a>,
-    of_pairs: &'a [Lanes],
-    of_classes: &'a mut [Lanes],
+    pair_values: &'a [Lanes],
+    class_probabilities: &'a mut [Lanes],
     numbers: &'a mut [f64],
 }
 
@@ -154,21 +154,47 @@ impl Body for Couple<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { sigmoids, of_pairs, of_classes, numbers } = self;
+        let Self { sigmoids, pair_values, class_probabilities, numbers } = self;
         for part in 0..LANES / W {
-            match of_classes.len() {
-                2 => in_registers::<A, W, 2, 4>(sigmoids, of_pairs, of_classes, part),
-                3 => in_registers::<A, W, 3, 9>(sigmoids, of_pairs, of_classes, part),
-                4 => in_registers::<A, W, 4, 16>(sigmoids, of_pairs, of_classes, part),
-                5 => in_registers::<A, W, 5, 25>(sigmoids, of_pairs, of_classes, part),
+            match class_probabilities.len() {
+                2 => couple_in_registers::<A, W, 2, 4>(
+                    sigmoids,
+                    pair_values,
+                    class_probabilities,
+                    part,
+                ),
+                3 => couple_in_registers::<A, W, 3, 9>(
+                    sigmoids,
+                    pair_values,
+                    class_probabilities,
+                    part,
+                ),
+                4 => couple_in_registers::<A, W, 4, 16>(
+                    sigmoids,
+                    pair_values,
+                    class_probabilities,
+                    part,
+                ),
+                5 => couple_in_registers::<A, W, 5, 25>(
+                    sigmoids,
+                    pair_values,
+                    class_probabilities,
+                    part,
+                ),
                 classes => {
                     let numbers = &mut numbers[..classes * (classes + 3) * W];
                     numbers.fill(0.0);
-                    let (q, others) = numbers.as_chunks_mut().0.split_at_mut(classes * classes);
-                    let (inverse, others) = others.split_at_mut(classes);
-                    let (p, products) = others.split_at_mut(classes);
+                    let (q, tail) = numbers.as_chunks_mut().0.split_at_mut(classes * classes);
+                    let (inverse, tail) = tail.split_at_mut(classes);
+                    let (p, products) = tail.split_at_mut(classes);
                     let iteration = Iteration::<W> { q, inverse, p, products };
-                    iteration.couple::<A>(classes, sigmoids, of_pairs, of_classes, part);
+                    iteration.couple::<A>(
+                        classes,
+                        sigmoids,
+                        pair_values,
+                        class_probabilities,
+                        part,
+                    );
                 }
             }
         }
@@ -178,17 +204,17 @@ impl Body for Couple<'_> {
 /// Couples W rows of K classes. The compiler knows this number, and its square, so it unrolls the
 /// loops.
 #[inline(always)]
-fn in_registers<A: Arithmetic, const W: usize, const K: usize, const SQUARE: usize>(
+fn couple_in_registers<A: Arithmetic, const W: usize, const K: usize, const SQUARE: usize>(
     sigmoids: PairSigmoids<'_>,
-    of_pairs: &[Lanes],
-    of_classes: &mut [Lanes],
+    pair_values: &[Lanes],
+    class_probabilities: &mut [Lanes],
     part: usize,
 ) {
     let (mut q, mut inverse) = ([[0.0; W]; SQUARE], [[0.0; W]; K]);
     let (mut p, mut products) = ([[0.0; W]; K], [[0.0; W]; K]);
     let iteration =
         Iteration::<W> { q: &mut q, inverse: &mut inverse, p: &mut p, products: &mut products };
-    iteration.couple::<A>(K, sigmoids, of_pairs, of_classes, part);
+    iteration.couple::<A>(K, sigmoids, pair_values, class_probabilities, part);
 }
 
 /// The numbers of W rows, one for each class, and Q, row by row. All are 0 at first.
@@ -208,13 +234,13 @@ impl<const W: usize> Iteration<'_, W> {
         mut self,
         k: usize,
         sigmoids: PairSigmoids<'_>,
-        of_pairs: &[Lanes],
-        of_classes: &mut [Lanes],
+        pair_values: &[Lanes],
+        class_probabilities: &mut [Lanes],
         part: usize,
     ) {
-        self.fill::<A>(k, sigmoids, of_pairs, part);
+        self.fill::<A>(k, sigmoids, pair_values, part);
         let limit = TOLERANCE / k as f64;
-        for _ in 0..MOST_STEPS.max(k) {
+        for _ in 0..MAX_STEPS.max(k) {
             let (form, gradients) = self.gradients::<A>(k);
             // The bits of 0 are 0: no lane has a branch of its own.
             let steps = map_lanes(&gradients, |largest| if largest < limit { 0.0 } else { 1.0 });
@@ -223,8 +249,8 @@ impl<const W: usize> Iteration<'_, W> {
             }
             self.improve::<A>(k, form, &steps);
         }
-        for (class, found) in of_classes.iter_mut().enumerate() {
-            *found.part_mut(part) = self.p[class];
+        for (class, probability) in class_probabilities.iter_mut().enumerate() {
+            *probability.part_mut(part) = self.p[class];
         }
     }
 
@@ -234,7 +260,7 @@ impl<const W: usize> Iteration<'_, W> {
         &mut self,
         k: usize,
         sigmoids: PairSigmoids<'_>,
-        of_pairs: &[Lanes],
+        pair_values: &[Lanes],
         part: usize,
     ) {
         let q = &mut *self.q;
@@ -242,11 +268,11 @@ impl<const W: usize> Iteration<'_, W> {
         for i in 0..k {
             for j in i + 1..k {
                 let (slope, offset) = (sigmoids.slopes[pair], sigmoids.offsets[pair]);
-                let r = sigmoid::<A, W>(slope, offset, of_pairs[pair].part(part));
-                let rest: [f64; W] = map_lanes(&r, |r| 1.0 - r);
-                q[i * k + i] = multiply_add_lanes::<A, W>(&q[i * k + i], &rest, &rest);
+                let r = sigmoid::<A, W>(slope, offset, pair_values[pair].part(part));
+                let complement: [f64; W] = map_lanes(&r, |r| 1.0 - r);
+                q[i * k + i] = multiply_add_lanes::<A, W>(&q[i * k + i], &complement, &complement);
                 q[j * k + j] = multiply_add_lanes::<A, W>(&q[j * k + j], &r, &r);
-                q[i * k + j] = zip_lanes(&r, &rest, |r, rest| -r * rest);
+                q[i * k + j] = zip_lanes(&r, &complement, |r, complement| -r * complement);
                 q[j * k + i] = q[i * k + j];
                 pair += 1;
             }
@@ -292,8 +318,8 @@ impl<const W: usize> Iteration<'_, W> {
             });
             p[t] = zip_lanes(&p[t], &change, |p, change| p + change);
             for j in 0..k {
-                let changed = multiply_add_lanes::<A, W>(&products[j], &change, &q[t * k + j]);
-                products[j] = multiply_lanes(&changed, &shrink);
+                let product = multiply_add_lanes::<A, W>(&products[j], &change, &q[t * k + j]);
+                products[j] = multiply_lanes(&product, &shrink);
                 p[j] = multiply_lanes(&p[j], &shrink);
             }
         }
@@ -307,6 +333,6 @@ fn sigmoid<A: Arithmetic, const W: usize>(slope: f64, offset: f64, f: &[f64; W])
     let (exp, _) = exp_and_expm1::<A, W>(&map_lanes(&exponents, |x| -x.abs()));
     each_lane(|lane| {
         let upper = if exponents[lane] > 0.0 { exp[lane] } else { 1.0 };
-        larger(LEAST, smaller(upper / (1.0 + exp[lane]), 1.0 - LEAST))
+        larger(MIN_PROBABILITY, smaller(upper / (1.0 + exp[lane]), 1.0 - MIN_PROBABILITY))
     })
 }

@@ -14,7 +14,7 @@ use crate::absent::marginal_products::MarginalProducts;
 use crate::absent::neutral::Neutral;
 use crate::absent::squares::MarginalSquares;
 use crate::error::Error;
-use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::packed_expansion::PackedExpansion;
 use crate::evaluations::points::Points;
 use crate::evaluations::products::Products;
 use crate::evaluations::quadratic_form::{PairWeights, QuadraticForm};
@@ -28,7 +28,7 @@ use crate::quadrature::measure::Measure;
 use crate::quadrature::table::NodeTable;
 use crate::settings::{Method, Settings};
 use crate::threads::Monitor;
-use crate::walk::computation::{Computation, InParts, MOST_COALITIONS, Values};
+use crate::walk::computation::{Computation, InParts, MAX_COALITIONS, Values};
 
 /// A kernel expansion, or a quadratic form of kernel values, packed for the engine.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ impl Expansion {
     /// Returns the quadratic form of the points.
     fn with_form(mut self, weights: PairWeights) -> Result<Self, Error> {
         let form = QuadraticForm::new(&self.packed, weights)?;
-        self.packed.nodes = NodeTable::new(form.most_players());
+        self.packed.nodes = NodeTable::new(form.max_players());
         self.form = Some(form);
         Ok(self)
     }
@@ -163,17 +163,14 @@ impl Expansion {
         let result =
             Memory::default().filled(saturating_product([x.rows(), width]), 0.0, RESULT)?;
         // There may be very many parts. They are created only if there is memory for their results.
-        let parts = if result.is_empty() {
-            None
-        } else {
-            Coalitions::parts(players, size, MOST_COALITIONS)
-        };
+        let parts =
+            if result.is_empty() { None } else { Coalitions::parts(players, size, MAX_COALITIONS) };
         let parts = parts.unwrap_or_default();
-        let most_players = match &self.form {
-            None => self.packed.kernel.most_players(),
-            Some(form) => form.most_players(),
+        let max_players = match &self.form {
+            None => self.packed.kernel.max_players(),
+            Some(form) => form.max_players(),
         };
-        let nodes = MeasureNodes::new(measure, most_players, size);
+        let nodes = MeasureNodes::new(measure, max_players, size);
         let computation = InParts { result, width, parts, nodes: nodes.nodes(), monitor };
         self.compute(x, value_function, settings, computation)
     }
@@ -331,9 +328,9 @@ impl Expansion {
         let expansion = &self.packed;
         match value_function {
             ValueFunction::Marginal(background) => {
-                let kept = self.means.of(expansion, background, settings, &mut *monitor)?;
-                if kept.is_some() {
-                    return Ok(kept);
+                let last_means = self.means.of(expansion, background, settings, &mut *monitor)?;
+                if last_means.is_some() {
+                    return Ok(last_means);
                 }
                 let means = BackgroundMeans::new(expansion, background, settings, monitor)?;
                 Ok(Some(Arc::new(means)))

@@ -109,7 +109,7 @@ pub use product_games::{Index, ProductGames};
 pub use quadrature::measure::{Density, Measure};
 pub use sample::mean_factors::mean_factors;
 pub use sample::octets::OCTET;
-pub use sample::permuted::permuted_sums;
+pub use sample::permutations::permuted_sums;
 pub use sample::problem::{PairProblem, PairSums};
 pub use sample::self_pairs::self_pairs;
 pub use sample::weights::{Classes, TargetWeights, Weighting};

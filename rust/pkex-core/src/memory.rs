@@ -29,7 +29,7 @@ pub(crate) fn saturating_product<const N: usize>(sizes: [usize; N]) -> usize {
 /// The memory that a call has reserved.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    claimed: AtomicUsize,
+    reserved_bytes: AtomicUsize,
     available: OnceLock<usize>,
 }
 
@@ -48,24 +48,24 @@ impl Memory {
     /// Linux grants more memory than it has, and ends a process that uses it. So the reserved
     /// memory is compared with the available memory.
     pub fn reserve<T>(&self, vector: &mut Vec<T>, length: usize, of: Use) -> Result<(), Error> {
-        let more = length.saturating_sub(vector.capacity());
-        if more == 0 {
+        let growth = length.saturating_sub(vector.capacity());
+        if growth == 0 {
             return Ok(());
         }
-        let bytes = more.saturating_mul(size_of::<T>());
-        let beside = self.claimed.fetch_add(bytes, Ordering::Relaxed);
-        let missing = Error::Memory { bytes, beside, of };
-        let claimed = beside.saturating_add(bytes);
-        if claimed > Self::UNCHECKED && claimed > *self.available.get_or_init(available) {
-            return Err(missing);
+        let bytes = growth.saturating_mul(size_of::<T>());
+        let beside = self.reserved_bytes.fetch_add(bytes, Ordering::Relaxed);
+        let error = Error::Memory { bytes, beside, of };
+        let total_bytes = beside.saturating_add(bytes);
+        if total_bytes > Self::UNCHECKED && total_bytes > *self.available.get_or_init(available) {
+            return Err(error);
         }
-        vector.try_reserve_exact(length.saturating_sub(vector.len())).map_err(|_| missing)
+        vector.try_reserve_exact(length.saturating_sub(vector.len())).map_err(|_| error)
     }
 
     /// Memory reserved before the result is dropped is counted as freed then: the workspaces of
     /// threads, which each wave of tasks creates.
-    pub fn for_a_wave(&self) -> Wave<'_> {
-        Wave { memory: self, before: self.claimed.load(Ordering::Relaxed) }
+    pub fn begin_wave(&self) -> Wave<'_> {
+        Wave { memory: self, before: self.reserved_bytes.load(Ordering::Relaxed) }
     }
 
     /// A vector of `length` copies of `value`.
@@ -87,7 +87,7 @@ pub(crate) struct Wave<'a> {
 
 impl Drop for Wave<'_> {
     fn drop(&mut self) {
-        self.memory.claimed.store(self.before, Ordering::Relaxed);
+        self.memory.reserved_bytes.store(self.before, Ordering::Relaxed);
     }
 }
 
@@ -131,10 +131,10 @@ mod tests {
                 assert!(outcome.is_ok(), "{number}: {outcome:?}");
             }
         }
-        let refused = memory.reserve(&mut Vec::<u8>::new(), 1, RESULT);
-        assert_eq!(refused, Err(Error::Memory { bytes: 1, beside: 3 << 30, of: RESULT }));
-        let refused = Memory::default().reserve(&mut Vec::<f64>::new(), usize::MAX, RESULT);
-        assert_eq!(refused, Err(Error::Memory { bytes: usize::MAX, beside: 0, of: RESULT }));
+        let result = memory.reserve(&mut Vec::<u8>::new(), 1, RESULT);
+        assert_eq!(result, Err(Error::Memory { bytes: 1, beside: 3 << 30, of: RESULT }));
+        let result = Memory::default().reserve(&mut Vec::<f64>::new(), usize::MAX, RESULT);
+        assert_eq!(result, Err(Error::Memory { bytes: usize::MAX, beside: 0, of: RESULT }));
     }
 
     #[test]

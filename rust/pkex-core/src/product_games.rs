@@ -58,7 +58,7 @@ impl ProductGames<'_> {
         // long.
         let width = saturating_product([self.present.columns(), self.weights.columns()]);
         Memory::default().reserve(&mut Vec::<f64>::new(), width, RESULT)?;
-        let packed = PackedGames {
+        let source = PackedGames {
             games: *self,
             weights: Weights::new(self.weights)?,
             players: (0..self.present.columns()).collect(),
@@ -66,17 +66,17 @@ impl ProductGames<'_> {
         match (index, method) {
             (Index::Shapley, Method::Quadrature) => {
                 let nodes = NodeTable::new(self.present.columns());
-                items::run(&packed, Quantity::Values(Nodes::Table(&nodes)), settings, monitor)
+                items::run(&source, Quantity::Values(Nodes::Table(&nodes)), settings, monitor)
             }
             (Index::Shapley, Method::Recursion) => {
                 // These nodes are not used: none of the games is a power series.
                 let nodes = NodeTable::new(1);
                 let quantity = Quantity::ShapleyByRecursion(Nodes::Table(&nodes));
-                items::run(&packed, quantity, settings, monitor)
+                items::run(&source, quantity, settings, monitor)
             }
             (Index::Banzhaf, Method::Quadrature) => {
                 let half = Rule::point(0.5);
-                items::run(&packed, Quantity::Values(Nodes::Rule(&half)), settings, monitor)
+                items::run(&source, Quantity::Values(Nodes::Rule(&half)), settings, monitor)
             }
             (Index::Banzhaf, Method::Recursion) => Err(Error::Unsupported(
                 "the recursion computes Shapley values only. Use the quadrature for Banzhaf values.".to_owned(),
@@ -87,8 +87,8 @@ impl ProductGames<'_> {
     fn check_shapes(&self) -> Result<(), Error> {
         let shape = |matrix: Matrix<'_>| (matrix.rows(), matrix.columns());
         let expected = shape(self.present);
-        let others = [("absent", self.absent), ("difference", self.difference)];
-        for (argument, matrix) in others {
+        let arguments = [("absent", self.absent), ("difference", self.difference)];
+        for (argument, matrix) in arguments {
             if let Some(matrix) = matrix
                 && shape(matrix) != expected
             {

@@ -51,7 +51,7 @@ impl Parallelism<'_> {
 }
 
 pub const POLL_INTERVAL: Duration = Duration::from_millis(50);
-const MOST_IDLE_POOLS: usize = 4;
+const MAX_IDLE_POOLS: usize = 4;
 
 /// Runs `work` on every task. Each thread first creates a workspace.
 pub fn for_each<T: Send, W>(
@@ -65,10 +65,10 @@ pub fn for_each<T: Send, W>(
         Parallelism::Inline => for_each_here(tasks, workspace()?, work, &Stop::new(false)),
         Parallelism::Within(stop) => for_each_here(tasks, workspace()?, work, stop),
         Parallelism::Shared(threads) | Parallelism::Threads(threads) => {
-            let pool = checked_out(threads)?;
+            let pool = take_pool(threads)?;
             let joins = matches!(parallelism, Parallelism::Shared(_));
             let outcome = for_each_in(&pool, joins, tasks, workspace, work, monitor);
-            put_back(pool);
+            return_pool(pool);
             outcome
         }
     }
@@ -102,22 +102,22 @@ fn for_each_in<T: Send, W>(
     let total = tasks.len();
     let queue = Mutex::new(tasks);
     let next = || queue.lock().ok().and_then(|mut queue| queue.next());
-    let finished = AtomicUsize::new(0);
-    let stopped = Stop::new(false);
-    let failed = OnceLock::new();
+    let done_count = AtomicUsize::new(0);
+    let stop = Stop::new(false);
+    let first_error = OnceLock::new();
     let take_tasks = || match workspace() {
         Ok(mut workspace) => {
-            while !stopped.load(Ordering::Relaxed)
+            while !stop.load(Ordering::Relaxed)
                 && let Some(task) = next()
             {
-                work(&mut workspace, task, &stopped);
-                finished.fetch_add(1, Ordering::Relaxed);
+                work(&mut workspace, task, &stop);
+                done_count.fetch_add(1, Ordering::Relaxed);
             }
         }
         Err(error) => {
-            stopped.store(true, Ordering::Relaxed);
+            stop.store(true, Ordering::Relaxed);
             // If there are several errors, one of them is returned.
-            let _ = failed.set(error);
+            let _ = first_error.set(error);
         }
     };
     pool.in_place_scope(|scope| {
@@ -135,14 +135,14 @@ fn for_each_in<T: Send, W>(
             take_tasks();
         }
         while all_done.recv_timeout(POLL_INTERVAL) == Err(mpsc::RecvTimeoutError::Timeout) {
-            if monitor(finished.load(Ordering::Relaxed), total).is_break() {
-                stopped.store(true, Ordering::Relaxed);
+            if monitor(done_count.load(Ordering::Relaxed), total).is_break() {
+                stop.store(true, Ordering::Relaxed);
             }
         }
     });
-    match failed.into_inner() {
+    match first_error.into_inner() {
         Some(error) => Err(error),
-        None if stopped.into_inner() => Err(Error::Interrupted),
+        None if stop.into_inner() => Err(Error::Interrupted),
         None => Ok(()),
     }
 }
@@ -167,7 +167,7 @@ fn with_store<R>(action: impl FnOnce(&mut Store) -> R) -> Option<R> {
     Some(action(&mut store))
 }
 
-fn checked_out(threads: usize) -> Result<ThreadPool, Error> {
+fn take_pool(threads: usize) -> Result<ThreadPool, Error> {
     let idle = with_store(|store| {
         let fits = |pool: &ThreadPool| pool.current_num_threads() == threads;
         store.idle.iter().position(fits).map(|index| store.idle.swap_remove(index))
@@ -181,9 +181,9 @@ fn checked_out(threads: usize) -> Result<ThreadPool, Error> {
     })
 }
 
-fn put_back(pool: ThreadPool) {
+fn return_pool(pool: ThreadPool) {
     with_store(|store| {
-        if store.idle.len() == MOST_IDLE_POOLS {
+        if store.idle.len() == MAX_IDLE_POOLS {
             store.idle.remove(0);
         }
         store.idle.push(pool);

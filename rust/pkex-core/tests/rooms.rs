@@ -13,22 +13,22 @@ const ROOMS: &str = "
     game/        block spread scaling coalitions two_players sweep interactions coalitions_of_two
     game/        recursion series quantity supersets
     kernel/      product joint exponential matern overlap periodic gauss_sums gauss_transform median centering family players series
-    kernel/      term linked_terms narrowing packed
+    kernel/      term linked_terms narrowing packed_kernel
     walk/        source tiling cell waves items weights chunks pairs triangle computation
     product_games
-    variance/    covariances games twice
-    evaluations/ packed kind points quadratic_form single_factors products
-    absent/      background factors contrast against point_means gaussian_means background_means product_means
+    variance/    covariances games extended_precision
+    evaluations/ packed_expansion kind points quadratic_form single_factors products
+    absent/      background factors contrast blocks point_means gaussian_means background_means product_means
     absent/      sample_rules node_means
     absent/      games neutral interventional marginal marginal_products squares
     expansion
-    sparse/      rows profiles tiles means own_factors marginal cell
+    sparse/      rows profiles tiles means entry_factors marginal cell
     sparse/      compare fill add_up values selected_pairs expansion
-    coalitions/  tables factors all listed orders values
+    coalitions/  tables factors range list orders values
     coupling
-    sample/      octets layout absent self_pairs weights problem packed workspace
+    sample/      octets layout absent self_pairs weights problem packed_pairs workspace
     sample/      accumulate tiles rectangle_rows totals sums
-    sample/      gaussian_means mean_factors permuted
+    sample/      gaussian_means mean_factors permutations
 ";
 
 /// The files, as they are imported (`simd::lanes`), from the bottom up.

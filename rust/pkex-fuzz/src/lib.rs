@@ -80,44 +80,45 @@ struct Games {
 impl Recipe {
     fn games(&self) -> Games {
         let mut picks = self.picks.iter().cycle();
-        let mut picked = |count: usize| -> Vec<f64> {
+        let mut pick = |count: usize| -> Vec<f64> {
             let mut next = || picks.next().map_or(0, |&pick| usize::from(pick) % 8);
             (0..count).map(|_| self.numbers[next()].value()).collect()
         };
         let entries = self.players * self.games;
-        let first = picked(entries);
+        let first = pick(entries);
         let (present, absent, difference) = match self.absent {
             Absent::Nothing => (first, None, None),
-            Absent::Factors => (first, Some(picked(entries)), None),
+            Absent::Factors => (first, Some(pick(entries)), None),
             Absent::FactorsAndDifferences => {
-                let absent = picked(entries);
+                let absent = pick(entries);
                 let sums = absent.iter().zip(&first).map(|(b, c)| b + c);
                 (sums.collect(), Some(absent), Some(first))
             }
         };
-        let weights = picked(self.games * self.outputs);
+        let weights = pick(self.games * self.outputs);
         Games { players: self.players, outputs: self.outputs, present, absent, difference, weights }
     }
 }
 
 /// Ω by its definition: the products of all coalitions of the other players, added by size, because
 /// those of a size have the same share.
-fn omega(others: &[(Wide, Wide)], index: Index) -> Wide {
-    let mut of_size = vec![Wide::new(1.0)];
-    for &(present, absent) in others {
-        of_size.push(Wide::new(0.0));
-        for size in (0..of_size.len()).rev() {
-            let without = of_size[size] * absent;
-            of_size[size] = if size > 0 { of_size[size - 1] * present + without } else { without };
+fn omega(other_factors: &[(Wide, Wide)], index: Index) -> Wide {
+    let mut products_by_size = vec![Wide::new(1.0)];
+    for &(present, absent) in other_factors {
+        products_by_size.push(Wide::new(0.0));
+        for size in (0..products_by_size.len()).rev() {
+            let without = products_by_size[size] * absent;
+            products_by_size[size] =
+                if size > 0 { products_by_size[size - 1] * present + without } else { without };
         }
     }
-    let players = of_size.len();
+    let players = products_by_size.len();
     let mut share = match index {
         Index::Shapley => 1.0 / players as f64,
         Index::Banzhaf => 0.5_f64.powi(i32::try_from(players - 1).expect("few players")),
     };
     let mut sum = Wide::new(0.0);
-    for (size, products) in of_size.into_iter().enumerate() {
+    for (size, products) in products_by_size.into_iter().enumerate() {
         sum = sum + Wide::new(share) * products;
         if index == Index::Shapley {
             share *= (size + 1) as f64 / (players - 1).saturating_sub(size).max(1) as f64;
@@ -186,9 +187,10 @@ impl Games {
             Some(difference) => Wide::new(difference[place]),
             None => present + absent.negated(),
         };
-        let others: Vec<_> = (0..self.players).filter(|&l| l != player).map(factors).collect();
-        let sizes: Vec<_> = others.iter().map(|(a, b)| (a.size(), b.size())).collect();
-        (c * omega(&others, index), c.size() * omega(&sizes, index))
+        let other_factors: Vec<_> =
+            (0..self.players).filter(|&l| l != player).map(factors).collect();
+        let sizes: Vec<_> = other_factors.iter().map(|(a, b)| (a.size(), b.size())).collect();
+        (c * omega(&other_factors, index), c.size() * omega(&sizes, index))
     }
 
     fn values(
@@ -211,27 +213,27 @@ impl Games {
 
 /// Compares a result with the expected one. Overflow may be reported only if products of factors
 /// leave 2^±900, or numbers come near the end of the range.
-fn check(result: Result<Vec<f64>, Error>, (expected, reach): (&[Expected], i32), what: &str) {
+fn check(result: Result<Vec<f64>, Error>, (expected, reach): (&[Expected], i32), label: &str) {
     let values = match result {
         Err(Error::Overflow { .. }) => {
             let largest = expected.iter().map(|expected| expected.largest).max().unwrap_or(0);
-            assert!(largest > 960 || reach > 900, "{what}: overflow, but 2^{largest}, 2^{reach}");
+            assert!(largest > 960 || reach > 900, "{label}: overflow, but 2^{largest}, 2^{reach}");
             return;
         }
-        result => result.expect(what),
+        result => result.expect(label),
     };
     assert_eq!(values.len(), expected.len());
     for (&value, expected) in values.iter().zip(expected) {
-        assert!(value.is_finite(), "{what}: {value}");
+        assert!(value.is_finite(), "{label}: {value}");
         // In units in which neither of the two overflows.
         let unit = expected.scale.exponent.max(-960);
-        let found = Wide::new(value).in_units_of(unit);
-        let wanted = expected.value.in_units_of(unit);
+        let actual = Wide::new(value).in_units_of(unit);
+        let expected_value = expected.value.in_units_of(unit);
         let tolerance = TOLERANCE * expected.scale.in_units_of(unit)
             + expected.weights.in_units_of(unit + 1068);
         assert!(
-            (found - wanted).abs() <= tolerance,
-            "{what}: {found} instead of {wanted}, times 2^{unit}; tolerance {tolerance}"
+            (actual - expected_value).abs() <= tolerance,
+            "{label}: {actual} instead of {expected_value}, times 2^{unit}; tolerance {tolerance}"
         );
     }
 }

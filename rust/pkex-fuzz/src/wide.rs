@@ -14,9 +14,9 @@ impl Wide {
         if x == 0.0 {
             return Self { mantissa: 0.0, exponent: 0 };
         }
-        let (normal, raised) = if x.is_subnormal() { (x * 2.0_f64.powi(64), 64) } else { (x, 0) };
-        let biased = i32::try_from(normal.to_bits() >> 52 & 0x7ff).expect("eleven bits");
-        let exponent = biased - 1023 - raised;
+        let (normal, shift) = if x.is_subnormal() { (x * 2.0_f64.powi(64), 64) } else { (x, 0) };
+        let exponent_bits = i32::try_from(normal.to_bits() >> 52 & 0x7ff).expect("eleven bits");
+        let exponent = exponent_bits - 1023 - shift;
         Self { mantissa: times_power(x, -exponent), exponent }
     }
 
@@ -33,7 +33,7 @@ impl Wide {
         times_power(self.mantissa, self.exponent - exponent)
     }
 
-    fn raised(self, power: i32) -> Self {
+    fn scaled(self, power: i32) -> Self {
         let exponent = if self.mantissa == 0.0 { 0 } else { self.exponent + power };
         Self { exponent, ..self }
     }
@@ -43,7 +43,7 @@ impl Mul for Wide {
     type Output = Self;
 
     fn mul(self, other: Self) -> Self {
-        Self::new(self.mantissa * other.mantissa).raised(self.exponent + other.exponent)
+        Self::new(self.mantissa * other.mantissa).scaled(self.exponent + other.exponent)
     }
 }
 
@@ -55,7 +55,7 @@ impl Add for Wide {
             return if self.mantissa == 0.0 { other } else { self };
         }
         let exponent = self.exponent.max(other.exponent);
-        Self::new(self.in_units_of(exponent) + other.in_units_of(exponent)).raised(exponent)
+        Self::new(self.in_units_of(exponent) + other.in_units_of(exponent)).scaled(exponent)
     }
 }
 

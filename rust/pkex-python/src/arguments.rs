@@ -42,7 +42,7 @@ impl Array {
 }
 
 /// A copy of numbers, or an error if memory is missing.
-pub fn copied(numbers: &[f64]) -> PyResult<Vec<f64>> {
+pub fn copy_numbers(numbers: &[f64]) -> PyResult<Vec<f64>> {
     let mut copy = Vec::new();
     reserve(&mut copy, numbers.len())?;
     copy.extend_from_slice(numbers);
@@ -54,17 +54,18 @@ pub fn finite<D: Dimension>(
     argument: &str,
     array: &PyReadonlyArray<'_, f64, D>,
 ) -> PyResult<Vec<f64>> {
-    let refused = |what: &str| PyValueError::new_err(format!("{argument} must be {what}"));
+    let error =
+        |requirement: &str| PyValueError::new_err(format!("{argument} must be {requirement}"));
     // Slices of arrays in Fortran's order would be column by column.
     let numbers = match array.as_slice() {
         Ok(numbers) if array.is_c_contiguous() => numbers,
-        _ => return Err(refused("a C-contiguous array")),
+        _ => return Err(error("a C-contiguous array")),
     };
     // All numbers are tested, several at a time.
     if !numbers.iter().fold(true, |are_finite, x| are_finite & x.is_finite()) {
-        return Err(refused("finite: it contains NaN or infinity"));
+        return Err(error("finite: it contains NaN or infinity"));
     }
-    copied(numbers)
+    copy_numbers(numbers)
 }
 
 /// A finite number.
@@ -76,10 +77,10 @@ pub fn finite_number(argument: &str, number: f64) -> PyResult<f64> {
 }
 
 /// Reserves memory for more entries.
-fn reserve<T>(vector: &mut Vec<T>, more: usize) -> PyResult<()> {
-    vector.try_reserve_exact(more).map_err(|_| {
+fn reserve<T>(vector: &mut Vec<T>, additional: usize) -> PyResult<()> {
+    vector.try_reserve_exact(additional).map_err(|_| {
         let of = "a copy of the input; pass fewer rows, columns or outputs at a time";
-        let bytes = more.saturating_mul(size_of::<T>());
+        let bytes = additional.saturating_mul(size_of::<T>());
         call::to_python(Error::Memory { bytes, beside: 0, of })
     })
 }
@@ -87,8 +88,8 @@ fn reserve<T>(vector: &mut Vec<T>, more: usize) -> PyResult<()> {
 /// A value function's name, with background rows and their weights if it takes a background.
 #[derive(FromPyObject)]
 pub enum GameArgument<'py> {
-    Alone(String),
-    Against((String, PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>)),
+    Name(String),
+    WithBackground((String, PyReadonlyArray2<'py, f64>, PyReadonlyArray1<'py, f64>)),
 }
 
 /// The numbers of coalitions as (start, stop), booleans of listed ones, or orders of players.
@@ -127,7 +128,7 @@ impl SelectedCoalitions {
 }
 
 /// Creates a game against background rows and their weights.
-type Against = fn(Array, Vec<f64>) -> Game;
+type GameConstructor = fn(Array, Vec<f64>) -> Game;
 
 /// A value function, with copies of its background rows and their weights.
 pub enum Game {
@@ -140,15 +141,15 @@ pub enum Game {
 impl Game {
     pub fn copied(argument: GameArgument<'_>) -> PyResult<Self> {
         match argument {
-            GameArgument::Alone(name) => {
+            GameArgument::Name(name) => {
                 let games: [(_, fn() -> Self); 2] = [
                     ("neutral", || Self::Neutral),
                     ("marginal of points", || Self::MarginalOfPoints),
                 ];
                 Ok(choice("game", &name, &games)?())
             }
-            GameArgument::Against((name, rows, weights)) => {
-                let games: [(_, Against); 2] =
+            GameArgument::WithBackground((name, rows, weights)) => {
+                let games: [(_, GameConstructor); 2] =
                     [("interventional", Self::Interventional), ("marginal", Self::Marginal)];
                 let game = choice("game", &name, &games)?;
                 Ok(game(
@@ -190,27 +191,27 @@ pub enum MeasureArgument {
 }
 
 /// The largest power or degree of a density: its nodes are then computed in a second.
-const MOST_DEGREE: u32 = 4096;
+const MAX_DEGREE: u32 = 4096;
 
-/// The most threads of a call.
-const MOST_THREADS: usize = 4096;
+/// The maximum number of threads of a call.
+const MAX_THREADS: usize = 4096;
 
 impl MeasureArgument {
-    pub fn checked(self) -> PyResult<Measure> {
+    pub fn validate(self) -> PyResult<Measure> {
         match self {
             Self::Point(t) if (0.0..=1.0).contains(&t) => Ok(Measure::Point(t)),
             Self::Point(t) => {
                 Err(PyValueError::new_err(format!("a point must be in [0, 1], got {t}")))
             }
-            Self::Density((scale, of_t, of_rest, degree)) => {
+            Self::Density((scale, t_power, complement_power, degree)) => {
                 let scale = finite_number("a density's scale", scale)?;
-                let degrees = [of_t, of_rest, degree];
-                if degrees.iter().any(|degree| *degree > MOST_DEGREE) {
+                let degrees = [t_power, complement_power, degree];
+                if degrees.iter().any(|degree| *degree > MAX_DEGREE) {
                     return Err(PyValueError::new_err(format!(
-                        "a density's powers and degree must be at most {MOST_DEGREE}, got {degrees:?}"
+                        "a density's powers and degree must be at most {MAX_DEGREE}, got {degrees:?}"
                     )));
                 }
-                Ok(Measure::Density(Density { scale, powers: (of_t, of_rest), degree }))
+                Ok(Measure::Density(Density { scale, powers: (t_power, complement_power), degree }))
             }
         }
     }
@@ -264,17 +265,17 @@ fn factors(parts: &[FactorArgument<'_>]) -> PyResult<Vec<Factor>> {
     for (family, columns, parameters) in parts {
         let family = self::family(family)?;
         let (columns, parameters) = (indices("columns", columns)?, parameters.as_array());
-        let wrong = || {
+        let error = || {
             PyValueError::new_err(
                 "parameters must have a row for each column, with as many values as the family has parameters",
             )
         };
         if parameters.nrows() != columns.len() {
-            return Err(wrong());
+            return Err(error());
         }
         reserve(&mut factors, columns.len())?;
-        for (column, own) in columns.into_iter().zip(parameters.rows()) {
-            factors.push(family.factor(column, &own.to_vec()).ok_or_else(wrong)?);
+        for (column, values) in columns.into_iter().zip(parameters.rows()) {
+            factors.push(family.factor(column, &values.to_vec()).ok_or_else(error)?);
         }
     }
     Ok(factors)
@@ -296,9 +297,9 @@ pub fn indices<D: Dimension>(
 
 /// The players of columns: numbered from 0 without gaps.
 pub fn players(array: &PyReadonlyArray1<'_, i64>) -> PyResult<Players> {
-    let of_column = indices("players", array)?;
-    let mut has_column = vec![false; of_column.len()];
-    for &player in &of_column {
+    let column_players = indices("players", array)?;
+    let mut has_column = vec![false; column_players.len()];
+    for &player in &column_players {
         let count = has_column.len();
         *has_column.get_mut(player).ok_or_else(|| {
             PyValueError::new_err(format!(
@@ -306,11 +307,11 @@ pub fn players(array: &PyReadonlyArray1<'_, i64>) -> PyResult<Players> {
             ))
         })? = true;
     }
-    let count = of_column.iter().max().map_or(0, |last| last + 1);
+    let count = column_players.iter().max().map_or(0, |last| last + 1);
     if has_column[..count].contains(&false) {
         return Err(PyValueError::new_err("players must be numbered from 0 without gaps"));
     }
-    Ok(Players::grouped(of_column))
+    Ok(Players::new(column_players))
 }
 
 /// The points, terms, players, absent factors and groups of a sample.
@@ -422,9 +423,9 @@ pub fn summation(name: &str) -> PyResult<Summation> {
 
 /// The settings of a call, with the level of this process.
 pub fn settings(summation: &str, threads: usize) -> PyResult<Settings> {
-    if !(1..=MOST_THREADS).contains(&threads) {
+    if !(1..=MAX_THREADS).contains(&threads) {
         return Err(PyValueError::new_err(format!(
-            "n_threads must be from 1 to {MOST_THREADS}, got {threads}"
+            "n_threads must be from 1 to {MAX_THREADS}, got {threads}"
         )));
     }
     Ok(Settings { summation: self::summation(summation)?, threads, level: call::level() })
@@ -436,8 +437,8 @@ pub fn index(name: &str) -> PyResult<Index> {
 
 /// The value of the option with that name.
 fn choice<T: Copy>(argument: &str, name: &str, options: &[(&str, T)]) -> PyResult<T> {
-    let found = options.iter().find(|(option, _)| *option == name);
-    found.map(|(_, value)| *value).ok_or_else(|| {
+    let option = options.iter().find(|(option, _)| *option == name);
+    option.map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<_> = options.iter().map(|(option, _)| format!("'{option}'")).collect();
         PyValueError::new_err(format!(
             "{argument} must be one of {}, got '{name}'",

@@ -18,7 +18,7 @@ pub fn run<R: Send>(
     progress: Option<Py<PyAny>>,
     compute: impl FnOnce(Monitor<'_>) -> Result<R, Error> + Send,
 ) -> PyResult<R> {
-    let mut raised = None;
+    let mut exception = None;
     let result = py.detach(|| {
         compute(&mut |done, total| {
             let outcome = Python::attach(|py| {
@@ -28,13 +28,13 @@ pub fn run<R: Send>(
             match outcome {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => {
-                    raised = Some(error);
+                    exception = Some(error);
                     ControlFlow::Break(())
                 }
             }
         })
     });
-    match raised {
+    match exception {
         Some(error) => Err(error),
         None => result.map_err(to_python),
     }

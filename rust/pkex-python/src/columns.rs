@@ -39,6 +39,6 @@ pub fn gauss_mean_at<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let mean = GaussMean::of_parts(length_scale, centers.as_slice()?, moments.as_slice()?);
     let numbers = numbers.as_slice()?;
-    let means = mean.and_then(|mean| mean.at_all(numbers));
+    let means = mean.and_then(|mean| mean.evaluate(numbers));
     Ok(PyArray1::from_vec(py, means.map_err(call::to_python)?))
 }

@@ -23,7 +23,7 @@ type Pack = for<'a> fn(
 ) -> Result<pkex_core::Expansion, pkex_core::Error>;
 
 impl Expansion {
-    fn packed(
+    fn from_arrays(
         points: PyReadonlyArray2<'_, f64>,
         weights: PyReadonlyArray2<'_, f64>,
         terms: Vec<TermArgument<'_>>,
@@ -51,7 +51,7 @@ impl Expansion {
         terms: Vec<TermArgument<'_>>,
         players: Option<PyReadonlyArray1<'_, i64>>,
     ) -> PyResult<Self> {
-        Self::packed(points, coefficients, terms, players, pkex_core::Expansion::new)
+        Self::from_arrays(points, coefficients, terms, players, pkex_core::Expansion::new)
     }
 
     /// The quadratic form Σ C_pq k(x, x_p) k(x, x_q) of points, with a symmetric matrix C.
@@ -63,7 +63,7 @@ impl Expansion {
         terms: Vec<TermArgument<'_>>,
         players: Option<PyReadonlyArray1<'_, i64>>,
     ) -> PyResult<Self> {
-        Self::packed(points, weights, terms, players, pkex_core::Expansion::quadratic)
+        Self::from_arrays(points, weights, terms, players, pkex_core::Expansion::quadratic)
     }
 
     /// The squares (Σ c_p k(x, x_p))² of expansions, one for each column of the coefficients.
@@ -75,7 +75,7 @@ impl Expansion {
         terms: Vec<TermArgument<'_>>,
         players: Option<PyReadonlyArray1<'_, i64>>,
     ) -> PyResult<Self> {
-        Self::packed(points, coefficients, terms, players, pkex_core::Expansion::squares)
+        Self::from_arrays(points, coefficients, terms, players, pkex_core::Expansion::squares)
     }
 
     /// Shapley values of shape (rows, players, outputs), for the game "neutral" or "marginal of
@@ -122,7 +122,7 @@ impl Expansion {
     ) -> PyResult<Bound<'py, PyArray3<f64>>> {
         let x = Array::copied("X", &X)?;
         let game = Game::copied(game)?;
-        let measure = measure.checked()?;
+        let measure = measure.validate()?;
         let settings = settings(summation, n_threads)?;
         let interactions = |monitor: Monitor<'_>| {
             let game = game.value_function();
@@ -166,16 +166,22 @@ impl Expansion {
     ) -> PyResult<Bound<'py, PyArray4<f64>>> {
         let x = Array::copied("X", &X)?;
         let game = Game::copied(game)?;
-        let selected = SelectedCoalitions::copied(coalitions)?;
+        let selected_coalitions = SelectedCoalitions::copied(coalitions)?;
         let settings = settings(summation, n_threads)?;
-        let worths = call::run(py, progress, |monitor: Monitor<'_>| {
+        let values = call::run(py, progress, |monitor: Monitor<'_>| {
             let game = game.value_function();
-            self.0.coalition_values(x.matrix(), game, &selected.coalitions(), &settings, monitor)
+            self.0.coalition_values(
+                x.matrix(),
+                game,
+                &selected_coalitions.coalitions(),
+                &settings,
+                monitor,
+            )
         })?;
         let alternatives = game.alternatives();
         let [rows, outputs] = [x.rows(), self.0.outputs()];
-        let coalitions = worths.len() / (rows * alternatives * outputs).max(1);
-        call::array(py, worths, [rows, alternatives, outputs, coalitions])
+        let coalitions = values.len() / (rows * alternatives * outputs).max(1);
+        call::array(py, values, [rows, alternatives, outputs, coalitions])
     }
 
     /// The expansion's values, of shape (rows, outputs).

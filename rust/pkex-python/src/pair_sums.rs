@@ -145,11 +145,11 @@ impl Problem {
             OwnedWeighting::Target { exchanges: false, .. } => (1, 1),
             OwnedWeighting::Classes { .. } => (1, 3),
         };
-        let in_group = if self.univariate_in_groups { 2 * players } else { players };
+        let group_width = if self.univariate_in_groups { 2 * players } else { players };
         let squares = sums.squares.len() / players.max(1);
         Ok((
             call::array(py, sums.rows, [rows, 2, players])?,
-            call::array(py, sums.groups, [self.sample.group_pairs(), weights, in_group])?,
+            call::array(py, sums.groups, [self.sample.group_pairs(), weights, group_width])?,
             call::array(py, sums.univariate, [classes, players])?,
             call::array(py, sums.squares, [squares, players])?,
         ))
@@ -213,16 +213,16 @@ pub fn sums_of_parts<'py>(
     let pairs = problem.sample.problem(problem.weighting.weighting(), univariate_in_groups);
     let count = pairs.rectangle_count(&settings).map_err(call::to_python)?;
     let mut parts: Bound<'py, PyIterator> = parts.call1((count,))?.try_iter()?;
-    let mut raised = None;
+    let mut exception = None;
     let next_part = || match next_part(&mut parts) {
         Ok(part) => Ok(part),
         Err(error) => {
-            raised = Some(error);
+            exception = Some(error);
             Err(Error::Interrupted)
         }
     };
     let sums = pairs.sums_of_parts(next_part, &settings);
-    if let Some(error) = raised {
+    if let Some(error) = exception {
         return Err(error);
     }
     let sums = sums.map_err(call::to_python)?;

@@ -45,8 +45,8 @@ impl Rows {
 /// A value function's name, with background rows and their weights if it takes a background.
 #[derive(FromPyObject)]
 pub enum SparseGameArgument<'py> {
-    Alone(String),
-    Against((String, RowsArgument<'py>, PyReadonlyArray1<'py, f64>)),
+    Name(String),
+    WithBackground((String, RowsArgument<'py>, PyReadonlyArray1<'py, f64>)),
 }
 
 /// A value function, with copies of its background rows and their weights.
@@ -59,22 +59,22 @@ enum Game {
 
 impl Game {
     fn copied(argument: &SparseGameArgument<'_>) -> PyResult<Self> {
-        let unknown = |name| {
+        let error = |name| {
             Err(PyValueError::new_err(format!("game must be a value function, got '{name}'")))
         };
         match argument {
-            SparseGameArgument::Alone(name) => match name.as_str() {
+            SparseGameArgument::Name(name) => match name.as_str() {
                 "neutral" => Ok(Self::Neutral),
                 "marginal of points" => Ok(Self::MarginalOfPoints),
-                _ => unknown(name),
+                _ => error(name),
             },
-            SparseGameArgument::Against((name, rows, weights)) => {
+            SparseGameArgument::WithBackground((name, rows, weights)) => {
                 let rows = Rows::copied("background", rows)?;
                 let weights = arguments::finite("background weights", weights)?;
                 match name.as_str() {
                     "interventional" => Ok(Self::Interventional(rows, weights)),
                     "marginal" => Ok(Self::Marginal(rows, weights)),
-                    _ => unknown(name),
+                    _ => error(name),
                 }
             }
         }

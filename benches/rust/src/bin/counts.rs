@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::{env, fs, thread};
 
-use pkex_bench::counted::{CASES, Case};
+use pkex_bench::cases::{CASES, Case};
 use pkex_core::{Level, Settings, Summation};
 
 const LIMITS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/counts.txt");
@@ -35,7 +35,7 @@ fn run(case: &str, size: usize) -> Outcome<ExitCode> {
     let level = Level::from_name("avx2").filter(|level| level.is_available());
     let level = level.ok_or("counts are of AVX2, which this machine has not")?;
     let settings = Settings { summation: Summation::Compensated, threads: 1, level };
-    let case = CASES.iter().find(|known| known.name == case).ok_or("no such case")?;
+    let case = CASES.iter().find(|candidate| candidate.name == case).ok_or("no such case")?;
     println!("{}", case.run(size, &settings));
     Ok(ExitCode::SUCCESS)
 }
@@ -48,25 +48,25 @@ fn check() -> Outcome<ExitCode> {
     for case in &CASES {
         let count = count(case)?;
         let limit = limit_of(case.name, &limits)?;
-        let verdict = match count / limit {
+        let note = match count / limit {
             ratio if ratio > GROWTH => {
                 "  GREW by more than 5 %: make it smaller, or renew the limits"
             }
             ratio if ratio < 1.0 / GROWTH => "  smaller: renew the limits, so that it stays",
             _ => "",
         };
-        if verdict.contains("GREW") {
+        if note.contains("GREW") {
             outcome = ExitCode::FAILURE;
         }
-        println!("{count:29.2}  {limit:6.2}  {}{verdict}", case.name);
+        println!("{count:29.2}  {limit:6.2}  {}{note}", case.name);
     }
     Ok(outcome)
 }
 
 fn limit_of(name: &str, limits: &str) -> Outcome<f64> {
     let mut lines = limits.lines().filter_map(|line| line.split_once("  "));
-    let found = lines.find_map(|(limit, of)| (of == name).then(|| limit.trim().parse()));
-    Ok(found.ok_or_else(|| format!("{name} has no limit: make counts-renew"))??)
+    let limit = lines.find_map(|(limit, case)| (case == name).then(|| limit.trim().parse()));
+    Ok(limit.ok_or_else(|| format!("{name} has no limit: make counts-renew"))??)
 }
 
 /// Counts all cases and stores the counts as limits.
@@ -94,12 +94,13 @@ fn count(case: &Case) -> Outcome<f64> {
 
 /// Instructions and factors of a run.
 fn instructions(case: &Case, size: usize) -> Outcome<(f64, f64)> {
-    let own = env::current_exe()?;
-    let profile = own.with_file_name(format!("counts.{}.{size}.callgrind", std::process::id()));
+    let executable = env::current_exe()?;
+    let profile =
+        executable.with_file_name(format!("counts.{}.{size}.callgrind", std::process::id()));
     let output = Command::new("valgrind")
         .arg("--tool=callgrind")
         .arg(format!("--callgrind-out-file={}", profile.display()))
-        .arg(&own)
+        .arg(&executable)
         .args(["run", case.name, &size.to_string()])
         .output()
         .map_err(|error| format!("valgrind: {error}"))?;

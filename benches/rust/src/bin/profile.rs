@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-use pkex_bench::counted::{CASES, Case};
+use pkex_bench::cases::{CASES, Case};
 use pkex_bench::settings;
 
 const TIME: Duration = Duration::from_secs(5);
@@ -29,8 +29,8 @@ fn main() -> Outcome<ExitCode> {
 }
 
 fn case_of(name: &str) -> Outcome<&'static Case> {
-    let case = CASES.iter().find(|known| known.name == name);
-    case.ok_or_else(|| CASES.map(|known| known.name).join("\n").into())
+    let case = CASES.iter().find(|candidate| candidate.name == name);
+    case.ok_or_else(|| CASES.map(|candidate| candidate.name).join("\n").into())
 }
 
 /// Seconds per factor of the fastest run.
@@ -48,11 +48,11 @@ fn seconds(case: &Case, size: usize) -> f64 {
 /// Runs the case under perf, and prints the time and the shares.
 fn profile(case: &str, size: &str) -> Outcome<ExitCode> {
     case_of(case)?;
-    let own = env::current_exe()?;
-    let data = own.with_file_name(format!("profile.{}.perf", std::process::id()));
+    let executable = env::current_exe()?;
+    let data = executable.with_file_name(format!("profile.{}.perf", std::process::id()));
     let record = Command::new("perf")
         .args(["record", "--quiet", "--event", "cpu-clock:u", "--output"])
-        .args([&data, &own])
+        .args([&data, &executable])
         .args(["run", case, size])
         .status()
         .map_err(|error| format!("perf: {error}"))?;

@@ -1,7 +1,7 @@
 //! The mean factors over a background: the absent factors of marginal games.
 //!
 //! They cost as much as the prediction of all background rows. An expansion keeps the means over
-//! its points, and the means over its last background up to [`MOST_BYTES`]. Larger means are
+//! its points, and the means over its last background up to [`MAX_BYTES`]. Larger means are
 //! computed in each call, tile by tile, for several explained rows at a time.
 
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::absent::factors::AbsentFactors;
 use crate::absent::gaussian_means::SortedColumns;
 use crate::absent::point_means::means_of_points;
 use crate::error::Error;
-use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::packed_expansion::PackedExpansion;
 use crate::game::block::{Block, FactorCount};
 use crate::kernel::term::{FillTerm, PackedTerm};
 use crate::matrix::Matrix;
@@ -23,8 +23,8 @@ use crate::simd::level::Level;
 use crate::simd::sum::{Accumulator, AddWeighted};
 use crate::threads::{self, Monitor, Parallelism};
 
-/// Most bytes of means that are kept between calls, for all evaluations of an expansion.
-const MOST_BYTES: usize = 128 << 20;
+/// Maximum bytes of means that are kept between calls, for all evaluations of an expansion.
+const MAX_BYTES: usize = 128 << 20;
 
 /// Mean factors over a background, by evaluation block.
 #[derive(Debug)]
@@ -50,18 +50,18 @@ impl LastMeans {
         monitor: Monitor<'_>,
     ) -> Result<Option<Arc<BackgroundMeans>>, Error> {
         let factors = saturating_product([expansion.evaluation_blocks(), expansion.players()]);
-        let bytes = AbsentFactors::bytes(expansion.kernel.most_orders());
-        if saturating_product([bytes, factors]) > MOST_BYTES {
+        let bytes = AbsentFactors::bytes(expansion.kernel.max_orders());
+        if saturating_product([bytes, factors]) > MAX_BYTES {
             return Ok(None);
         }
         // Without waiting: the thread that holds the lock may not exist in a forked child.
-        let kept = self.0.try_lock().ok().and_then(|kept| kept.clone());
-        if let Some(means) = kept.filter(|means| means.are_of(background, settings.level)) {
+        let last = self.0.try_lock().ok().and_then(|last| last.clone());
+        if let Some(means) = last.filter(|means| means.are_of(background, settings.level)) {
             return Ok(Some(means));
         }
         let means = Arc::new(BackgroundMeans::new(expansion, background, settings, monitor)?);
-        if let Ok(mut kept) = self.0.try_lock() {
-            *kept = Some(Arc::clone(&means));
+        if let Ok(mut last) = self.0.try_lock() {
+            *last = Some(Arc::clone(&means));
         }
         Ok(Some(means))
     }
@@ -89,14 +89,14 @@ impl MeansOfPoints {
         let background = Background { rows: points, weights: &weights };
         let terms = &expansion.kernel.terms;
         let blocks = expansion.evaluation_blocks() / terms.len().max(1);
-        let mut sorted = SortedColumns::of(points);
+        let mut sorted_columns = SortedColumns::of(points);
         let mut factors = Vec::new();
         for (number, term) in terms.iter().enumerate() {
             let monitor = &mut |done, total| monitor(number * total + done, terms.len() * total);
             factors.extend(if term.diagonal_varies() {
                 let blocks = number * blocks..(number + 1) * blocks;
                 means_of_blocks(expansion, blocks, background, settings, monitor)?
-            } else if let Some(means) = sorted.means(term, settings, monitor)? {
+            } else if let Some(means) = sorted_columns.means(term, settings, monitor)? {
                 means
             } else {
                 means_of_points(points, term, settings, monitor)?
@@ -197,12 +197,12 @@ pub(crate) struct MeanSums {
 
 impl MeanSums {
     /// Reserves memory for the factors of a block.
-    pub fn reserve(&mut self, of: FactorCount, memory: &Memory) -> Result<(), Error> {
-        memory.reserve(&mut self.factor, of.players, FACTORS)?;
-        memory.reserve(&mut self.less_one, of.players, FACTORS)?;
-        memory.reserve(&mut self.higher, of.higher(), FACTORS)?;
-        self.block.reserve(of.players, 0, memory)?;
-        self.block.reserve_series(of, memory)
+    pub fn reserve(&mut self, counts: FactorCount, memory: &Memory) -> Result<(), Error> {
+        memory.reserve(&mut self.factor, counts.players, FACTORS)?;
+        memory.reserve(&mut self.less_one, counts.players, FACTORS)?;
+        memory.reserve(&mut self.higher, counts.higher(), FACTORS)?;
+        self.block.reserve(counts.players, 0, memory)?;
+        self.block.reserve_series(counts, memory)
     }
 
     /// Computes the mean factors of a term and a block of points; incomplete if the call is to
@@ -232,8 +232,9 @@ impl MeanSums {
                 context.run(AddWeighted { weights, values, sums });
             }
         }
-        let AbsentFactors { factor: means, less_one: means_less_one, higher: of_higher, .. } = mean;
-        for (means, sums) in [(means, factor), (means_less_one, less_one), (of_higher, higher)] {
+        let AbsentFactors { factor: means, less_one: means_less_one, higher: means_higher, .. } =
+            mean;
+        for (means, sums) in [(means, factor), (means_less_one, less_one), (means_higher, higher)] {
             means.clear();
             means.extend(sums.iter().map(Accumulator::lanes));
         }

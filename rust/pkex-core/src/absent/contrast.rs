@@ -1,7 +1,7 @@
 //! Differences a − b without cancellation, computed if subtraction loses too many digits.
 
 use crate::absent::background::Background;
-use crate::kernel::joint::Compared;
+use crate::kernel::joint::ContrastOperands;
 use crate::quadrature::sample_rule::Node;
 use crate::settings::Context;
 use crate::simd::lanes::{LANES, Lanes, each_lane};
@@ -13,15 +13,15 @@ pub(crate) trait Contrast {
     /// by subtraction. The smaller the share, the less often a contrast is computed.
     fn loss(&self) -> f64;
 
-    /// The contrast of a player, correct in the lanes that are `wanted`.
-    fn of_player(&self, player: usize, wanted: &[bool; LANES], context: Context<'_>) -> Lanes;
+    /// The contrast of a player, correct in the lanes of `mask`.
+    fn of_player(&self, player: usize, mask: &[bool; LANES], context: Context<'_>) -> Lanes;
 
     /// Computes the contrasts of the higher orders of a player whose factors are power series, into
-    /// `higher`, correct in the lanes that are `wanted`.
+    /// `higher`, correct in the lanes of `mask`.
     fn of_series(
         &self,
         player: usize,
-        wanted: &[bool; LANES],
+        mask: &[bool; LANES],
         higher: &mut [Lanes],
         context: Context<'_>,
     );
@@ -56,24 +56,31 @@ impl<'a> Sample<'a> {
     }
 
     /// The row x and sixteen rows or nodes from number `first` on, with the point in a lane.
-    pub fn compared(self, x: &'a [f64], first: usize, point: (&'a [Lanes], usize)) -> Compared<'a> {
+    pub fn operands(
+        self,
+        x: &'a [f64],
+        first: usize,
+        point: (&'a [Lanes], usize),
+    ) -> ContrastOperands<'a> {
         match self {
-            Self::Rows(background) => Compared::Rows { x, z: (background.rows, first), point },
-            Self::Nodes(nodes) => Compared::Nodes { x, z: (nodes, first), point },
+            Self::Rows(background) => {
+                ContrastOperands::Rows { x, z: (background.rows, first), point }
+            }
+            Self::Nodes(nodes) => ContrastOperands::Nodes { x, z: (nodes, first), point },
         }
     }
 }
 
-/// The mean of contrasts over a sample, in the lanes that are `wanted`. `contrast` takes a lane and
+/// The mean of contrasts over a sample, in the lanes of `mask`. `contrast` takes a lane and
 /// the number of the first of sixteen rows or nodes.
 pub(crate) fn mean_contrast(
-    wanted: &[bool; LANES],
+    mask: &[bool; LANES],
     sample: Sample<'_>,
     context: Context<'_>,
     contrast: impl Fn(usize, usize) -> [Lanes; 2],
 ) -> Lanes {
     let mut means = Lanes::ZERO;
-    for lane in (0..LANES).filter(|&lane| wanted[lane]) {
+    for lane in (0..LANES).filter(|&lane| mask[lane]) {
         let mut sums = [Accumulator::ZERO];
         for first in (0..sample.size()).step_by(LANES) {
             let weights = sample.weights(first);

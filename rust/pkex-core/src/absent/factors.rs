@@ -1,7 +1,7 @@
 //! Factors of absent players.
 
 use crate::error::Error;
-use crate::game::block::{Block, FactorCount, LEAST_DIVISOR, LEAST_FACTOR};
+use crate::game::block::{Block, FactorCount, MIN_ABSENT_FACTOR, MIN_DIVISOR};
 use crate::memory::{FACTORS, Memory, saturating_product};
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{Lanes, map_lanes};
@@ -38,7 +38,7 @@ impl AbsentFactors {
         self.factor.clone_from(&block.present);
         self.less_one.clone_from(&block.difference);
         self.higher.clear();
-        if block.series.is_there() {
+        if block.series.exists() {
             self.higher.extend_from_slice(&block.series.present);
         }
     }
@@ -49,22 +49,22 @@ impl AbsentFactors {
     }
 
     /// Reserves memory for the factors of a block.
-    pub fn reserve(&mut self, of: FactorCount, memory: &Memory) -> Result<(), Error> {
-        memory.reserve(&mut self.factor, of.players, FACTORS)?;
-        memory.reserve(&mut self.less_one, of.players, FACTORS)?;
-        memory.reserve(&mut self.inverse, of.players, FACTORS)?;
-        memory.reserve(&mut self.higher, of.higher(), FACTORS)
+    pub fn reserve(&mut self, counts: FactorCount, memory: &Memory) -> Result<(), Error> {
+        memory.reserve(&mut self.factor, counts.players, FACTORS)?;
+        memory.reserve(&mut self.less_one, counts.players, FACTORS)?;
+        memory.reserve(&mut self.inverse, counts.players, FACTORS)?;
+        memory.reserve(&mut self.higher, counts.higher(), FACTORS)
     }
 
     /// Reserves memory for the factors of a number of blocks.
     pub fn reserve_all(
-        all: &mut Vec<Self>,
+        factors: &mut Vec<Self>,
         blocks: usize,
-        of_block: FactorCount,
+        counts: FactorCount,
         memory: &Memory,
     ) -> Result<(), Error> {
-        all.resize_with(blocks, Self::default);
-        all.iter_mut().try_for_each(|factors| factors.reserve(of_block, memory))
+        factors.resize_with(blocks, Self::default);
+        factors.iter_mut().try_for_each(|block| block.reserve(counts, memory))
     }
 }
 
@@ -84,11 +84,11 @@ impl Body for SetDivisor<'_> {
         for factor in factor.iter() {
             *product = product.times::<W>(factor);
         }
-        let fits = |lanes: &Lanes, least: f64| lanes.0.iter().all(|lane| *lane >= least);
-        let all_fit = factor.iter().all(|factor| fits(factor, LEAST_FACTOR));
-        if higher.is_empty() && all_fit && fits(product, LEAST_DIVISOR) {
-            let inverted = |b: &Lanes| Lanes(map_lanes(&b.0, |b| 1.0 / b));
-            inverse.extend(factor.iter().map(inverted));
+        let fits = |lanes: &Lanes, bound: f64| lanes.0.iter().all(|lane| *lane >= bound);
+        let all_fit = factor.iter().all(|factor| fits(factor, MIN_ABSENT_FACTOR));
+        if higher.is_empty() && all_fit && fits(product, MIN_DIVISOR) {
+            let invert = |b: &Lanes| Lanes(map_lanes(&b.0, |b| 1.0 / b));
+            inverse.extend(factor.iter().map(invert));
         }
     }
 }

@@ -5,10 +5,10 @@ use std::ops::Range;
 use crate::absent::factors::AbsentFactors;
 use crate::error::Error;
 use crate::evaluations::kind::{BlockAlternative, Evaluations};
-use crate::evaluations::packed::RowPlace;
+use crate::evaluations::packed_expansion::RowPlace;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
-use crate::kernel::narrowing::Narrower;
+use crate::kernel::narrowing::NarrowerTerms;
 use crate::matrix::Matrix;
 use crate::memory::{Memory, saturating_product};
 use crate::settings::Context;
@@ -112,10 +112,10 @@ impl<E: Evaluations, B: Absent<E>> Source for Games<'_, E, B> {
     fn reserve(
         &self,
         blocks: usize,
-        (own, absent): &mut Self::Cache,
+        (evaluation_cache, absent): &mut Self::Cache,
         memory: &Memory,
     ) -> Result<(), Error> {
-        self.evaluations.reserve(own, memory)?;
+        self.evaluations.reserve(evaluation_cache, memory)?;
         self.absent.reserve(&self.evaluations, blocks, absent, memory)
     }
 
@@ -132,12 +132,12 @@ impl<E: Evaluations, B: Absent<E>> Source for Games<'_, E, B> {
         item: usize,
         index: usize,
         block: &mut Block,
-        (own, absent): &mut Self::Cache,
+        (evaluation_cache, absent): &mut Self::Cache,
         context: Context<'_>,
     ) -> Spread {
         let BlockAlternative { block: number, alternative } = self.locate(index);
         let at = RowPlace { item, x: self.rows.row(item), block: number, alternative, index };
-        self.absent.fill(&self.evaluations, at, block, (own, absent), context)
+        self.absent.fill(&self.evaluations, at, block, (evaluation_cache, absent), context)
     }
 
     fn block_players(&self, index: usize) -> &[usize] {
@@ -149,10 +149,10 @@ impl<E: Evaluations, B: Absent<E>> Source for Games<'_, E, B> {
         self.evaluations.coefficient(block, self.absent.share(alternative))
     }
 
-    fn narrower(&self, index: usize) -> Narrower {
+    fn narrower_terms(&self, index: usize) -> NarrowerTerms {
         match self.absent.alternatives() {
-            1 => self.evaluations.narrower(self.locate(index).block),
-            _ => Narrower::default(),
+            1 => self.evaluations.narrower_terms(self.locate(index).block),
+            _ => NarrowerTerms::default(),
         }
     }
 

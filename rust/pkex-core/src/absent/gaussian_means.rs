@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use crate::absent::factors::AbsentFactors;
-use crate::absent::point_means::{KINDS, in_lanes};
+use crate::absent::point_means::{KINDS, pack_means};
 use crate::error::Error;
-use crate::kernel::gauss_transform::{GaussTransform, SumsAt};
+use crate::kernel::gauss_transform::{EvaluateSums, GaussTransform};
 use crate::kernel::term::PackedTerm;
 use crate::matrix::Matrix;
 use crate::memory::{FACTORS, INPUT, Memory, saturating_product};
@@ -16,7 +16,7 @@ use crate::simd::lanes::{LANES, Lanes};
 use crate::threads::{self, Monitor, Parallelism};
 
 /// Fewer points are computed faster pair by pair.
-const LEAST_POINTS: usize = 128;
+const MIN_POINTS: usize = 128;
 
 /// Rough cost of both sums at a point, in steps of one node, player and lane.
 const COST_OF_SUMS: usize = 400;
@@ -49,7 +49,7 @@ impl<'a> SortedColumns<'a> {
     ) -> Result<Option<Vec<AbsentFactors>>, Error> {
         let Self { points, columns } = self;
         let (count, players) = (points.rows(), term.gaussians.len());
-        if players == 0 || count < LEAST_POINTS {
+        if players == 0 || count < MIN_POINTS {
             return Ok(None);
         }
         for &(column, _) in &term.gaussians {
@@ -72,7 +72,7 @@ impl<'a> SortedColumns<'a> {
             monitor,
         )?;
         outcomes.into_iter().collect::<Result<(), _>>()?;
-        in_lanes([count, players], settings, |row, player| sums[player * count + row]).map(Some)
+        pack_means([count, players], settings, |row, player| sums[player * count + row]).map(Some)
     }
 }
 
@@ -104,9 +104,9 @@ impl SortedColumn {
         for (entries, rows) in entries.chunks(LANES).zip(rows.chunks(LANES)) {
             // The last entry fills unused lanes.
             let x = &Lanes(std::array::from_fn(|lane| entries[lane.min(entries.len() - 1)]));
-            let found = settings.level.run(SumsAt { transform, x });
+            let values = settings.level.run(EvaluateSums { transform, x });
             for (lane, &row) in rows.iter().enumerate() {
-                sums[row] = found.map(|sum| sum.0[lane]);
+                sums[row] = values.map(|sum| sum.0[lane]);
             }
         }
         Ok(())

@@ -14,21 +14,21 @@
 
 use std::ops::Range;
 
-use crate::absent::against::fill_block_against;
 use crate::absent::background::Background;
+use crate::absent::blocks::fill_from_block;
 use crate::absent::contrast::Contrast;
 use crate::absent::factors::AbsentFactors;
 use crate::absent::games::{Absent, Alternatives};
 use crate::error::Error;
 use crate::evaluations::kind::Evaluations;
-use crate::evaluations::packed::RowPlace;
+use crate::evaluations::packed_expansion::RowPlace;
 use crate::evaluations::points::Points;
 use crate::evaluations::products::{MultiplyBoth, Products};
 use crate::evaluations::single_factors::{RowAlternative, SingleFactors};
 use crate::game::block::{Block, FactorCount};
 use crate::game::spread::Spread;
-use crate::kernel::joint::Compared;
-use crate::kernel::linked_terms::KeptFactors;
+use crate::kernel::joint::ContrastOperands;
+use crate::kernel::linked_terms::FactorCache;
 use crate::kernel::term::{ContrastOfPlayer, ContrastOfSeries, FillTerm, PackedTerm};
 use crate::memory::Memory;
 use crate::settings::Context;
@@ -55,7 +55,7 @@ pub(crate) struct TileFactors {
     first: usize,
     absent: Vec<AbsentFactors>,
     /// The row and the block of evaluations of the present factors.
-    of: Option<(usize, usize)>,
+    key: Option<(usize, usize)>,
     present: Block,
 }
 
@@ -73,10 +73,10 @@ impl<'a> Absent<Points<'a>> for Interventional<'_> {
         cache: &mut TileFactors,
         memory: &Memory,
     ) -> Result<(), Error> {
-        let of_block = expansion.factor_count();
-        cache.present.reserve(of_block.players, 0, memory)?;
-        cache.present.reserve_series(of_block, memory)?;
-        AbsentFactors::reserve_all(&mut cache.absent, blocks, of_block, memory)
+        let counts = expansion.factor_count();
+        cache.present.reserve(counts.players, 0, memory)?;
+        cache.present.reserve_series(counts, memory)?;
+        AbsentFactors::reserve_all(&mut cache.absent, blocks, counts, memory)
     }
 
     fn prepare(
@@ -87,7 +87,7 @@ impl<'a> Absent<Points<'a>> for Interventional<'_> {
         cache: &mut TileFactors,
     ) {
         cache.first = blocks.start;
-        cache.of = None;
+        cache.key = None;
         let block = &mut cache.present;
         for (index, absent) in blocks.zip(&mut cache.absent) {
             let at = evaluations.locate(index, self.alternatives());
@@ -104,18 +104,18 @@ impl<'a> Absent<Points<'a>> for Interventional<'_> {
         evaluations: &Points<'a>,
         at: RowPlace<'_>,
         block: &mut Block,
-        (kept, cache): (&mut KeptFactors, &mut TileFactors),
+        (factor_cache, cache): (&mut FactorCache, &mut TileFactors),
         context: Context<'_>,
     ) -> Spread {
         let (term, points) = evaluations.0.term_and_points(at.block);
         let (x, z) = (at.x, self.background.rows.row(at.alternative));
-        let TileFactors { first, absent, of, present } = cache;
-        if *of != Some((at.item, at.block)) {
-            evaluations.fill(at, present, kept, context);
-            *of = Some((at.item, at.block));
+        let TileFactors { first, absent, key, present } = cache;
+        if *key != Some((at.item, at.block)) {
+            evaluations.fill(at, present, factor_cache, context);
+            *key = Some((at.item, at.block));
         }
         let contrast = BetweenRows { term, x, z, points };
-        fill_block_against(present, &absent[at.index - *first], block, &contrast, context)
+        fill_from_block(present, &absent[at.index - *first], block, &contrast, context)
     }
 }
 
@@ -151,18 +151,18 @@ impl<'a> Absent<Products<'a>> for Interventional<'_> {
     ) -> Spread {
         let BothFactors { present, absent } = cache;
         let (x, z) = (at.x, self.background.rows.row(at.alternative));
-        let of = products.of_block(at.block);
+        let product_block = products.of_block(at.block);
         let row = RowAlternative { item: at.item, alternative: at.alternative };
-        for number in singles.missing(row, of.partners).into_iter().flatten() {
+        for number in singles.missing(row, product_block.partners).into_iter().flatten() {
             let (term, points) = products.expansion.term_and_points(number);
             context.run(FillTerm { term, row: z, points, block: present });
             absent.copy_present(present);
             context.run(FillTerm { term, row: x, points, block: present });
             let contrast = BetweenRows { term, x, z, points };
-            fill_block_against(present, absent, singles.block_mut(number), &contrast, context);
+            fill_from_block(present, absent, singles.block_mut(number), &contrast, context);
         }
-        let singles = singles.of_partners(of.partners);
-        context.run(MultiplyBoth { singles, of, block })
+        let singles = singles.of_partners(product_block.partners);
+        context.run(MultiplyBoth { singles, product_block, block })
     }
 }
 
@@ -179,25 +179,25 @@ impl Contrast for BetweenRows<'_> {
         1.0 / 8192.0
     }
 
-    fn of_player(&self, player: usize, _wanted: &[bool; LANES], context: Context<'_>) -> Lanes {
+    fn of_player(&self, player: usize, _mask: &[bool; LANES], context: Context<'_>) -> Lanes {
         let &Self { term, x, z, points } = self;
         if term.columns_of(player).all(|column| x[column] - z[column] == 0.0) {
             return Lanes::ZERO;
         }
-        let compared = Compared::Points { x, z, points };
-        let [high, low] = context.run(ContrastOfPlayer { term, player, compared });
+        let operands = ContrastOperands::Points { x, z, points };
+        let [high, low] = context.run(ContrastOfPlayer { term, player, operands });
         Lanes(zip_lanes(&high.0, &low.0, |high, low| high + low))
     }
 
     fn of_series(
         &self,
         player: usize,
-        _wanted: &[bool; LANES],
+        _mask: &[bool; LANES],
         higher: &mut [Lanes],
         context: Context<'_>,
     ) {
         let &Self { term, x, z, points } = self;
-        let compared = Compared::Points { x, z, points };
-        context.run(ContrastOfSeries { term, player, compared, higher });
+        let operands = ContrastOperands::Points { x, z, points };
+        context.run(ContrastOfSeries { term, player, operands, higher });
     }
 }

@@ -5,20 +5,20 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::absent::against::{TermFactors, fill_against, fill_block_against};
 use crate::absent::background::{Background, ConstantColumns};
 use crate::absent::background_means::{BackgroundMeans, MeanSums};
+use crate::absent::blocks::{TermFactors, fill_block, fill_from_block};
 use crate::absent::contrast::{Contrast, LOSS_OF_MEANS, Sample, mean_contrast};
 use crate::absent::factors::AbsentFactors;
 use crate::absent::games::{Absent, Alternatives};
 use crate::error::Error;
 use crate::evaluations::kind::Evaluations;
-use crate::evaluations::packed::RowPlace;
+use crate::evaluations::packed_expansion::RowPlace;
 use crate::evaluations::points::Points;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
-use crate::kernel::joint::Compared;
-use crate::kernel::linked_terms::KeptFactors;
+use crate::kernel::joint::ContrastOperands;
+use crate::kernel::linked_terms::FactorCache;
 use crate::kernel::term::{ContrastOfPlayer, ContrastOfSeries, FillTerm, PackedTerm};
 use crate::memory::Memory;
 use crate::settings::Context;
@@ -64,14 +64,14 @@ impl<'a> Absent<Points<'a>> for Marginal<'_> {
         cache: &mut Self::Cache,
         memory: &Memory,
     ) -> Result<(), Error> {
-        let of_block = expansion.factor_count();
-        cache.present.reserve(of_block.players, 0, memory)?;
-        cache.present.reserve_series(of_block, memory)?;
+        let counts = expansion.factor_count();
+        cache.present.reserve(counts.players, 0, memory)?;
+        cache.present.reserve_series(counts, memory)?;
         if self.means.is_some() {
             return Ok(());
         }
-        cache.sums.reserve(of_block, memory)?;
-        AbsentFactors::reserve_all(&mut cache.means, blocks, of_block, memory)
+        cache.sums.reserve(counts, memory)?;
+        AbsentFactors::reserve_all(&mut cache.means, blocks, counts, memory)
     }
 
     fn prepare(
@@ -94,21 +94,21 @@ impl<'a> Absent<Points<'a>> for Marginal<'_> {
         &Points(expansion): &Points<'a>,
         at: RowPlace<'_>,
         block: &mut Block,
-        (kept, cache): (&mut KeptFactors, &mut Self::Cache),
+        (factor_cache, cache): (&mut FactorCache, &mut Self::Cache),
         context: Context<'_>,
     ) -> Spread {
         let ((term, points), x) = (expansion.term_and_points(at.block), at.x);
         let TileMeans { first, means, present, .. } = cache;
-        let of_block = self.means.as_ref().map(|means| means.of_block(at.block));
-        let absent = of_block.unwrap_or_else(|| &means[at.index - *first]);
+        let background_means = self.means.as_ref().map(|means| means.of_block(at.block));
+        let absent = background_means.unwrap_or_else(|| &means[at.index - *first]);
         let contrast = &FromMean { absent: self, term, x, points };
-        if let Some(own) = expansion.linked(kept, at) {
-            fill_against(own, absent, block, contrast, context)
+        if let Some(factors) = expansion.linked_factors(factor_cache, at) {
+            fill_block(factors, absent, block, contrast, context)
         } else if !term.diagonal_varies() {
-            fill_against(TermFactors { term, x, points }, absent, block, contrast, context)
+            fill_block(TermFactors { term, x, points }, absent, block, contrast, context)
         } else {
             context.run(FillTerm { term, row: x, points, block: present });
-            fill_block_against(present, absent, block, contrast, context)
+            fill_from_block(present, absent, block, contrast, context)
         }
     }
 }
@@ -126,32 +126,32 @@ impl Contrast for FromMean<'_> {
         LOSS_OF_MEANS
     }
 
-    fn of_player(&self, player: usize, wanted: &[bool; LANES], context: Context<'_>) -> Lanes {
+    fn of_player(&self, player: usize, mask: &[bool; LANES], context: Context<'_>) -> Lanes {
         if self.is_only(player) {
             return Lanes::ZERO;
         }
         let term = self.term;
-        mean_contrast(wanted, self.sample(), context, |lane, first| {
-            let compared = self.compared(lane, first);
-            context.run(ContrastOfPlayer { term, player, compared })
+        mean_contrast(mask, self.sample(), context, |lane, first| {
+            let operands = self.operands(lane, first);
+            context.run(ContrastOfPlayer { term, player, operands })
         })
     }
 
     fn of_series(
         &self,
         player: usize,
-        wanted: &[bool; LANES],
+        mask: &[bool; LANES],
         higher: &mut [Lanes],
         context: Context<'_>,
     ) {
         let (term, sample) = (self.term, self.sample());
         let mut sums = vec![Accumulator::ZERO; term.orders()];
         let mut means = vec![Lanes::ZERO; term.orders()];
-        for lane in (0..LANES).filter(|&lane| wanted[lane] && !self.is_only(player)) {
+        for lane in (0..LANES).filter(|&lane| mask[lane] && !self.is_only(player)) {
             sums.fill(Accumulator::ZERO);
             for first in (0..sample.size()).step_by(LANES) {
-                let (compared, weights) = (self.compared(lane, first), sample.weights(first));
-                context.run(ContrastOfSeries { term, player, compared, higher: &mut *higher });
+                let (operands, weights) = (self.operands(lane, first), sample.weights(first));
+                context.run(ContrastOfSeries { term, player, operands, higher: &mut *higher });
                 context.run(AddWeighted { weights, values: higher, sums: &mut sums });
             }
             for (mean, sum) in means.iter_mut().zip(&sums) {
@@ -173,7 +173,7 @@ impl FromMean<'_> {
     }
 
     /// The row and the background rows from number `first` on, with a single point.
-    fn compared(&self, lane: usize, first: usize) -> Compared<'_> {
-        self.sample().compared(self.x, first, (self.points, lane))
+    fn operands(&self, lane: usize, first: usize) -> ContrastOperands<'_> {
+        self.sample().operands(self.x, first, (self.points, lane))
     }
 }

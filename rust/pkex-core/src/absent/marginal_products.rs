@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use crate::absent::against::fill_block_against;
 use crate::absent::background::{Background, ConstantColumns};
+use crate::absent::blocks::fill_from_block;
 use crate::absent::contrast::{Contrast, LOSS_OF_MEANS, Sample, mean_contrast};
 use crate::absent::factors::AbsentFactors;
 use crate::absent::games::{Absent, Alternatives};
@@ -16,7 +16,7 @@ use crate::absent::product_means::ProductMeanSums;
 use crate::absent::sample_rules::SampleRules;
 use crate::error::Error;
 use crate::evaluations::kind::Evaluations;
-use crate::evaluations::packed::RowPlace;
+use crate::evaluations::packed_expansion::RowPlace;
 use crate::evaluations::products::{MultiplyContrasts, MultiplyPresent, ProductBlock, Products};
 use crate::game::block::{Block, FactorCount};
 use crate::game::spread::Spread;
@@ -61,8 +61,8 @@ impl Alternatives for MarginalProducts<'_> {}
 pub(crate) struct ProductMeans {
     first: usize,
     means: Vec<AbsentFactors>,
-    of_rows: ProductMeanSums,
-    of_nodes: NodeMeans,
+    row_sums: ProductMeanSums,
+    node_means: NodeMeans,
     present: Block,
 }
 
@@ -70,7 +70,7 @@ impl<'a> Absent<Products<'a>> for MarginalProducts<'_> {
     type Cache = ProductMeans;
 
     fn preparation(&self) -> usize {
-        self.rules.as_ref().map_or(self.background.rows.rows(), SampleRules::most_nodes)
+        self.rules.as_ref().map_or(self.background.rows.rows(), SampleRules::max_nodes)
     }
 
     fn prepared_bytes(&self, _: &Products<'a>) -> usize {
@@ -87,12 +87,12 @@ impl<'a> Absent<Products<'a>> for MarginalProducts<'_> {
     ) -> Result<(), Error> {
         let players = products.expansion.players();
         match &self.rules {
-            Some(rules) => cache.of_nodes.reserve(players, rules.most_nodes(), memory)?,
-            None => cache.of_rows.reserve(products.expansion, blocks, memory)?,
+            Some(rules) => cache.node_means.reserve(players, rules.max_nodes(), memory)?,
+            None => cache.row_sums.reserve(products.expansion, blocks, memory)?,
         }
         cache.present.reserve(players, 0, memory)?;
-        let of_block = FactorCount::numbers(players);
-        AbsentFactors::reserve_all(&mut cache.means, blocks, of_block, memory)
+        let counts = FactorCount::numbers(players);
+        AbsentFactors::reserve_all(&mut cache.means, blocks, counts, memory)
     }
 
     fn prepare(
@@ -102,13 +102,13 @@ impl<'a> Absent<Products<'a>> for MarginalProducts<'_> {
         context: Context<'_>,
         cache: &mut Self::Cache,
     ) {
-        let ProductMeans { first, means, of_rows, of_nodes, .. } = cache;
+        let ProductMeans { first, means, row_sums, node_means, .. } = cache;
         *first = blocks.start;
         if let Some(rules) = &self.rules {
-            of_nodes.means(products, rules, blocks, context, means);
+            node_means.means(products, rules, blocks, context, means);
         } else {
             let Products { expansion, form } = *products;
-            of_rows.means((expansion, form), blocks, self.background, context, means);
+            row_sums.means((expansion, form), blocks, self.background, context, means);
         }
     }
 
@@ -121,11 +121,11 @@ impl<'a> Absent<Products<'a>> for MarginalProducts<'_> {
         context: Context<'_>,
     ) -> Spread {
         let ProductMeans { first, means, present, .. } = cache;
-        let of = products.of_block(at.block);
+        let product_block = products.of_block(at.block);
         let singles = products.singles(at, factors, context);
-        context.run(MultiplyPresent { singles, of, block: present });
-        let contrast = FromMeanProduct { absent: self, products, x: at.x, of, singles };
-        fill_block_against(present, &means[at.index - *first], block, &contrast, context)
+        context.run(MultiplyPresent { singles, product_block, block: present });
+        let contrast = FromMeanProduct { absent: self, products, x: at.x, product_block, singles };
+        fill_from_block(present, &means[at.index - *first], block, &contrast, context)
     }
 }
 
@@ -134,7 +134,7 @@ struct FromMeanProduct<'a> {
     absent: &'a MarginalProducts<'a>,
     products: &'a Products<'a>,
     x: &'a [f64],
-    of: ProductBlock<'a>,
+    product_block: ProductBlock<'a>,
     /// The present factors of the one evaluation, and of its partners.
     singles: [&'a Block; 2],
 }
@@ -144,20 +144,20 @@ impl Contrast for FromMeanProduct<'_> {
         LOSS_OF_MEANS
     }
 
-    fn of_player(&self, player: usize, wanted: &[bool; LANES], context: Context<'_>) -> Lanes {
-        let ProductBlock { partners, union } = self.of;
-        let (places, blocks) = (union.places[player], [partners.one.block, partners.others]);
+    fn of_player(&self, player: usize, mask: &[bool; LANES], context: Context<'_>) -> Lanes {
+        let ProductBlock { partners, union } = self.product_block;
+        let (places, blocks) = (union.places[player], [partners.one.block, partners.block]);
         let terms = blocks.map(|block| self.products.expansion.term_and_points(block).0);
         let columns = |i: usize| places[i].into_iter().flat_map(move |at| terms[i].columns_of(at));
         if self.absent.constant.are_of(self.x, columns(0).chain(columns(1))) {
             return Lanes::ZERO;
         }
         let sample = self.absent.sample(terms, places);
-        mean_contrast(wanted, sample, context, |lane, first| {
-            let place = EvaluationPlace { block: partners.others, lane };
+        mean_contrast(mask, sample, context, |lane, first| {
+            let place = EvaluationPlace { block: partners.block, lane };
             let one = self.single(0, partners.one, places[0], (sample, first), context);
-            let others = self.single(1, place, places[1], (sample, first), context);
-            [context.run(MultiplyContrasts([one, others])), Lanes::ZERO]
+            let other = self.single(1, place, places[1], (sample, first), context);
+            [context.run(MultiplyContrasts([one, other])), Lanes::ZERO]
         })
     }
 
@@ -171,7 +171,7 @@ impl FromMeanProduct<'_> {
     /// for z from number `first` of a sample.
     fn single(
         &self,
-        which: usize,
+        side: usize,
         EvaluationPlace { block, lane }: EvaluationPlace,
         place: Option<usize>,
         (sample, first): (Sample<'_>, usize),
@@ -179,10 +179,10 @@ impl FromMeanProduct<'_> {
     ) -> [Lanes; 3] {
         let Some(player) = place else { return [Lanes::ONE, Lanes::ONE, Lanes::ZERO] };
         let (term, points) = self.products.expansion.term_and_points(block);
-        let compared = sample.compared(self.x, first, (points, lane));
-        let [high, low] = context.run(ContrastOfPlayer { term, player, compared });
+        let operands = sample.operands(self.x, first, (points, lane));
+        let [high, low] = context.run(ContrastOfPlayer { term, player, operands });
         let difference = Lanes(zip_lanes(&high.0, &low.0, |high, low| high + low));
-        let present = self.singles[which].present[player].0[lane];
+        let present = self.singles[side].present[player].0[lane];
         let absent = Lanes(map_lanes(&difference.0, |c| present - c));
         [Lanes([present; LANES]), absent, difference]
     }

@@ -5,7 +5,7 @@
 
 use crate::absent::games::{Absent, Alternatives};
 use crate::evaluations::kind::Evaluations;
-use crate::evaluations::packed::RowPlace;
+use crate::evaluations::packed_expansion::RowPlace;
 use crate::game::block::Block;
 use crate::game::spread::Spread;
 use crate::settings::Context;
@@ -27,9 +27,9 @@ impl<E: Evaluations> Absent<E> for Neutral {
         evaluations: &E,
         at: RowPlace<'_>,
         block: &mut Block,
-        (own, ()): (&mut E::Cache, &mut ()),
+        (cache, ()): (&mut E::Cache, &mut ()),
         context: Context<'_>,
     ) -> Spread {
-        evaluations.fill(at, block, own, context)
+        evaluations.fill(at, block, cache, context)
     }
 }

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::absent::factors::AbsentFactors;
-use crate::absent::product_means::LEAST;
+use crate::absent::product_means::NEGLIGIBLE_FACTOR;
 use crate::absent::sample_rules::{Gaussians, SampleRules};
 use crate::error::Error;
 use crate::evaluations::products::Products;
@@ -21,22 +21,22 @@ use crate::simd::sum::Accumulator;
 const TOGETHER: usize = 4;
 
 /// A node's weight times a, and times a − 1, in lanes side by side.
-type Weighted = [[f64; TOGETHER]; 2];
+type WeightedFactors = [[f64; TOGETHER]; 2];
 
 /// The factors of two evaluation blocks at nodes.
 #[derive(Debug, Default)]
 pub(crate) struct NodeMeans {
     /// The factors of a player of the one block at the nodes of a rule, lanes by lanes.
-    one: Vec<Weighted>,
+    one: Vec<WeightedFactors>,
     /// Those of the others, player by player.
-    others: Vec<NodeFactors>,
+    partners: Vec<NodeFactors>,
 }
 
 /// The factors of a player of an evaluation block at the nodes of a rule.
 #[derive(Debug, Default)]
 struct NodeFactors {
     /// The evaluation block and the level of the rule, if they are kept.
-    of: Option<[usize; 2]>,
+    key: Option<[usize; 2]>,
     factors: Vec<Lanes>,
     /// Σ weight · (a − 1).
     less_one: Lanes,
@@ -45,11 +45,13 @@ struct NodeFactors {
 impl NodeMeans {
     /// Reserves memory for a number of players and nodes.
     pub fn reserve(&mut self, players: usize, nodes: usize, memory: &Memory) -> Result<(), Error> {
-        memory.reserve(&mut self.others, players, FACTORS)?;
-        self.others.resize_with(players, NodeFactors::default);
-        let of_all_lanes = saturating_product([nodes, LANES / TOGETHER]);
-        memory.reserve(&mut self.one, of_all_lanes, FACTORS)?;
-        self.others.iter_mut().try_for_each(|own| memory.reserve(&mut own.factors, nodes, FACTORS))
+        memory.reserve(&mut self.partners, players, FACTORS)?;
+        self.partners.resize_with(players, NodeFactors::default);
+        let count = saturating_product([nodes, LANES / TOGETHER]);
+        memory.reserve(&mut self.one, count, FACTORS)?;
+        self.partners
+            .iter_mut()
+            .try_for_each(|player| memory.reserve(&mut player.factors, nodes, FACTORS))
     }
 
     /// Computes the means of some blocks of products, unless the call is to stop.
@@ -64,13 +66,13 @@ impl NodeMeans {
         let Range { start: mut index, end } = blocks;
         while index < end && !context.is_stopped() {
             let count = products.form.blocks_together(index..end);
-            let (own, rest) = means.split_at_mut(count);
-            for means in &mut *own {
+            let (block_means, rest) = means.split_at_mut(count);
+            for means in &mut *block_means {
                 means.factor.clear();
                 means.less_one.clear();
             }
             for player in 0..products.of_block(index).union.players.len() {
-                self.add_player(products, rules, (index, player), context, own);
+                self.add_player(products, rules, (index, player), context, block_means);
             }
             (means, index) = (rest, index + count);
         }
@@ -85,33 +87,48 @@ impl NodeMeans {
         context: Context<'_>,
         means: &mut [AbsentFactors],
     ) {
-        let of = products.of_block(index);
-        let (one, others) = (of.partners.one, of.partners.others);
-        let evaluations = [one.block, others].map(|of| products.expansion.term_and_points(of));
+        let product_block = products.of_block(index);
+        let (one, partner_block) = (product_block.partners.one, product_block.partners.block);
+        let evaluations =
+            [one.block, partner_block].map(|block| products.expansion.term_and_points(block));
         let terms = evaluations.map(|(term, _)| term);
         // Rules exist only if all players have such factors.
-        let Some(gaussians) = Gaussians::of(terms, of.union.places[player]) else { return };
+        let Some(gaussians) = Gaussians::of(terms, product_block.union.places[player]) else {
+            return;
+        };
         let Gaussians { column, rates } = gaussians;
         let level = rules.level(gaussians);
         let nodes = rules.nodes(column, level);
         let points = evaluations.map(|(_, points)| &points[column]);
-        context.run(FillOne { nodes, rate: rates[0], points: points[0], weighted: &mut self.one });
-        let kept = &mut self.others[of.union.players[player]];
+        context.run(FillOne {
+            nodes,
+            rate: rates[0],
+            points: points[0],
+            weighted_factors: &mut self.one,
+        });
+        let node_factors = &mut self.partners[product_block.union.players[player]];
         // Many evaluations in turn have the same partners.
-        if kept.of != Some([others, level]) {
-            kept.of = Some([others, level]);
-            let (rate, points, factors) = (rates[1], points[1], &mut kept.factors);
-            kept.less_one = context.run(FillOthers { nodes, rate, points, factors });
+        if node_factors.key != Some([partner_block, level]) {
+            node_factors.key = Some([partner_block, level]);
+            let (rate, points, factors) = (rates[1], points[1], &mut node_factors.factors);
+            node_factors.less_one = context.run(FillPartners { nodes, rate, points, factors });
         }
-        for (first, weighted) in (0..LANES).step_by(TOGETHER).zip(self.one.chunks(nodes.len())) {
+        for (first, weighted_factors) in
+            (0..LANES).step_by(TOGETHER).zip(self.one.chunks(nodes.len()))
+        {
             let lanes = one.lane.max(first)..(one.lane + means.len()).min(first + TOGETHER);
             if lanes.is_empty() {
                 continue;
             }
-            let sums = context.run(MultiplyAtNodes { weighted, others: &kept.factors });
+            let sums =
+                context.run(MultiplyAtNodes { weighted_factors, partners: &node_factors.factors });
             for lane in lanes {
                 let [factor, mut less_one] = sums[lane - first];
-                less_one.0.iter_mut().zip(&kept.less_one.0).for_each(|(sum, own)| *sum += own);
+                less_one
+                    .0
+                    .iter_mut()
+                    .zip(&node_factors.less_one.0)
+                    .for_each(|(sum, other)| *sum += other);
                 means[lane - one.lane].factor.push(factor);
                 means[lane - one.lane].less_one.push(less_one);
             }
@@ -121,12 +138,16 @@ impl NodeMeans {
 
 /// The factors a of sixteen points at a node, and a − 1.
 #[inline(always)]
-fn at_node<A: Arithmetic, const W: usize>(node: &Node, rate: f64, points: &Lanes) -> [Lanes; 2] {
+fn factors_at_node<A: Arithmetic, const W: usize>(
+    node: &Node,
+    rate: f64,
+    points: &Lanes,
+) -> [Lanes; 2] {
     let (mut factor, mut less_one) = (Lanes::ZERO, Lanes::ZERO);
     for part in 0..LANES / W {
-        let from_center = map_lanes(points.part::<W>(part), |point| point - node.center);
-        let (a, c) = gaussian::<A, W>(rate, node.offset, &from_center);
-        *factor.part_mut(part) = map_lanes(&a, |a| if a < LEAST { 0.0 } else { a });
+        let distances = map_lanes(points.part::<W>(part), |point| point - node.center);
+        let (a, c) = gaussian::<A, W>(rate, node.offset, &distances);
+        *factor.part_mut(part) = map_lanes(&a, |a| if a < NEGLIGIBLE_FACTOR { 0.0 } else { a });
         *less_one.part_mut(part) = c;
     }
     [factor, less_one]
@@ -137,7 +158,7 @@ struct FillOne<'a> {
     nodes: &'a [Node],
     rate: f64,
     points: &'a Lanes,
-    weighted: &'a mut Vec<Weighted>,
+    weighted_factors: &'a mut Vec<WeightedFactors>,
 }
 
 impl Body for FillOne<'_> {
@@ -145,16 +166,16 @@ impl Body for FillOne<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { nodes, rate, points, weighted } = self;
-        weighted.clear();
-        weighted.resize(nodes.len() * (LANES / TOGETHER), Weighted::default());
+        let Self { nodes, rate, points, weighted_factors } = self;
+        weighted_factors.clear();
+        weighted_factors.resize(nodes.len() * (LANES / TOGETHER), WeightedFactors::default());
         for (number, node) in nodes.iter().enumerate() {
-            let values = at_node::<A, W>(node, rate, points);
-            let places = weighted.iter_mut().skip(number).step_by(nodes.len());
+            let values = factors_at_node::<A, W>(node, rate, points);
+            let places = weighted_factors.iter_mut().skip(number).step_by(nodes.len());
             for (group, place) in places.enumerate() {
-                for (weighted, values) in place.iter_mut().zip(&values) {
-                    let own = &values.0.as_chunks::<TOGETHER>().0[group];
-                    *weighted = map_lanes(own, |value| node.weight * value);
+                for (weighted_factors, values) in place.iter_mut().zip(&values) {
+                    let lanes = &values.0.as_chunks::<TOGETHER>().0[group];
+                    *weighted_factors = map_lanes(lanes, |value| node.weight * value);
                 }
             }
         }
@@ -162,14 +183,14 @@ impl Body for FillOne<'_> {
 }
 
 /// Computes the factors of the other block at nodes, and Σ weight · (a − 1).
-struct FillOthers<'a> {
+struct FillPartners<'a> {
     nodes: &'a [Node],
     rate: f64,
     points: &'a Lanes,
     factors: &'a mut Vec<Lanes>,
 }
 
-impl Body for FillOthers<'_> {
+impl Body for FillPartners<'_> {
     type Output = Lanes;
 
     #[inline(always)]
@@ -178,7 +199,7 @@ impl Body for FillOthers<'_> {
         let mut sum = Accumulator::ZERO;
         factors.clear();
         for node in nodes {
-            let [factor, less_one] = at_node::<A, W>(node, rate, points);
+            let [factor, less_one] = factors_at_node::<A, W>(node, rate, points);
             sum.add_product::<A, W>(&Lanes([node.weight; LANES]), &less_one);
             factors.push(factor);
         }
@@ -189,8 +210,8 @@ impl Body for FillOthers<'_> {
 /// Computes Σ weight · a a′ and Σ weight · (a − 1) a′ over nodes, for each a of the one block in
 /// lanes side by side, and a′ in sixteen.
 struct MultiplyAtNodes<'a> {
-    weighted: &'a [Weighted],
-    others: &'a [Lanes],
+    weighted_factors: &'a [WeightedFactors],
+    partners: &'a [Lanes],
 }
 
 impl Body for MultiplyAtNodes<'_> {
@@ -198,15 +219,15 @@ impl Body for MultiplyAtNodes<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> [[Lanes; 2]; TOGETHER] {
-        let Self { weighted, others } = self;
+        let Self { weighted_factors, partners } = self;
         let mut result = [[Lanes::ZERO; 2]; TOGETHER];
         for part in 0..LANES / W {
             let mut sums = [[[0.0; W]; 2]; TOGETHER];
-            for (weighted, other) in weighted.iter().zip(others) {
+            for (weighted_factors, other) in weighted_factors.iter().zip(partners) {
                 let other: &[f64; W] = other.part(part);
                 for (lane, sums) in sums.iter_mut().enumerate() {
-                    for (sum, weighted) in sums.iter_mut().zip(weighted) {
-                        *sum = multiply_add_lanes::<A, W>(sum, &[weighted[lane]; W], other);
+                    for (sum, weighted_factors) in sums.iter_mut().zip(weighted_factors) {
+                        *sum = multiply_add_lanes::<A, W>(sum, &[weighted_factors[lane]; W], other);
                     }
                 }
             }

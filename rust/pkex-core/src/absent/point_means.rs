@@ -33,8 +33,8 @@ pub(crate) fn means_of_points(
     // The sums of a chunk's columns stay in the first-level cache.
     let blocks = (320 / width.max(1)).clamp(1, 16);
     let chunks = Chunks::new(std::slice::from_ref(&(0..points.rows())), blocks);
-    let packed = PackedRows::new(points, &chunks, |row| row)?;
-    let pairs = PointPairs { points, packed, term, blocks };
+    let packed_rows = PackedRows::new(points, &chunks, |row| row)?;
+    let pairs = PointPairs { points, packed_rows, term, blocks };
     let memory = Memory::default();
     let mut totals =
         memory.filled(saturating_product([points.rows(), width]), Sum::default(), FACTORS)?;
@@ -52,9 +52,9 @@ pub(crate) fn means_of_points(
         monitor,
     )?;
     // The sums are over all other points: the factor of a point with itself is 1.
-    in_lanes([points.rows(), term.players.len()], settings, |row, player| {
-        [(0, 1.0), (1, 0.0)].map(|(kind, own)| {
-            let mut total = Sum::from(own);
+    pack_means([points.rows(), term.players.len()], settings, |row, player| {
+        [(0, 1.0), (1, 0.0)].map(|(kind, self_value)| {
+            let mut total = Sum::from(self_value);
             total.add(totals[row * width + KINDS * player + kind], Summation::Compensated);
             total.value()
         })
@@ -63,15 +63,15 @@ pub(crate) fn means_of_points(
 
 /// The mean factors, from a number of points and of players, and the sums of a player's factors at a
 /// point over all points, and of the factors minus 1.
-pub(crate) fn in_lanes(
+pub(crate) fn pack_means(
     [count, players]: [usize; 2],
     settings: &Settings,
     sums: impl Fn(usize, usize) -> [f64; KINDS],
 ) -> Result<Vec<AbsentFactors>, Error> {
     let mut means = Vec::new();
-    let of_block = FactorCount::numbers(players);
+    let counts = FactorCount::numbers(players);
     let blocks = count.div_ceil(LANES);
-    AbsentFactors::reserve_all(&mut means, blocks, of_block, &Memory::default())?;
+    AbsentFactors::reserve_all(&mut means, blocks, counts, &Memory::default())?;
     for (block, means) in means.iter_mut().enumerate() {
         for player in 0..players {
             let (mut factor, mut less_one) = (Lanes::ZERO, Lanes::ZERO);
@@ -92,9 +92,9 @@ pub(crate) fn in_lanes(
 /// The pairs of points of an expansion.
 struct PointPairs<'a> {
     points: Matrix<'a>,
-    packed: PackedRows,
+    packed_rows: PackedRows,
     term: &'a PackedTerm,
-    /// Most blocks of a chunk.
+    /// Maximum blocks of a chunk.
     blocks: usize,
 }
 
@@ -194,16 +194,16 @@ impl PointPairs<'_> {
         context: Context<'_>,
         workspace: &mut PointWorkspace,
     ) {
-        let PointWorkspace { block, row: of_row, run, .. } = workspace;
+        let PointWorkspace { block, row: row_sums, run, .. } = workspace;
         let (term, width) = (self.term, self.width());
-        of_row.clear();
-        of_row.resize(width, Lanes::ZERO);
+        row_sums.clear();
+        row_sums.resize(width, Lanes::ZERO);
         for index in tile.blocks_of(row) {
-            let points = self.packed.block(ChunkBlock { chunk: tile.second, index });
+            let points = self.packed_rows.block(ChunkBlock { chunk: tile.second, index });
             context.run(FillTerm { term, row: self.points.row(row), points, block });
             let mask = tile.mask(row, index).unwrap_or(Lanes::ONE);
             let columns = &mut run[index * width..][..width];
-            context.run(AddPairsOfPoints { block, mask, of_row, columns });
+            context.run(AddPairsOfPoints { block, mask, row_sums, columns });
         }
     }
 }
@@ -212,7 +212,7 @@ impl PointPairs<'_> {
 struct AddPairsOfPoints<'a> {
     block: &'a Block,
     mask: Lanes,
-    of_row: &'a mut [Lanes],
+    row_sums: &'a mut [Lanes],
     columns: &'a mut [Lanes],
 }
 
@@ -221,15 +221,15 @@ impl Body for AddPairsOfPoints<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { block, mask, of_row, columns } = self;
-        debug_assert_eq!(of_row.len(), KINDS * block.present.len());
+        let Self { block, mask, row_sums, columns } = self;
+        debug_assert_eq!(row_sums.len(), KINDS * block.present.len());
         debug_assert_eq!(columns.len(), KINDS * block.difference.len());
-        let sums = of_row.chunks_exact_mut(KINDS).zip(columns.chunks_exact_mut(KINDS));
+        let sums = row_sums.chunks_exact_mut(KINDS).zip(columns.chunks_exact_mut(KINDS));
         let factors = block.present.iter().zip(&block.difference);
-        for ((of_row, of_columns), (factor, less_one)) in sums.zip(factors) {
+        for ((row_sums, column_sums), (factor, less_one)) in sums.zip(factors) {
             for (kind, value) in [factor, less_one].into_iter().enumerate() {
-                of_row[kind].add_product::<A, W>(value, &mask);
-                of_columns[kind].add_product::<A, W>(value, &mask);
+                row_sums[kind].add_product::<A, W>(value, &mask);
+                column_sums[kind].add_product::<A, W>(value, &mask);
             }
         }
     }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::absent::background::Background;
 use crate::absent::factors::AbsentFactors;
 use crate::error::Error;
-use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::packed_expansion::PackedExpansion;
 use crate::evaluations::quadratic_form::QuadraticForm;
 use crate::game::block::Block;
 use crate::kernel::term::FillTerm;
@@ -22,13 +22,13 @@ use crate::simd::level::Body;
 use crate::simd::sum::Accumulator;
 use crate::walk::triangle::EvaluationPlace;
 
-/// Most background rows whose factors are kept at a time.
-const MOST_ROWS: usize = 32;
-/// Most bytes of kept factors, unless a single row takes more.
+/// Maximum background rows whose factors are kept at a time.
+const MAX_ROWS: usize = 32;
+/// Maximum bytes of kept factors, unless a single row takes more.
 const BYTES: usize = 4 << 20;
 /// Smaller factors count as 0: their products may be subnormal numbers, with which processors are
 /// many times slower.
-pub(crate) const LEAST: f64 = 1e-150;
+pub(crate) const NEGLIGIBLE_FACTOR: f64 = 1e-150;
 
 /// The factors of a player between a background row and sixteen evaluations.
 #[derive(Clone, Copy, Debug)]
@@ -36,15 +36,17 @@ struct RowFactors {
     /// The factor a.
     factor: Lanes,
     /// The weight of the row times a, and the weight times a − 1.
-    weighted: [Lanes; 2],
+    weighted_factors: [Lanes; 2],
 }
 
 impl RowFactors {
     #[inline(always)]
     fn new(factor: &Lanes, less_one: &Lanes, weight: f64) -> Self {
-        let factor = Lanes(map_lanes(&factor.0, |a| if a.abs() < LEAST { 0.0 } else { a }));
-        let weighted = [&factor, less_one].map(|lanes| Lanes(map_lanes(&lanes.0, |a| weight * a)));
-        Self { factor, weighted }
+        let factor =
+            Lanes(map_lanes(&factor.0, |a| if a.abs() < NEGLIGIBLE_FACTOR { 0.0 } else { a }));
+        let weighted_factors =
+            [&factor, less_one].map(|lanes| Lanes(map_lanes(&lanes.0, |a| weight * a)));
+        Self { factor, weighted_factors }
     }
 }
 
@@ -79,10 +81,10 @@ impl ProductMeanSums {
         let evaluation_blocks = blocks.saturating_mul(2).min(expansion.evaluation_blocks());
         let places = saturating_product([evaluation_blocks, players]).saturating_add(1);
         // For fewer places, as many rows are kept.
-        let kept =
-            places.max((BYTES / size_of::<RowFactors>()).min(places.saturating_mul(MOST_ROWS)));
+        let row_count =
+            places.max((BYTES / size_of::<RowFactors>()).min(places.saturating_mul(MAX_ROWS)));
         memory.reserve(&mut self.numbers, blocks.saturating_mul(2), FACTORS)?;
-        memory.reserve(&mut self.factors, kept, FACTORS)?;
+        memory.reserve(&mut self.factors, row_count, FACTORS)?;
         memory.reserve(&mut self.less_one, places, FACTORS)?;
         memory.reserve(&mut self.sums, saturating_product([blocks, players]), FACTORS)?;
         self.block.reserve(players, 0, memory)
@@ -100,7 +102,7 @@ impl ProductMeanSums {
         let unions = || blocks.clone().map(|index| form.union(form.locate(index)));
         self.numbers.clear();
         for partners in blocks.clone().map(|index| form.locate(index)) {
-            self.numbers.extend([partners.one.block, partners.others]);
+            self.numbers.extend([partners.one.block, partners.block]);
         }
         self.numbers.sort_unstable();
         self.numbers.dedup();
@@ -114,14 +116,14 @@ impl ProductMeanSums {
             }
             let rows = first..(first + step).min(rows);
             self.keep(expansion, background, rows.clone(), context);
-            let kept = Kept {
+            let cache = RowCache {
                 players,
                 rows: rows.len(),
                 numbers: &self.numbers,
                 factors: &self.factors,
                 less_one: &self.less_one,
             };
-            context.run(AddRows { form, blocks: blocks.clone(), kept, sums: &mut self.sums });
+            context.run(AddRows { form, blocks: blocks.clone(), cache, sums: &mut self.sums });
         }
         let mut sums = self.sums.iter();
         for (union, means) in unions().zip(means) {
@@ -167,7 +169,7 @@ impl ProductMeanSums {
 
 /// The number of rows whose factors are kept at a time, for a number of places.
 fn rows_at_a_time(places: usize) -> usize {
-    (BYTES / saturating_product([places, size_of::<RowFactors>()])).clamp(1, MOST_ROWS)
+    (BYTES / saturating_product([places, size_of::<RowFactors>()])).clamp(1, MAX_ROWS)
 }
 
 /// Stores the factors of a row and an evaluation block.
@@ -190,8 +192,8 @@ impl Body for KeepRow<'_> {
         debug_assert!(factors.len() >= rows * block.present.len(), "every player has a place");
         let values = block.present.iter().zip(&block.difference);
         let places = factors.chunks_exact_mut(rows).zip(less_one);
-        for ((of_rows, sum), (factor, difference)) in places.zip(values) {
-            of_rows[row] = RowFactors::new(factor, difference, weight);
+        for ((row_factors, sum), (factor, difference)) in places.zip(values) {
+            row_factors[row] = RowFactors::new(factor, difference, weight);
             sum.add_product::<A, W>(&Lanes([weight; LANES]), difference);
         }
     }
@@ -199,7 +201,7 @@ impl Body for KeepRow<'_> {
 
 /// The kept factors of some rows.
 #[derive(Clone, Copy)]
-struct Kept<'a> {
+struct RowCache<'a> {
     players: usize,
     rows: usize,
     numbers: &'a [usize],
@@ -207,7 +209,7 @@ struct Kept<'a> {
     less_one: &'a [Lanes],
 }
 
-impl Kept<'_> {
+impl RowCache<'_> {
     /// The place of the first player of an evaluation block.
     #[inline(always)]
     fn first_place(&self, number: usize) -> usize {
@@ -216,7 +218,7 @@ impl Kept<'_> {
 
     /// The kept rows of a place.
     #[inline(always)]
-    fn of_place(&self, place: usize) -> &[RowFactors] {
+    fn rows_of(&self, place: usize) -> &[RowFactors] {
         &self.factors[place * self.rows..][..self.rows]
     }
 }
@@ -226,20 +228,20 @@ impl Kept<'_> {
 fn products<A: Arithmetic, const W: usize>(
     one: &[RowFactors],
     lane: usize,
-    others: &[RowFactors],
+    partners: &[RowFactors],
 ) -> [Lanes; 2] {
     let mut result = [Lanes::ZERO; 2];
     for part in 0..LANES / W {
         // Two sums, each over every other row, so that one sum does not wait for the other.
         let mut sums = [[[0.0; W]; 2]; 2];
         let (twos, last) = one.as_chunks::<2>();
-        let (other_twos, other_last) = others.as_chunks::<2>();
-        for ([first, second], [other_first, other_second]) in twos.iter().zip(other_twos) {
+        let (partner_twos, partner_last) = partners.as_chunks::<2>();
+        for ([first, second], [other_first, other_second]) in twos.iter().zip(partner_twos) {
             add_product::<A, W>(&mut sums[0], (first, lane), (other_first, part));
             add_product::<A, W>(&mut sums[1], (second, lane), (other_second, part));
         }
-        if let ([last], [other_last]) = (last, other_last) {
-            add_product::<A, W>(&mut sums[0], (last, lane), (other_last, part));
+        if let ([last], [partner_last]) = (last, partner_last) {
+            add_product::<A, W>(&mut sums[0], (last, lane), (partner_last, part));
         }
         for (kind, result) in result.iter_mut().enumerate() {
             let sum: &mut [f64; W] = result.part_mut(part);
@@ -258,8 +260,9 @@ fn add_product<A: Arithmetic, const W: usize>(
     (one, lane): (&RowFactors, usize),
     (other, part): (&RowFactors, usize),
 ) {
-    for (sum, weighted) in sums.iter_mut().zip(&one.weighted) {
-        *sum = multiply_add_lanes::<A, W>(sum, &[weighted.0[lane]; W], other.factor.part(part));
+    for (sum, weighted_factor) in sums.iter_mut().zip(&one.weighted_factors) {
+        *sum =
+            multiply_add_lanes::<A, W>(sum, &[weighted_factor.0[lane]; W], other.factor.part(part));
     }
 }
 
@@ -267,7 +270,7 @@ fn add_product<A: Arithmetic, const W: usize>(
 struct AddRows<'a> {
     form: &'a QuadraticForm,
     blocks: Range<usize>,
-    kept: Kept<'a>,
+    cache: RowCache<'a>,
     sums: &'a mut [[Accumulator; 2]],
 }
 
@@ -276,7 +279,7 @@ impl Body for AddRows<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { form, blocks, kept, mut sums } = self;
+        let Self { form, blocks, cache, mut sums } = self;
         let Range { start: mut index, end } = blocks;
         while index < end {
             // The products of two evaluation blocks, whose factors are in the cache.
@@ -284,17 +287,17 @@ impl Body for AddRows<'_> {
             let EvaluationPlace { block, lane } = partners.one;
             let lanes = form.blocks_together(index..end);
             let places = &form.union(partners).places;
-            let (of_blocks, rest) = sums.split_at_mut(lanes * places.len());
-            let (one, others) = (kept.first_place(block), kept.first_place(partners.others));
-            for (player, &[of_one, of_others]) in places.iter().enumerate() {
-                let one = of_one.map_or(0, |place| one + place);
-                let others = of_others.map_or(0, |place| others + place);
-                let sums = of_blocks.iter_mut().skip(player).step_by(places.len());
+            let (block_sums, rest) = sums.split_at_mut(lanes * places.len());
+            let (one, others) = (cache.first_place(block), cache.first_place(partners.block));
+            for (player, &[one_place, partner_place]) in places.iter().enumerate() {
+                let one = one_place.map_or(0, |place| one + place);
+                let others = partner_place.map_or(0, |place| others + place);
+                let sums = block_sums.iter_mut().skip(player).step_by(places.len());
                 for (lane, [factor, less_one]) in (lane..lane + lanes).zip(sums) {
-                    let [a, c] = products::<A, W>(kept.of_place(one), lane, kept.of_place(others));
+                    let [a, c] = products::<A, W>(cache.rows_of(one), lane, cache.rows_of(others));
                     factor.add_product::<A, W>(&Lanes::ONE, &a);
                     less_one.add_product::<A, W>(&Lanes::ONE, &c);
-                    less_one.add_product::<A, W>(&Lanes::ONE, &kept.less_one[others]);
+                    less_one.add_product::<A, W>(&Lanes::ONE, &cache.less_one[others]);
                 }
             }
             (sums, index) = (rest, index + lanes);

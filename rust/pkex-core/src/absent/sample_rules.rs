@@ -9,7 +9,7 @@
 
 use crate::absent::background::Background;
 use crate::error::Error;
-use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::packed_expansion::PackedExpansion;
 use crate::evaluations::quadratic_form::QuadraticForm;
 use crate::kernel::term::PackedTerm;
 use crate::memory::{INPUT, Memory};
@@ -20,7 +20,7 @@ use crate::threads::Monitor;
 /// the column is cut into intervals with T = 4.
 const NODES: [usize; 4] = [10, 14, 20, 32];
 /// The last level has all entries as nodes.
-const MOST_LEVELS: usize = 40;
+const MAX_LEVELS: usize = 40;
 
 /// The rules of all columns.
 pub(crate) struct SampleRules {
@@ -47,24 +47,24 @@ impl SampleRules {
         if !are_positive || !terms.iter().all(is_gaussian) {
             return Ok(None);
         }
-        let mut needed = vec![[false; MOST_LEVELS]; expansion.columns()];
+        let mut is_needed = vec![[false; MAX_LEVELS]; expansion.columns()];
         let mut rules = Self::of_columns(background);
         for [first, second] in form.pairs_of_terms() {
             let union = form.union_of([first, second]);
             for player in 0..union.players.len() {
                 let places = union.places[player];
-                let Some(of) = Gaussians::of([&terms[first], &terms[second]], places) else {
+                let Some(gaussians) = Gaussians::of([&terms[first], &terms[second]], places) else {
                     return Ok(None);
                 };
-                needed[of.column][rules.level(of)] = true;
+                is_needed[gaussians.column][rules.level(gaussians)] = true;
             }
         }
-        for (column, needed) in needed.iter().enumerate() {
+        for (column, is_needed) in is_needed.iter().enumerate() {
             // Nothing of the computation that needs the rules is done yet.
             if monitor(0, 1).is_break() {
                 return Err(Error::Interrupted);
             }
-            rules.columns[column].fill(entries(background, column)?, needed)?;
+            rules.columns[column].fill(entries(background, column)?, is_needed)?;
         }
         Ok(Some(rules))
     }
@@ -85,16 +85,16 @@ impl SampleRules {
     }
 
     /// The level of the rule for a product.
-    pub fn level(&self, of: Gaussians) -> usize {
-        let [one, other] = of.rates;
-        let reach = (one * one + other * other).sqrt() * self.columns[of.column].radius;
-        let mut most = 0.5;
+    pub fn level(&self, gaussians: Gaussians) -> usize {
+        let [one, other] = gaussians.rates;
+        let reach = (one * one + other * other).sqrt() * self.columns[gaussians.column].radius;
+        let mut max_reach = 0.5;
         let fits = |_: &usize| {
-            let fits = reach <= most;
-            most *= 2.0;
+            let fits = reach <= max_reach;
+            max_reach *= 2.0;
             fits
         };
-        (0..MOST_LEVELS - 1).find(fits).unwrap_or(MOST_LEVELS - 1)
+        (0..MAX_LEVELS - 1).find(fits).unwrap_or(MAX_LEVELS - 1)
     }
 
     /// The nodes of a column at a level.
@@ -104,11 +104,12 @@ impl SampleRules {
 
     /// The nodes for the factors of two terms at a player's places among theirs.
     pub fn nodes_of(&self, terms: [&PackedTerm; 2], places: [Option<usize>; 2]) -> Option<&[Node]> {
-        Gaussians::of(terms, places).map(|of| self.nodes(of.column, self.level(of)))
+        Gaussians::of(terms, places)
+            .map(|gaussians| self.nodes(gaussians.column, self.level(gaussians)))
     }
 
     /// The largest number of nodes of a rule.
-    pub fn most_nodes(&self) -> usize {
+    pub fn max_nodes(&self) -> usize {
         self.columns.iter().flat_map(|column| &column.levels).map(Vec::len).max().unwrap_or(0)
     }
 }
@@ -116,20 +117,20 @@ impl SampleRules {
 impl ColumnRules {
     /// Computes the needed rules, each from the next finer one, which has the same means of products
     /// of lower levels.
-    fn fill(&mut self, entries: Vec<Node>, needed: &[bool; MOST_LEVELS]) -> Result<(), Error> {
-        self.levels.resize_with(MOST_LEVELS, Vec::new);
+    fn fill(&mut self, entries: Vec<Node>, is_needed: &[bool; MAX_LEVELS]) -> Result<(), Error> {
+        self.levels.resize_with(MAX_LEVELS, Vec::new);
         let mut sample = entries;
-        for level in (0..MOST_LEVELS).rev().filter(|&level| needed[level]) {
+        for level in (0..MAX_LEVELS).rev().filter(|&level| is_needed[level]) {
             let (mut rule, mut rest) = (Vec::new(), &sample[..]);
             let halvings = level.saturating_sub(NODES.len() - 1);
             let width = 2.0 * self.radius / libm::exp2(halvings as f64);
             while let Some(first) = rest.first() {
                 let distance = |entry: &Node| entry.from(first.center) - first.offset;
                 let is_near = |entry: &Node| halvings == 0 || distance(entry) <= width;
-                let own = if level == MOST_LEVELS - 1 { 1 } else { rest.partition_point(is_near) };
-                let (near, others) = rest.split_at(own.max(1));
+                let count = if level == MAX_LEVELS - 1 { 1 } else { rest.partition_point(is_near) };
+                let (near, tail) = rest.split_at(count.max(1));
                 add_gauss_rule(near, NODES[level.min(NODES.len() - 1)], &mut rule)?;
-                rest = others;
+                rest = tail;
             }
             sample.clone_from(&rule);
             self.levels[level] = rule;
@@ -142,12 +143,12 @@ impl ColumnRules {
 fn entries(background: Background<'_>, column: usize) -> Result<Vec<Node>, Error> {
     let mut entries = Vec::new();
     Memory::default().reserve(&mut entries, background.weights.len(), INPUT)?;
-    let weighted = |(row, &weight): (usize, &f64)| Node {
+    let node = |(row, &weight): (usize, &f64)| Node {
         center: background.rows.row(row)[column],
         offset: 0.0,
         weight,
     };
-    entries.extend(background.weights.iter().enumerate().map(weighted));
+    entries.extend(background.weights.iter().enumerate().map(node));
     Ok(distinct(entries))
 }
 
@@ -164,8 +165,8 @@ impl Gaussians {
     pub fn of(terms: [&PackedTerm; 2], places: [Option<usize>; 2]) -> Option<Self> {
         let [one, other] = [0, 1].map(|i| places[i].map(|place| terms[i].gaussians[place]));
         match (one, other) {
-            (Some((column, rate)), Some((second, of_second))) => {
-                (column == second).then_some(Self { column, rates: [rate, of_second] })
+            (Some((column, rate)), Some((second_column, second_rate))) => {
+                (column == second_column).then_some(Self { column, rates: [rate, second_rate] })
             }
             (Some((column, rate)), None) => Some(Self { column, rates: [rate, 0.0] }),
             (None, Some((column, rate))) => Some(Self { column, rates: [0.0, rate] }),

@@ -4,12 +4,12 @@
 //! absent factor of the product of p and q is the product of the mean factors of p and of q. With a
 //! target as an additional constant, this is the squared error of a prediction.
 
-use crate::absent::against::fill_block_against;
 use crate::absent::background_means::BackgroundMeans;
+use crate::absent::blocks::fill_from_block;
 use crate::absent::games::{Absent, Alternatives};
 use crate::absent::marginal::{FromMean, Marginal};
 use crate::error::Error;
-use crate::evaluations::packed::RowPlace;
+use crate::evaluations::packed_expansion::RowPlace;
 use crate::evaluations::products::{MultiplyBoth, Products};
 use crate::evaluations::single_factors::{RowAlternative, SingleFactors};
 use crate::game::block::Block;
@@ -55,16 +55,16 @@ impl<'a> Absent<Products<'a>> for MarginalSquares<'_> {
         (singles, present): (&mut SingleFactors, &mut Block),
         context: Context<'_>,
     ) -> Spread {
-        let of = products.of_block(at.block);
+        let product_block = products.of_block(at.block);
         let row = RowAlternative { item: at.item, alternative: at.alternative };
-        for number in singles.missing(row, of.partners).into_iter().flatten() {
+        for number in singles.missing(row, product_block.partners).into_iter().flatten() {
             let (term, points) = products.expansion.term_and_points(number);
             context.run(FillTerm { term, row: at.x, points, block: present });
             let contrast = FromMean { absent: &self.marginal, term, x: at.x, points };
             let absent = self.means.of_block(number);
-            fill_block_against(present, absent, singles.block_mut(number), &contrast, context);
+            fill_from_block(present, absent, singles.block_mut(number), &contrast, context);
         }
-        let singles = singles.of_partners(of.partners);
-        context.run(MultiplyBoth { singles, of, block })
+        let singles = singles.of_partners(product_block.partners);
+        context.run(MultiplyBoth { singles, product_block, block })
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::absent::background_means::BackgroundMeans;
 use crate::error::Error;
-use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::packed_expansion::PackedExpansion;
 use crate::game::block::Block;
 use crate::kernel::term::FillTerm;
 use crate::memory::{FACTORS, Memory};
@@ -30,7 +30,7 @@ pub(crate) enum AbsentValues<'a> {
 /// The factors (a, b) of each player in a block; 1 for players that the term does not compare.
 #[derive(Debug, Default)]
 pub(crate) struct Factors {
-    pub of_players: Vec<(Lanes, Lanes)>,
+    pub players: Vec<(Lanes, Lanes)>,
     block: Block,
 }
 
@@ -38,7 +38,7 @@ impl Factors {
     /// Factors with memory for a number of players.
     pub fn new(players: usize, memory: &Memory) -> Result<Self, Error> {
         let mut factors = Self::default();
-        memory.reserve(&mut factors.of_players, players, FACTORS)?;
+        memory.reserve(&mut factors.players, players, FACTORS)?;
         factors.block.reserve(players, 0, memory)?;
         Ok(factors)
     }
@@ -51,14 +51,14 @@ impl Factors {
         rows: Rows<'_>,
         context: Context<'_>,
     ) {
-        let Self { of_players, block } = self;
-        of_players.clear();
-        of_players.resize(expansion.players(), (Lanes::ONE, Lanes::ONE));
+        let Self { players, block } = self;
+        players.clear();
+        players.resize(expansion.players(), (Lanes::ONE, Lanes::ONE));
         let (term, points) = expansion.term_and_points(index);
         context.run(FillTerm { term, row: rows.x, points, block: &mut *block });
         debug_assert_eq!(block.present.len(), term.players.len());
         for (&player, factor) in term.players.iter().zip(&block.present) {
-            of_players[player].0 = *factor;
+            players[player].0 = *factor;
         }
         let absent = match rows.absent {
             AbsentValues::One => return,
@@ -69,7 +69,7 @@ impl Factors {
             AbsentValues::Means(means) => &means.of_block(index).factor,
         };
         for (&player, factor) in term.players.iter().zip(absent) {
-            of_players[player].1 = *factor;
+            players[player].1 = *factor;
         }
     }
 }

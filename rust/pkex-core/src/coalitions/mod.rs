@@ -2,13 +2,13 @@
 //! and a background row.
 //!
 //! `factors`: present and absent factors, block by block; `tables`: the products of all coalitions
-//! of a few players; `all`: the values of all coalitions, or of a range of them; `listed`: the values
-//! of listed coalitions; `orders`: those of the coalitions along orders of the players; `values`: the
-//! walk over rows and background rows.
+//! of a few players; `range`: the values of all coalitions, or of a range of them; `list`: the
+//! values of listed coalitions; `orders`: those of the coalitions along orders of the players;
+//! `values`: the walk over rows and background rows.
 
-pub(crate) mod all;
 pub(crate) mod factors;
-pub(crate) mod listed;
+pub(crate) mod list;
 pub(crate) mod orders;
+pub(crate) mod range;
 pub(crate) mod tables;
 pub(crate) mod values;

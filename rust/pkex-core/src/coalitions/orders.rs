@@ -8,7 +8,7 @@
 
 use crate::coalitions::factors::{Factors, Rows};
 use crate::error::Error;
-use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::packed_expansion::PackedExpansion;
 use crate::memory::{FACTORS, INPUT, Memory, SUMS, saturating_product};
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
@@ -32,9 +32,9 @@ impl Orders {
     /// # Errors
     /// If an order is not a permutation of the players.
     pub fn new(orders: &[usize], players: usize) -> Result<Self, Error> {
-        let (mut own, mut is_in) = (Vec::new(), Vec::new());
+        let (mut copy, mut is_in) = (Vec::new(), Vec::new());
         let memory = Memory::default();
-        memory.reserve(&mut own, orders.len(), INPUT)?;
+        memory.reserve(&mut copy, orders.len(), INPUT)?;
         memory.reserve(&mut is_in, players, INPUT)?;
         for order in orders.chunks(players.max(1)) {
             is_in.clear();
@@ -50,18 +50,18 @@ impl Orders {
                 });
             }
         }
-        own.extend_from_slice(orders);
-        Ok(Self { players, orders: own })
+        copy.extend_from_slice(orders);
+        Ok(Self { players, orders: copy })
     }
 
     /// Coalitions of an order and its reverse: all but the empty and the full one.
-    fn of_order(&self) -> usize {
+    fn coalitions_per_order(&self) -> usize {
         2 * self.players.saturating_sub(1)
     }
 
     /// The number of coalitions.
     pub fn count(&self) -> usize {
-        self.orders.len() / self.players.max(1) * self.of_order()
+        self.orders.len() / self.players.max(1) * self.coalitions_per_order()
     }
 }
 
@@ -70,13 +70,13 @@ impl Orders {
 pub(crate) struct OrdersWorkspace {
     factors: Factors,
     /// Present and absent factors of all players, block by block.
-    of_blocks: Vec<(Lanes, Lanes)>,
+    block_factors: Vec<(Lanes, Lanes)>,
     /// Weights of some outputs, and the block.
     weights: Vec<(usize, usize, Lanes)>,
     /// The products of the last players of an order.
-    last: Vec<(Lanes, Lanes)>,
+    suffixes: Vec<(Lanes, Lanes)>,
     /// The sums of an order: output by output, coalition by coalition.
-    of_order: Vec<Lanes>,
+    order_sums: Vec<Lanes>,
     /// Output by output, coalition by coalition.
     totals: Vec<Sum>,
 }
@@ -88,15 +88,19 @@ impl OrdersWorkspace {
         memory: &Memory,
     ) -> Result<Self, Error> {
         let (players, outputs) = (expansion.players(), expansion.outputs());
-        let (mut of_blocks, mut weights) = (Vec::new(), Vec::new());
-        memory.reserve(&mut of_blocks, saturating_product([players, BLOCKS]), FACTORS)?;
+        let (mut block_factors, mut weights) = (Vec::new(), Vec::new());
+        memory.reserve(&mut block_factors, saturating_product([players, BLOCKS]), FACTORS)?;
         memory.reserve(&mut weights, saturating_product([outputs, BLOCKS]), FACTORS)?;
-        let (mut last, mut of_order, mut totals) = (Vec::new(), Vec::new(), Vec::new());
-        memory.reserve(&mut last, players, FACTORS)?;
-        memory.reserve(&mut of_order, saturating_product([outputs, orders.of_order()]), SUMS)?;
+        let (mut suffixes, mut order_sums, mut totals) = (Vec::new(), Vec::new(), Vec::new());
+        memory.reserve(&mut suffixes, players, FACTORS)?;
+        memory.reserve(
+            &mut order_sums,
+            saturating_product([outputs, orders.coalitions_per_order()]),
+            SUMS,
+        )?;
         memory.reserve(&mut totals, saturating_product([outputs, orders.count()]), SUMS)?;
         let factors = Factors::new(players, memory)?;
-        Ok(Self { factors, of_blocks, weights, last, of_order, totals })
+        Ok(Self { factors, block_factors, weights, suffixes, order_sums, totals })
     }
 
     /// Computes the values of coalitions: output by output, order by order. The coalitions of an
@@ -110,11 +114,11 @@ impl OrdersWorkspace {
         values: &mut [f64],
     ) {
         let (players, outputs) = (expansion.players(), expansion.outputs());
-        let Self { factors, of_blocks, weights, last, of_order, totals } = self;
-        last.clear();
-        last.resize(players, (Lanes::ONE, Lanes::ONE));
-        of_order.clear();
-        of_order.resize(outputs * orders.of_order(), Lanes::ZERO);
+        let Self { factors, block_factors, weights, suffixes, order_sums, totals } = self;
+        suffixes.clear();
+        suffixes.resize(players, (Lanes::ONE, Lanes::ONE));
+        order_sums.clear();
+        order_sums.resize(outputs * orders.coalitions_per_order(), Lanes::ZERO);
         totals.clear();
         totals.resize(values.len(), Sum::default());
         let blocks = expansion.evaluation_blocks();
@@ -122,20 +126,20 @@ impl OrdersWorkspace {
             if context.is_stopped() {
                 return;
             }
-            of_blocks.clear();
+            block_factors.clear();
             weights.clear();
             for (place, index) in (first..(first + BLOCKS).min(blocks)).enumerate() {
                 factors.fill(expansion, index, rows, context);
-                of_blocks.extend_from_slice(&factors.of_players);
-                let of_outputs = expansion.block_weights(index);
-                weights.extend(of_outputs.map(|(output, weights)| (output, place, weights)));
+                block_factors.extend_from_slice(&factors.players);
+                let block_weights = expansion.block_weights(index);
+                weights.extend(block_weights.map(|(output, weights)| (output, place, weights)));
             }
             context.run(AddUp {
                 orders,
-                of_blocks,
+                block_factors,
                 weights,
-                last,
-                of_order,
+                suffixes,
+                order_sums,
                 totals,
                 summation: context.settings.summation,
             });
@@ -149,10 +153,10 @@ impl OrdersWorkspace {
 /// Adds some blocks of evaluations to the values.
 struct AddUp<'a> {
     orders: &'a Orders,
-    of_blocks: &'a [(Lanes, Lanes)],
+    block_factors: &'a [(Lanes, Lanes)],
     weights: &'a [(usize, usize, Lanes)],
-    last: &'a mut [(Lanes, Lanes)],
-    of_order: &'a mut [Lanes],
+    suffixes: &'a mut [(Lanes, Lanes)],
+    order_sums: &'a mut [Lanes],
     totals: &'a mut [Sum],
     summation: Summation,
 }
@@ -162,21 +166,22 @@ impl Body for AddUp<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { orders, of_blocks, weights, last, of_order, totals, summation } = self;
-        let (players, width, count) = (orders.players, orders.of_order(), orders.count());
+        let Self { orders, block_factors, weights, suffixes, order_sums, totals, summation } = self;
+        let (players, width, count) =
+            (orders.players, orders.coalitions_per_order(), orders.count());
         for (number, order) in orders.orders.chunks_exact(players).enumerate() {
-            of_order.fill(Lanes::ZERO);
+            order_sums.fill(Lanes::ZERO);
             let mut products_of = usize::MAX;
             for (output, place, weights) in weights {
-                let factors = &of_blocks[place * players..][..players];
+                let factors = &block_factors[place * players..][..players];
                 if products_of != *place {
-                    multiply_last::<W>(order, factors, last);
+                    multiply_suffixes::<W>(order, factors, suffixes);
                     products_of = *place;
                 }
-                let sums = &mut of_order[output * width..][..width];
-                add_products::<A, W>(order, factors, weights, last, sums);
+                let sums = &mut order_sums[output * width..][..width];
+                add_products::<A, W>(order, factors, weights, suffixes, sums);
             }
-            for (output, sums) in of_order.chunks_exact(width).enumerate() {
+            for (output, sums) in order_sums.chunks_exact(width).enumerate() {
                 let totals = &mut totals[output * count + number * width..][..width];
                 for (total, sum) in totals.iter_mut().zip(sums) {
                     total.add(Sum::from(sum.total()), summation);
@@ -188,17 +193,17 @@ impl Body for AddUp<'_> {
 
 /// Sets the place s > 0 to the products of the factors of all players of an order from s on.
 #[inline(always)]
-fn multiply_last<const W: usize>(
+fn multiply_suffixes<const W: usize>(
     order: &[usize],
     factors: &[(Lanes, Lanes)],
-    last: &mut [(Lanes, Lanes)],
+    suffixes: &mut [(Lanes, Lanes)],
 ) {
     let (mut present, mut absent) = (Lanes::ONE, Lanes::ONE);
     for place in (1..order.len()).rev() {
         let (a, b) = &factors[order[place]];
         present = present.times::<W>(a);
         absent = absent.times::<W>(b);
-        last[place] = (present, absent);
+        suffixes[place] = (present, absent);
     }
 }
 
@@ -208,17 +213,17 @@ fn add_products<A: Arithmetic, const W: usize>(
     order: &[usize],
     factors: &[(Lanes, Lanes)],
     weights: &Lanes,
-    last: &[(Lanes, Lanes)],
+    suffixes: &[(Lanes, Lanes)],
     sums: &mut [Lanes],
 ) {
-    let (of_first, of_last) = sums.split_at_mut(order.len() - 1);
+    let (prefix_sums, suffix_sums) = sums.split_at_mut(order.len() - 1);
     let (mut present, mut absent) = (*weights, *weights);
     for place in 1..order.len() {
         let (a, b) = &factors[order[place - 1]];
         present = present.times::<W>(a);
         absent = absent.times::<W>(b);
-        let (last_present, last_absent) = &last[place];
-        of_first[place - 1].add_product::<A, W>(&present, last_absent);
-        of_last[order.len() - 1 - place].add_product::<A, W>(&absent, last_present);
+        let (suffix_present, suffix_absent) = &suffixes[place];
+        prefix_sums[place - 1].add_product::<A, W>(&present, suffix_absent);
+        suffix_sums[order.len() - 1 - place].add_product::<A, W>(&absent, suffix_present);
     }
 }

@@ -12,14 +12,14 @@ pub(crate) fn multiply_out<T: Copy>(
     factors: impl Iterator<Item = (T, T)>,
     times: impl Fn(T, T) -> T,
 ) {
-    let mut known = 1;
+    let mut size = 1;
     for (a, b) in factors {
-        let (without, with) = table[..2 * known].split_at_mut(known);
+        let (without, with) = table[..2 * size].split_at_mut(size);
         for (without, with) in without.iter_mut().zip(with) {
             *with = times(*without, a);
             *without = times(*without, b);
         }
-        known *= 2;
+        size *= 2;
     }
 }
 

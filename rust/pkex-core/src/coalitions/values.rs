@@ -4,12 +4,12 @@
 use std::ops::Range;
 
 use crate::absent::background::ValueFunction;
-use crate::coalitions::all::AllWorkspace;
 use crate::coalitions::factors::{AbsentValues, Rows};
-use crate::coalitions::listed::{Listed, ListedWorkspace};
+use crate::coalitions::list::{CoalitionList, ListWorkspace};
 use crate::coalitions::orders::{Orders, OrdersWorkspace};
+use crate::coalitions::range::RangeWorkspace;
 use crate::error::Error;
-use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::packed_expansion::PackedExpansion;
 use crate::expansion::Expansion;
 use crate::matrix::Matrix;
 use crate::memory::{Memory, RESULT, saturating_product};
@@ -17,8 +17,8 @@ use crate::settings::{Context, Settings};
 use crate::simd::lanes::LANES;
 use crate::threads::{self, Monitor, Parallelism};
 
-/// Most coalitions of a range that are computed together.
-const MOST_COALITIONS: usize = 1 << 30;
+/// Maximum coalitions of a range that are computed together.
+const MAX_COALITIONS: usize = 1 << 30;
 
 /// Coalitions, whose values are computed.
 #[derive(Clone, Debug)]
@@ -62,12 +62,14 @@ impl Expansion {
             _ => None,
         };
         let players = expansion.players();
-        let selected = match coalitions {
-            Coalitions::Range(range) => Selected::Range(range.clone()),
-            Coalitions::Listed(members) => Selected::Listed(Listed::new(members, players)?),
-            Coalitions::Orders(orders) => Selected::Orders(Orders::new(orders, players)?),
+        let packed_coalitions = match coalitions {
+            Coalitions::Range(range) => PackedCoalitions::Range(range.clone()),
+            Coalitions::Listed(members) => {
+                PackedCoalitions::Listed(CoalitionList::new(members, players)?)
+            }
+            Coalitions::Orders(orders) => PackedCoalitions::Orders(Orders::new(orders, players)?),
         };
-        let width = saturating_product([selected.count(), expansion.outputs()]);
+        let width = saturating_product([packed_coalitions.count(), expansion.outputs()]);
         let alternatives = background.map_or(1, |rows| rows.rows());
         let length = saturating_product([x.rows(), alternatives, width]);
         let mut values = Memory::default().filled(length, 0.0, RESULT)?;
@@ -88,7 +90,7 @@ impl Expansion {
         threads::for_each(
             cells,
             Parallelism::of(cost, settings.threads),
-            || Workspace::new(expansion, &selected, &memory),
+            || Workspace::new(expansion, &packed_coalitions, &memory),
             |workspace, (cell, values), stop| {
                 let context = Context { settings, stop };
                 workspace.compute(expansion, rows_of(cell), context, values);
@@ -124,9 +126,9 @@ impl Expansion {
                 let (count, first) = (range.len(), range.start);
                 let is_block = count.is_power_of_two() && first.is_multiple_of(count);
                 let is_within = players >= usize::BITS as usize || range.end <= 1 << players;
-                if count > MOST_COALITIONS || !is_block || !is_within {
+                if count > MAX_COALITIONS || !is_block || !is_within {
                     let expected = format!(
-                        "2^k of the 2^{players} coalitions, up to {MOST_COALITIONS}, from a \
+                        "2^k of the 2^{players} coalitions, up to {MAX_COALITIONS}, from a \
                          multiple of 2^k on"
                     );
                     return shape("coalitions", expected, format!("{range:?}"));
@@ -143,17 +145,17 @@ impl Expansion {
 }
 
 /// Coalitions in the form that they are computed in.
-enum Selected {
+enum PackedCoalitions {
     Range(Range<usize>),
-    Listed(Listed),
+    Listed(CoalitionList),
     Orders(Orders),
 }
 
-impl Selected {
+impl PackedCoalitions {
     fn count(&self) -> usize {
         match self {
             Self::Range(range) => range.len(),
-            Self::Listed(listed) => listed.count(),
+            Self::Listed(list) => list.count(),
             Self::Orders(orders) => orders.count(),
         }
     }
@@ -162,26 +164,26 @@ impl Selected {
 /// The workspace of a thread.
 enum Workspace<'a> {
     /// With the number of the first coalition.
-    Range(AllWorkspace, usize),
-    Listed(ListedWorkspace, &'a Listed),
+    Range(RangeWorkspace, usize),
+    Listed(ListWorkspace, &'a CoalitionList),
     Orders(OrdersWorkspace, &'a Orders),
 }
 
 impl<'a> Workspace<'a> {
     fn new(
         expansion: &PackedExpansion,
-        selected: &'a Selected,
+        packed_coalitions: &'a PackedCoalitions,
         memory: &Memory,
     ) -> Result<Self, Error> {
-        Ok(match selected {
-            Selected::Range(range) => {
+        Ok(match packed_coalitions {
+            PackedCoalitions::Range(range) => {
                 let free = range.len().ilog2() as usize;
-                Self::Range(AllWorkspace::new(expansion, free, memory)?, range.start)
+                Self::Range(RangeWorkspace::new(expansion, free, memory)?, range.start)
             }
-            Selected::Listed(listed) => {
-                Self::Listed(ListedWorkspace::new(expansion, listed, memory)?, listed)
+            PackedCoalitions::Listed(list) => {
+                Self::Listed(ListWorkspace::new(expansion, list, memory)?, list)
             }
-            Selected::Orders(orders) => {
+            PackedCoalitions::Orders(orders) => {
                 Self::Orders(OrdersWorkspace::new(expansion, orders, memory)?, orders)
             }
         })
@@ -198,8 +200,8 @@ impl<'a> Workspace<'a> {
             Self::Range(workspace, start) => {
                 workspace.compute(expansion, rows, *start, context, values);
             }
-            Self::Listed(workspace, listed) => {
-                workspace.compute(expansion, rows, listed, context, values);
+            Self::Listed(workspace, list) => {
+                workspace.compute(expansion, rows, list, context, values);
             }
             Self::Orders(workspace, orders) => {
                 workspace.compute(expansion, rows, orders, context, values);

@@ -1,10 +1,10 @@
 //! The interface of a kind of evaluations between rows and an expansion, for all absent factors.
 
 use crate::error::Error;
-use crate::evaluations::packed::{PackedExpansion, RowPlace};
+use crate::evaluations::packed_expansion::{PackedExpansion, RowPlace};
 use crate::game::block::Block;
 use crate::game::spread::Spread;
-use crate::kernel::narrowing::Narrower;
+use crate::kernel::narrowing::NarrowerTerms;
 use crate::memory::Memory;
 use crate::settings::Context;
 use crate::simd::lanes::Lanes;
@@ -43,7 +43,7 @@ pub(crate) trait Evaluations: Sync {
     }
     /// Bytes that all rows read to fill a block, including the prepared ones; 0 if tiles are cut
     /// without regard to them.
-    fn block_bytes(&self, _prepared: usize) -> usize {
+    fn block_bytes(&self, _prepared_bytes: usize) -> usize {
         0
     }
     /// Reserves memory for factors.
@@ -65,8 +65,8 @@ pub(crate) trait Evaluations: Sync {
         1.0
     }
     /// The narrower terms after that of a block, if terms are neighbors.
-    fn narrower(&self, _block: usize) -> Narrower {
-        Narrower::default()
+    fn narrower_terms(&self, _block: usize) -> NarrowerTerms {
+        NarrowerTerms::default()
     }
     /// The outputs with a weight in a block, and the weights before multiplication.
     fn weights(&self, block: usize, share: f64) -> impl Iterator<Item = (usize, Lanes)>;

@@ -2,11 +2,11 @@
 
 use crate::error::Error;
 use crate::evaluations::kind::{BlockAlternative, Evaluations};
-use crate::evaluations::packed::{PackedExpansion, RowPlace};
+use crate::evaluations::packed_expansion::{PackedExpansion, RowPlace};
 use crate::game::block::Block;
 use crate::game::spread::Spread;
-use crate::kernel::linked_terms::{FillLinked, KeptFactors};
-use crate::kernel::narrowing::Narrower;
+use crate::kernel::linked_terms::{FactorCache, FillLinked};
+use crate::kernel::narrowing::NarrowerTerms;
 use crate::kernel::term::FillTerm;
 use crate::memory::{Memory, saturating_product};
 use crate::settings::Context;
@@ -17,14 +17,14 @@ use crate::simd::lanes::Lanes;
 pub(crate) struct Points<'a>(pub &'a PackedExpansion);
 
 impl Evaluations for Points<'_> {
-    type Cache = KeptFactors;
+    type Cache = FactorCache;
 
     fn expansion(&self) -> &PackedExpansion {
         self.0
     }
 
     fn orders(&self) -> usize {
-        self.0.kernel.most_orders()
+        self.0.kernel.max_orders()
     }
 
     fn outputs(&self) -> usize {
@@ -40,7 +40,7 @@ impl Evaluations for Points<'_> {
     }
 
     fn locate(&self, index: usize, alternatives: usize) -> BlockAlternative {
-        let block = self.0.at_place(index / alternatives);
+        let block = self.0.block_at(index / alternatives);
         BlockAlternative { block, alternative: index % alternatives }
     }
 
@@ -49,28 +49,28 @@ impl Evaluations for Points<'_> {
         if kernel.shares_players() { kernel.terms.len() } else { 1 }
     }
 
-    fn block_bytes(&self, prepared: usize) -> usize {
-        saturating_product([self.0.columns(), size_of::<Lanes>()]).saturating_add(prepared)
+    fn block_bytes(&self, prepared_bytes: usize) -> usize {
+        saturating_product([self.0.columns(), size_of::<Lanes>()]).saturating_add(prepared_bytes)
     }
 
-    fn reserve(&self, kept: &mut KeptFactors, memory: &Memory) -> Result<(), Error> {
-        kept.reserve(self.0.kernel.links.slots, self.0.players(), memory)
+    fn reserve(&self, cache: &mut FactorCache, memory: &Memory) -> Result<(), Error> {
+        cache.reserve(self.0.kernel.links.slots, self.0.players(), memory)
     }
 
-    fn start(&self, kept: &mut KeptFactors) {
-        kept.clear();
+    fn start(&self, cache: &mut FactorCache) {
+        cache.clear();
     }
 
     fn fill(
         &self,
         at: RowPlace<'_>,
         block: &mut Block,
-        kept: &mut KeptFactors,
+        cache: &mut FactorCache,
         context: Context<'_>,
     ) -> Spread {
         // Factors may be computed from those of another term.
-        if let Some(linked) = self.0.linked(kept, at) {
-            return context.run(FillLinked { linked, block });
+        if let Some(factors) = self.0.linked_factors(cache, at) {
+            return context.run(FillLinked { factors, block });
         }
         let (term, points) = self.0.term_and_points(at.block);
         context.run(FillTerm { term, row: at.x, points, block })
@@ -84,8 +84,8 @@ impl Evaluations for Points<'_> {
         self.0.coefficient(block) * share
     }
 
-    fn narrower(&self, block: usize) -> Narrower {
-        self.0.narrower(block)
+    fn narrower_terms(&self, block: usize) -> NarrowerTerms {
+        self.0.narrower_terms(block)
     }
 
     fn weights(&self, block: usize, _share: f64) -> impl Iterator<Item = (usize, Lanes)> {

@@ -2,12 +2,12 @@
 
 use crate::error::Error;
 use crate::evaluations::kind::{BlockAlternative, Evaluations};
-use crate::evaluations::packed::{PackedExpansion, RowPlace};
+use crate::evaluations::packed_expansion::{PackedExpansion, RowPlace};
 use crate::evaluations::quadratic_form::{QuadraticForm, Union};
 use crate::evaluations::single_factors::{RowAlternative, SingleFactors};
 use crate::game::block::{AbsentFactor, Block};
 use crate::game::spread::Spread;
-use crate::kernel::product::{multiplied, multiplied_contrast};
+use crate::kernel::product::{multiply_contrasts, multiply_factors};
 use crate::kernel::term::FillTerm;
 use crate::memory::Memory;
 use crate::settings::Context;
@@ -45,8 +45,8 @@ impl<'a> Products<'a> {
         context: Context<'_>,
     ) -> [&'f Block; 2] {
         let partners = self.form.locate(at.block);
-        let of = RowAlternative { item: at.item, alternative: 0 };
-        for number in factors.missing(of, partners).into_iter().flatten() {
+        let row = RowAlternative { item: at.item, alternative: 0 };
+        for number in factors.missing(row, partners).into_iter().flatten() {
             let (term, points) = self.expansion.term_and_points(number);
             let block = factors.block_mut(number);
             context.run(FillTerm { term, row: at.x, points, block });
@@ -92,7 +92,7 @@ impl Evaluations for Products<'_> {
         context: Context<'_>,
     ) -> Spread {
         let singles = self.singles(at, factors, context);
-        context.run(MultiplyPresent { singles, of: self.of_block(at.block), block })
+        context.run(MultiplyPresent { singles, product_block: self.of_block(at.block), block })
     }
 
     fn players(&self, block: usize) -> &[usize] {
@@ -112,7 +112,7 @@ type Factors<'a> = ([f64; 2], [&'a Lanes; 2]);
 /// Fills a block with products of present factors; absent factors are 1.
 pub(crate) struct MultiplyPresent<'a> {
     pub singles: [&'a Block; 2],
-    pub of: ProductBlock<'a>,
+    pub product_block: ProductBlock<'a>,
     pub block: &'a mut Block,
 }
 
@@ -121,7 +121,7 @@ impl Body for MultiplyPresent<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
-        let Self { singles, of: ProductBlock { partners, union }, block } = self;
+        let Self { singles, product_block: ProductBlock { partners, union }, block } = self;
         block.begin(union.players.len(), AbsentFactor::One);
         let mut sums = Lanes::ZERO;
         for (player, &places) in union.places.iter().enumerate() {
@@ -129,7 +129,7 @@ impl Body for MultiplyPresent<'_> {
             let ([a, c], [other_a, other_c]) = factors(places, partners.one.lane, present);
             for part in 0..LANES / W {
                 let other = (other_a.part(part), other_c.part(part));
-                let (product, less_one) = multiplied::<A, W>((&[a; W], &[c; W]), other);
+                let (product, less_one) = multiply_factors::<A, W>((&[a; W], &[c; W]), other);
                 let sum = sums.part_mut(part);
                 *sum = zip_lanes(sum, &less_one, |sum, c| sum - c);
                 *block.present[player].part_mut(part) = product;
@@ -143,7 +143,7 @@ impl Body for MultiplyPresent<'_> {
 /// Fills a block with products of present and of absent factors.
 pub(crate) struct MultiplyBoth<'a> {
     pub singles: [&'a Block; 2],
-    pub of: ProductBlock<'a>,
+    pub product_block: ProductBlock<'a>,
     pub block: &'a mut Block,
 }
 
@@ -152,7 +152,7 @@ impl Body for MultiplyBoth<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Spread {
-        let Self { singles, of: ProductBlock { partners, union }, block } = self;
+        let Self { singles, product_block: ProductBlock { partners, union }, block } = self;
         block.begin(union.players.len(), AbsentFactor::Each);
         for (player, &places) in union.places.iter().enumerate() {
             let present = singles.map(|single| [&single.present, &single.difference]);
@@ -162,8 +162,8 @@ impl Body for MultiplyBoth<'_> {
             let ([b, _], [other_b, _]) = factors(places, partners.one.lane, absent);
             for part in 0..LANES / W {
                 let one = [&[a; W], &[b; W], &[c; W]];
-                let others = [other_a.part(part), other_b.part(part), other_c.part(part)];
-                let [present, absent, difference] = multiplied_contrast::<A, W>(one, others);
+                let other = [other_a.part(part), other_b.part(part), other_c.part(part)];
+                let [present, absent, difference] = multiply_contrasts::<A, W>(one, other);
                 *block.present[player].part_mut(part) = present;
                 *block.absent[player].part_mut(part) = absent;
                 *block.difference[player].part_mut(part) = difference;
@@ -181,14 +181,14 @@ impl Body for MultiplyContrasts {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Lanes {
-        let Self([one, others]) = self;
+        let Self([one, other]) = self;
         let mut difference = Lanes::ZERO;
         for part in 0..LANES / W {
             let parts = |factors: &'_ [Lanes; 3]| -> [[f64; W]; 3] {
                 [0, 1, 2].map(|kind| *factors[kind].part(part))
             };
-            let (one, others) = (parts(&one), parts(&others));
-            let [_, _, c] = multiplied_contrast::<A, W>(one.each_ref(), others.each_ref());
+            let (one, other) = (parts(&one), parts(&other));
+            let [_, _, c] = multiply_contrasts::<A, W>(one.each_ref(), other.each_ref());
             *difference.part_mut(part) = c;
         }
         difference
@@ -200,10 +200,11 @@ impl Body for MultiplyContrasts {
 fn factors(
     places: [Option<usize>; 2],
     lane: usize,
-    [one, others]: [[&Vec<Lanes>; 2]; 2],
+    [one, partners]: [[&Vec<Lanes>; 2]; 2],
 ) -> Factors<'_> {
     (
         places[0].map_or([1.0, 0.0], |place| one.map(|values| values[place].0[lane])),
-        places[1].map_or([&Lanes::ONE, &Lanes::ZERO], |place| others.map(|values| &values[place])),
+        places[1]
+            .map_or([&Lanes::ONE, &Lanes::ZERO], |place| partners.map(|values| &values[place])),
     )
 }

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::packed_expansion::PackedExpansion;
 use crate::kernel::term::PackedTerm;
 use crate::matrix::Matrix;
 use crate::memory::{INPUT, Memory};
@@ -52,12 +52,12 @@ impl PairWeights {
                 got: format!("{} × {}", weights.rows(), weights.columns()),
             });
         }
-        Ok(Self::Matrix(copied(weights)?))
+        Ok(Self::Matrix(copy_values(weights)?))
     }
 
     /// The weights of the squares of expansions with `coefficients` (n × outputs).
     pub fn of_squares(coefficients: Matrix<'_>) -> Result<Self, Error> {
-        Ok(Self::Squares(coefficients.columns(), copied(coefficients)?))
+        Ok(Self::Squares(coefficients.columns(), copy_values(coefficients)?))
     }
 
     fn outputs(&self) -> usize {
@@ -84,11 +84,11 @@ impl PairWeights {
     }
 }
 
-fn copied(matrix: Matrix<'_>) -> Result<Vec<f64>, Error> {
-    let mut own = Vec::new();
-    Memory::default().reserve(&mut own, matrix.data().len(), INPUT)?;
-    own.extend_from_slice(matrix.data());
-    Ok(own)
+fn copy_values(matrix: Matrix<'_>) -> Result<Vec<f64>, Error> {
+    let mut values = Vec::new();
+    Memory::default().reserve(&mut values, matrix.data().len(), INPUT)?;
+    values.extend_from_slice(matrix.data());
+    Ok(values)
 }
 
 /// The products of two of an expansion's evaluations, and their weights.
@@ -147,7 +147,7 @@ impl QuadraticForm {
     }
 
     /// The largest number of players that two terms compare.
-    pub fn most_players(&self) -> usize {
+    pub fn max_players(&self) -> usize {
         self.unions.iter().map(|union| union.players.len()).max().unwrap_or(0)
     }
 
@@ -159,12 +159,12 @@ impl QuadraticForm {
     /// How many of some blocks, from the first, are products of the same two evaluation blocks.
     #[inline(always)]
     pub fn blocks_together(&self, blocks: Range<usize>) -> usize {
-        let of = |index: usize| {
-            let Partners { one, others } = self.locate(index);
-            (one.block, others)
+        let blocks_of = |index: usize| {
+            let Partners { one, block } = self.locate(index);
+            (one.block, block)
         };
-        let first = of(blocks.start);
-        blocks.take_while(|&index| of(index) == first).count()
+        let first = blocks_of(blocks.start);
+        blocks.take_while(|&index| blocks_of(index) == first).count()
     }
 
     /// Each two terms whose evaluations are multiplied.
@@ -191,13 +191,13 @@ impl QuadraticForm {
         let [first, second] = self.terms(partners).map(|term| self.coefficients[term]);
         let EvaluationPlace { block, lane } = partners.one;
         let row = block % self.blocks_of_term * LANES + lane;
-        let start = partners.others % self.blocks_of_term * LANES;
+        let start = partners.block % self.blocks_of_term * LANES;
         let times = partners.times();
         let weight = |other: usize| self.weights.of_pair(self.count, output, row, start + other);
         Lanes(each_lane(|other| weight(other) * (times.0[other] * share * first * second)))
     }
 
     fn terms(&self, partners: Partners) -> [usize; 2] {
-        [partners.one.block, partners.others].map(|block| block / self.blocks_of_term)
+        [partners.one.block, partners.block].map(|block| block / self.blocks_of_term)
     }
 }

@@ -16,7 +16,7 @@ pub(crate) struct RowAlternative {
 #[derive(Debug, Default)]
 pub(crate) struct SingleFactors {
     /// The row, and the alternative for absent players, whose factors are kept.
-    of: Option<RowAlternative>,
+    row: Option<RowAlternative>,
     is_filled: Vec<bool>,
     blocks: Vec<Block>,
 }
@@ -34,12 +34,12 @@ impl SingleFactors {
     /// The numbers of the evaluation blocks that are still to be filled for an evaluation and its
     /// partners.
     #[inline(always)]
-    pub fn missing(&mut self, of: RowAlternative, partners: Partners) -> [Option<usize>; 2] {
-        if self.of != Some(of) {
+    pub fn missing(&mut self, row: RowAlternative, partners: Partners) -> [Option<usize>; 2] {
+        if self.row != Some(row) {
             self.is_filled.fill(false);
-            self.of = Some(of);
+            self.row = Some(row);
         }
-        [partners.one.block, partners.others].map(|number| {
+        [partners.one.block, partners.block].map(|number| {
             let is_missing = !self.is_filled[number];
             self.is_filled[number] = true;
             is_missing.then_some(number)
@@ -55,6 +55,6 @@ impl SingleFactors {
     /// The factors of an evaluation, and of its partners.
     #[inline(always)]
     pub fn of_partners(&self, partners: Partners) -> [&Block; 2] {
-        [&self.blocks[partners.one.block], &self.blocks[partners.others]]
+        [&self.blocks[partners.one.block], &self.blocks[partners.block]]
     }
 }

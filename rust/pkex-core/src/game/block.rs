@@ -25,19 +25,19 @@ pub struct Block {
     /// Ω: a player's Shapley (or Banzhaf) value divided by c.
     pub omega: Vec<Lanes>,
     /// The higher orders of the factors, if these are power series.
-    pub series: Higher,
+    pub series: HigherOrders,
     /// Whether factors may be negative, or above 1.
     pub is_signed: bool,
 }
 
-/// The least ∏ b by which games are divided. Factors of players that rise, from 1, then grow to at
-/// most 1/∏ b together. So near t = 1 their product does not amplify the rounding errors of falling
-/// factors, which are absolute there (`game::sweep`).
-pub(crate) const LEAST_DIVISOR: f64 = 1.0 / 1024.0;
+/// The minimum ∏ b by which games are divided. Factors of players that rise, from 1, then grow to
+/// at most 1/∏ b together. So near t = 1 their product does not amplify the rounding errors of
+/// falling factors, which are absolute there (`game::sweep`).
+pub(crate) const MIN_DIVISOR: f64 = 1.0 / 1024.0;
 
-/// The least b by which factors are divided. c is then computed only from a − 1 and b − 1, with a
+/// The minimum b by which factors are divided. c is then computed only from a − 1 and b − 1, with a
 /// few bits fewer than from a and b where both are small.
-pub(crate) const LEAST_FACTOR: f64 = 1.0 / 16.0;
+pub(crate) const MIN_ABSENT_FACTOR: f64 = 1.0 / 16.0;
 
 /// The number of players of a block, and of the higher orders of each player's factor.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +91,7 @@ impl AbsentFactor {
 /// The coefficients of s, s², …, s^p of factors that are power series in s; the coefficients of s⁰
 /// are the factors of the block. The value of a game is Σ_q w_q [s^q] ∏ of the factors.
 #[derive(Clone, Debug, Default)]
-pub struct Higher {
+pub struct HigherOrders {
     /// The weights w of s⁰, s¹, …; empty if factors are numbers.
     pub weights: Vec<f64>,
     /// Whether the coefficients of s⁰ are 1, for present and for absent players.
@@ -106,7 +106,7 @@ pub struct Higher {
     pub exact: Vec<Lanes>,
 }
 
-impl Higher {
+impl HigherOrders {
     /// The number of higher-order coefficients of a player.
     pub fn orders(&self) -> usize {
         self.weights.len().saturating_sub(1)
@@ -119,7 +119,7 @@ impl Higher {
     }
 
     /// Whether factors are power series.
-    pub fn is_there(&self) -> bool {
+    pub fn exists(&self) -> bool {
         !self.weights.is_empty()
     }
 
@@ -142,7 +142,7 @@ impl Default for Block {
             difference: Vec::new(),
             divisor: Lanes::ONE,
             omega: Vec::new(),
-            series: Higher::default(),
+            series: HigherOrders::default(),
             is_signed: false,
         }
     }
@@ -159,9 +159,9 @@ impl Block {
     }
 
     /// Reserves memory for the higher orders of factors that are power series.
-    pub fn reserve_series(&mut self, of: FactorCount, memory: &Memory) -> Result<(), Error> {
-        let (count, orders) = (of.higher(), of.orders);
-        let Higher { weights, present, absent, difference, exact, .. } = &mut self.series;
+    pub fn reserve_series(&mut self, counts: FactorCount, memory: &Memory) -> Result<(), Error> {
+        let (count, orders) = (counts.higher(), counts.orders);
+        let HigherOrders { weights, present, absent, difference, exact, .. } = &mut self.series;
         memory.reserve(weights, orders + 1, FACTORS)?;
         memory.reserve(exact, 2 * orders, FACTORS)?;
         for factors in [present, absent, difference] {

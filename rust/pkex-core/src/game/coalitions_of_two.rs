@@ -17,7 +17,7 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::game::coalitions::Coalitions;
-use crate::game::two_players::{MOST_FROM_ONE_END, PerTwo, TwoPlayers, in_groups};
+use crate::game::two_players::{MAX_FROM_ONE_END, PerTwo, TwoPlayers, in_groups};
 use crate::memory::Memory;
 use crate::quadrature::free_end::FreeEnd;
 use crate::quadrature::rule::Node;
@@ -27,14 +27,14 @@ use crate::simd::level::Body;
 
 /// Products at the nodes for each two players.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct TwosAtNodes {
+pub(crate) struct TwoProducts {
     /// The product of the two factors.
     factors: PerTwo,
     /// The weight of the node times the factors of all later twos.
     after: PerTwo,
 }
 
-impl TwosAtNodes {
+impl TwoProducts {
     /// Reserves memory for games of a number of players.
     pub fn reserve(&mut self, players: usize, memory: &Memory) -> Result<(), Error> {
         self.factors.reserve(players.next_multiple_of(2), memory)?;
@@ -45,30 +45,30 @@ impl TwosAtNodes {
 /// Computes Ω of every coalition of two players into `block.omega`, for games with b = 1.
 ///
 /// Errors near t = 1 are absolute. They are small compared with Ω where 1 + c is in [0, 1].
-pub(crate) struct OfTwo<'a> {
+pub(crate) struct EvaluatePairs<'a> {
     pub rule: &'a FreeEnd,
     pub coalitions: &'a Coalitions,
     pub block: &'a mut Block,
-    pub room: &'a mut TwosAtNodes,
+    pub products: &'a mut TwoProducts,
 }
 
-impl Body for OfTwo<'_> {
+impl Body for EvaluatePairs<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { rule, coalitions, block: Block { difference, omega, .. }, room } = self;
+        let Self { rule, coalitions, block: Block { difference, omega, .. }, products } = self;
         omega.clear();
         omega.resize(coalitions.count(), Lanes::ZERO);
         let players = difference.len();
         // A player whose presence changes nothing makes the number of players even.
         difference.resize(players.next_multiple_of(2), Lanes::ZERO);
-        room.factors.resize(difference.len());
-        room.after.resize(difference.len());
-        const { assert!(MOST_FROM_ONE_END == 8, "the cases below") };
+        products.factors.resize(difference.len());
+        products.after.resize(difference.len());
+        const { assert!(MAX_FROM_ONE_END == 8, "the cases below") };
         let mut end = [rule.value, rule.slope];
-        for (nodes, _) in in_groups((&rule.nodes, &[]), MOST_FROM_ONE_END) {
-            let mut sweep = SweepOfTwos { end, coalitions, difference, omega, room };
+        for (nodes, _) in in_groups((&rule.nodes, &[]), MAX_FROM_ONE_END) {
+            let mut sweep = SweepOfTwos { end, coalitions, difference, omega, products };
             match nodes.len() {
                 // An odd number of nodes is completed by one without weight.
                 0..=2 => sweep.run::<A, W, 2>(nodes),
@@ -89,7 +89,7 @@ struct SweepOfTwos<'a> {
     coalitions: &'a Coalitions,
     difference: &'a [Lanes],
     omega: &'a mut [Lanes],
-    room: &'a mut TwosAtNodes,
+    products: &'a mut TwoProducts,
 }
 
 impl SweepOfTwos<'_> {
@@ -99,12 +99,12 @@ impl SweepOfTwos<'_> {
         let missing = Node { step: 0.0, weight: 0.0 };
         let nodes: [Node; N] = std::array::from_fn(|n| nodes.get(n).copied().unwrap_or(missing));
         let (twos, _) = self.difference.as_chunks::<2>();
-        let factors = &mut self.room.factors.registers::<W, N>()[..twos.len()];
-        let after = &mut self.room.after.registers::<W, N>()[..twos.len()];
+        let factors = &mut self.products.factors.registers::<W, N>()[..twos.len()];
+        let after = &mut self.products.after.registers::<W, N>()[..twos.len()];
         for part in 0..LANES / W {
             let sum = multiply_up::<A, W, N>(&nodes, part, twos, factors, after);
             let [value, slope] = self.end;
-            let at = AtNodes { nodes, value, slope, part, twos, factors, after };
+            let at = PairSweep { nodes, value, slope, part, twos, factors, after };
             at.add_all::<A>(self.coalitions, &sum, self.omega);
         }
     }
@@ -136,7 +136,7 @@ fn multiply_up<A: Arithmetic, const W: usize, const N: usize>(
 }
 
 /// The factors of twos at `N` nodes, in some lanes.
-struct AtNodes<'a, const W: usize, const N: usize> {
+struct PairSweep<'a, const W: usize, const N: usize> {
     nodes: [Node; N],
     value: f64,
     slope: f64,
@@ -162,13 +162,13 @@ impl Row {
 
 /// The later twos that contain a second player of these rows.
 fn later_twos(two: usize, rows: &[Row; 2]) -> Range<usize> {
-    let asked = rows.iter().map(|row| &row.second).filter(|second| !second.is_empty());
-    let start = asked.clone().map(|second| second.start / 2).fold(usize::MAX, usize::min);
-    let end = asked.map(|second| second.end.div_ceil(2)).fold(0, usize::max);
+    let seconds = rows.iter().map(|row| &row.second).filter(|second| !second.is_empty());
+    let start = seconds.clone().map(|second| second.start / 2).fold(usize::MAX, usize::min);
+    let end = seconds.map(|second| second.end.div_ceil(2)).fold(0, usize::max);
     start.max(two + 1)..end
 }
 
-impl<const W: usize, const N: usize> AtNodes<'_, W, N> {
+impl<const W: usize, const N: usize> PairSweep<'_, W, N> {
     /// Adds to Ω of all coalitions, from the sum of all c.
     #[inline(always)]
     fn add_all<A: Arithmetic>(&self, coalitions: &Coalitions, sum: &[f64; W], omega: &mut [Lanes]) {
@@ -177,12 +177,12 @@ impl<const W: usize, const N: usize> AtNodes<'_, W, N> {
         for (two, factors) in self.factors.iter().enumerate().take(first.end.div_ceil(2)) {
             if two >= first.start / 2 {
                 let rows = [2 * two, 2 * two + 1].map(|player| {
-                    let (start, second) = coalitions.of_two(player);
+                    let (start, second) = coalitions.pairs_of(player);
                     Row { start, second }
                 });
-                let others = self.without(sum, two);
-                self.add_two::<A>((two, &rows[0]), &before, &others, omega);
-                self.add_rows::<A>((two, &rows), before, &others, omega);
+                let other_sum = self.without(sum, two);
+                self.add_two::<A>((two, &rows[0]), &before, &other_sum, omega);
+                self.add_rows::<A>((two, &rows), before, &other_sum, omega);
             }
             for n in 0..N {
                 before[n] = multiply_lanes(&before[n], &factors[n]);
@@ -196,11 +196,11 @@ impl<const W: usize, const N: usize> AtNodes<'_, W, N> {
         &self,
         (two, row): (usize, &Row),
         before: &[[f64; W]; N],
-        others: &[f64; W],
+        other_sum: &[f64; W],
         omega: &mut [Lanes],
     ) {
         let Some(place) = row.place(2 * two + 1) else { return };
-        let mut total = self.of_end::<A>(others);
+        let mut total = self.end_moment::<A>(other_sum);
         for (before, after) in before.iter().zip(&self.after[two]) {
             total = multiply_add_lanes::<A, W>(&total, before, after);
         }
@@ -214,7 +214,7 @@ impl<const W: usize, const N: usize> AtNodes<'_, W, N> {
         &self,
         (two, rows): (usize, &[Row; 2]),
         mut run: [[f64; W]; N],
-        others: &[f64; W],
+        other_sum: &[f64; W],
         omega: &mut [Lanes],
     ) {
         let Self { nodes, slope, part, twos, factors, after, .. } = *self;
@@ -227,11 +227,11 @@ impl<const W: usize, const N: usize> AtNodes<'_, W, N> {
                 run[n] = multiply_lanes(&run[n], &factors[n]);
             }
         }
-        let own = [twos[two][1].part(part), twos[two][0].part(part)];
-        for other in later {
+        let partner_c = [twos[two][1].part(part), twos[two][0].part(part)];
+        for later_two in later {
             let [mut m0, mut m1, mut m2] =
-                [self.of_end::<A>(&self.without(others, other)), [slope; W], [0.0; W]];
-            let (factors, after) = (&factors[other], &after[other]);
+                [self.end_moment::<A>(&self.without(other_sum, later_two)), [slope; W], [0.0; W]];
+            let (factors, after) = (&factors[later_two], &after[later_two]);
             for n in 0..N {
                 let Node { step, .. } = nodes[n];
                 let product = multiply_lanes(&run[n], &after[n]);
@@ -240,12 +240,12 @@ impl<const W: usize, const N: usize> AtNodes<'_, W, N> {
                 m2 = each_lane(|i| A::mul_add(product[i], step * step, m2[i]));
                 run[n] = multiply_lanes(&run[n], &factors[n]);
             }
-            for (row, own) in rows.iter().zip(own) {
-                let constant: [f64; W] = multiply_add_lanes::<A, W>(&m0, &m1, own);
-                let linear: [f64; W] = multiply_add_lanes::<A, W>(&m1, &m2, own);
+            for (row, partner_c) in rows.iter().zip(partner_c) {
+                let constant: [f64; W] = multiply_add_lanes::<A, W>(&m0, &m1, partner_c);
+                let linear: [f64; W] = multiply_add_lanes::<A, W>(&m1, &m2, partner_c);
                 for member in 0..2 {
-                    let Some(place) = row.place(2 * other + member) else { continue };
-                    let c: &[f64; W] = twos[other][1 - member].part(part);
+                    let Some(place) = row.place(2 * later_two + member) else { continue };
+                    let c: &[f64; W] = twos[later_two][1 - member].part(part);
                     let omega: &mut [f64; W] = omega[place].part_mut(part);
                     *omega = each_lane(|i| omega[i] + A::mul_add(linear[i], c[i], constant[i]));
                 }
@@ -255,7 +255,7 @@ impl<const W: usize, const N: usize> AtNodes<'_, W, N> {
 
     /// The contribution of the end t = 0 to M₀, from the sum of the c of the factors there.
     #[inline(always)]
-    fn of_end<A: Arithmetic>(&self, sum: &[f64; W]) -> [f64; W] {
+    fn end_moment<A: Arithmetic>(&self, sum: &[f64; W]) -> [f64; W] {
         each_lane(|i| A::mul_add(sum[i], self.slope, self.value))
     }
 
@@ -271,7 +271,7 @@ impl<const W: usize, const N: usize> AtNodes<'_, W, N> {
 mod tests {
     use super::*;
     use crate::game::block::AbsentFactor;
-    use crate::game::interactions::{CoalitionProducts, OfCoalitions};
+    use crate::game::interactions::{CoalitionProducts, EvaluateCoalitions};
     use crate::quadrature::rule::Rule;
     use crate::simd::arithmetic::Separate;
 
@@ -295,24 +295,28 @@ mod tests {
     fn all_parts_have_what_they_have_one_by_one() {
         for players in 2..=9 {
             let exact = Rule::gauss_legendre(players);
-            for (most, count) in [(1, 4), (3, 5), (4, 12), (7, 7), (1000, 9), (1000, 3), (5, 16)] {
+            for (max_count, count) in
+                [(1, 4), (3, 5), (4, 12), (7, 7), (1000, 9), (1000, 3), (5, 16)]
+            {
                 let rule = FreeEnd::new(count);
-                for part in Coalitions::parts(players, 2, most).unwrap() {
-                    let (mut found, mut expected) = (block(players), block(players));
-                    let room = &mut TwosAtNodes::default();
+                for part in Coalitions::parts(players, 2, max_count).unwrap() {
+                    let (mut actual, mut expected) = (block(players), block(players));
+                    let products = &mut TwoProducts::default();
                     let coalitions = &part;
-                    let of_two = OfTwo { rule: &rule, coalitions, block: &mut found, room };
-                    of_two.run::<Separate, 4>();
+                    let evaluate_pairs =
+                        EvaluatePairs { rule: &rule, coalitions, block: &mut actual, products };
+                    evaluate_pairs.run::<Separate, 4>();
                     let products = &mut CoalitionProducts::default();
                     let (rule, exact) = (&exact, &mut expected);
-                    let all = OfCoalitions { rule, coalitions, block: exact, products };
-                    all.run::<Separate, 4>();
-                    assert_eq!(found.omega.len(), part.count());
-                    assert_eq!(found.difference, block(players).difference);
+                    let evaluate_coalitions =
+                        EvaluateCoalitions { rule, coalitions, block: exact, products };
+                    evaluate_coalitions.run::<Separate, 4>();
+                    assert_eq!(actual.omega.len(), part.count());
+                    assert_eq!(actual.difference, block(players).difference);
                     let of = |block: &Block| block.omega.iter().flat_map(|omega| omega.0).collect();
-                    let (found, expected): (Vec<f64>, Vec<f64>) = (of(&found), of(&expected));
-                    for (found, expected) in found.into_iter().zip(expected) {
-                        let error = (found / expected - 1.0).abs();
+                    let (actual, expected): (Vec<f64>, Vec<f64>) = (of(&actual), of(&expected));
+                    for (actual, expected) in actual.into_iter().zip(expected) {
+                        let error = (actual / expected - 1.0).abs();
                         assert!(error < 1e-14, "{players} players, {part:?}: {error:e}");
                     }
                 }

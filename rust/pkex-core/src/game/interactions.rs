@@ -39,8 +39,8 @@ impl CoalitionProducts {
         coalitions: &Coalitions,
         memory: &Memory,
     ) -> Result<(), Error> {
-        memory.reserve(&mut self.suffixes, (players + 1).saturating_mul(MOST_NODES), FACTORS)?;
-        memory.reserve(&mut self.before, coalitions.size().saturating_mul(MOST_NODES), FACTORS)?;
+        memory.reserve(&mut self.suffixes, (players + 1).saturating_mul(MAX_NODES), FACTORS)?;
+        memory.reserve(&mut self.before, coalitions.size().saturating_mul(MAX_NODES), FACTORS)?;
         // These are swapped with the block's differences.
         let count = players.saturating_add(1).max(coalitions.count());
         memory.reserve(&mut self.differences, count, FACTORS)
@@ -49,38 +49,38 @@ impl CoalitionProducts {
 
 /// Computes Ω of every coalition into `block.omega`, and the product of its members' c into
 /// `block.difference`.
-pub(crate) struct OfCoalitions<'a> {
+pub(crate) struct EvaluateCoalitions<'a> {
     pub rule: &'a Rule,
     pub coalitions: &'a Coalitions,
     pub block: &'a mut Block,
     pub products: &'a mut CoalitionProducts,
 }
 
-impl Body for OfCoalitions<'_> {
+impl Body for EvaluateCoalitions<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
         let Self { rule, coalitions, block, products } = self;
         let players = block.difference.len();
-        products.suffixes.resize((players + 1) * MOST_NODES, Lanes::ONE);
-        products.before.resize(coalitions.size() * MOST_NODES, Lanes::ONE);
+        products.suffixes.resize((players + 1) * MAX_NODES, Lanes::ONE);
+        products.before.resize(coalitions.size() * MAX_NODES, Lanes::ONE);
         block.omega.clear();
         block.omega.resize(coalitions.count(), Lanes::ZERO);
         let Block { present, absent, difference, omega, .. } = &mut *block;
         let mut sweep = CoalitionSweep { coalitions, difference, omega, products: &mut *products };
         if absent.is_empty() {
-            sweep.run::<A, W, _>(&rule.from_absent, One);
+            sweep.run::<A, W, _>(&rule.from_absent, UnitEnd);
         } else {
-            sweep.run::<A, W, _>(&rule.from_absent, Each(absent));
+            sweep.run::<A, W, _>(&rule.from_absent, FactorEnd(absent));
         }
-        sweep.run::<A, W, _>(&rule.from_present, Each(present));
+        sweep.run::<A, W, _>(&rule.from_present, FactorEnd(present));
         MultiplyDifferences { coalitions, block, products }.run::<A, W>();
     }
 }
 
-/// Most nodes whose products are computed together: as many as registers hold.
-const MOST_NODES: usize = 4;
+/// Maximum nodes whose products are computed together: as many as registers hold.
+const MAX_NODES: usize = 4;
 
 /// The factors at the end of [0, 1] from which nodes are seen.
 trait End: Copy {
@@ -89,20 +89,20 @@ trait End: Copy {
 
 /// Every factor is 1.
 #[derive(Clone, Copy)]
-struct One;
+struct UnitEnd;
 
 /// One factor per player.
 #[derive(Clone, Copy)]
-struct Each<'a>(&'a [Lanes]);
+struct FactorEnd<'a>(&'a [Lanes]);
 
-impl End for One {
+impl End for UnitEnd {
     #[inline(always)]
     fn factor<const W: usize>(self, _player: usize, _part: usize) -> [f64; W] {
         [1.0; W]
     }
 }
 
-impl End for Each<'_> {
+impl End for FactorEnd<'_> {
     #[inline(always)]
     fn factor<const W: usize>(self, player: usize, part: usize) -> [f64; W] {
         *self.0[player].part(part)
@@ -121,17 +121,17 @@ impl CoalitionSweep<'_> {
     /// Adds the contribution of the nodes seen from one end, in groups of nearly equal size.
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize, E: End>(&mut self, nodes: &[Node], end: E) {
-        let mut rest = nodes;
-        while !rest.is_empty() {
-            let groups = rest.len().div_ceil(MOST_NODES);
-            let (group, others) = rest.split_at(rest.len().div_ceil(groups));
-            rest = others;
+        let mut remaining = nodes;
+        while !remaining.is_empty() {
+            let groups = remaining.len().div_ceil(MAX_NODES);
+            let (group, tail) = remaining.split_at(remaining.len().div_ceil(groups));
+            remaining = tail;
             match *group {
                 [n0] => self.group::<A, W, 1, E>([n0], end),
                 [n0, n1] => self.group::<A, W, 2, E>([n0, n1], end),
                 [n0, n1, n2] => self.group::<A, W, 3, E>([n0, n1, n2], end),
                 [n0, n1, n2, n3] => self.group::<A, W, 4, E>([n0, n1, n2, n3], end),
-                _ => unreachable!("a group has 1 to {MOST_NODES} nodes"),
+                _ => unreachable!("a group has 1 to {MAX_NODES} nodes"),
             }
         }
     }
@@ -197,7 +197,7 @@ fn add_nodes<A: Arithmetic, const W: usize, const N: usize, E: End>(
     if coalitions.size() == 0 {
         let total: &mut [f64; W] = omega[0].part_mut(part);
         for suffix in &suffixes[0] {
-            *total = zip_lanes(total, suffix.part(part), |total, all| total + all);
+            *total = zip_lanes(total, suffix.part(part), |total, product| total + product);
         }
         return;
     }
@@ -205,7 +205,7 @@ fn add_nodes<A: Arithmetic, const W: usize, const N: usize, E: End>(
         return;
     }
     let last = coalitions.size() - 1;
-    let members = [&cursor.chosen[..], &[cursor.last(coalitions).start]].concat();
+    let members = [&cursor.members[..], &[cursor.last(coalitions).start]].concat();
     for n in 0..N {
         let (mut run, mut next) = ([1.0; W], 0);
         for (&member, products) in members.iter().zip(&mut before[..=last]) {
@@ -230,11 +230,11 @@ fn add_nodes<A: Arithmetic, const W: usize, const N: usize, E: End>(
             }
             *omega.part_mut(part) = sum;
         }
-        let Some(moved) = cursor.advance(coalitions) else { return };
+        let Some(depth) = cursor.advance(coalitions) else { return };
         for n in 0..N {
-            let passed = factors.at::<A, W>(cursor.chosen[moved] - 1, n);
-            let run: [f64; W] = multiply_lanes(before[moved][n].part(part), &passed);
-            for products in &mut before[moved..=last] {
+            let factor = factors.at::<A, W>(cursor.members[depth] - 1, n);
+            let run: [f64; W] = multiply_lanes(before[depth][n].part(part), &factor);
+            for products in &mut before[depth..=last] {
                 *products[n].part_mut(part) = run;
             }
         }
@@ -260,17 +260,17 @@ impl Body for MultiplyDifferences<'_> {
         if coalitions.size() == 0 {
             differences.push(Lanes::ONE);
         } else if cursor.start(coalitions) {
-            before.resize(coalitions.size() * MOST_NODES, Lanes::ONE);
+            before.resize(coalitions.size() * MAX_NODES, Lanes::ONE);
             before[0] = Lanes::ONE;
-            let mut moved = Some(0);
-            while let Some(first) = moved {
-                for depth in first..cursor.chosen.len() {
-                    before[depth + 1] = before[depth].times::<W>(&c[cursor.chosen[depth]]);
+            let mut changed_depth = Some(0);
+            while let Some(first) = changed_depth {
+                for depth in first..cursor.members.len() {
+                    before[depth + 1] = before[depth].times::<W>(&c[cursor.members[depth]]);
                 }
-                let of_others = before[cursor.chosen.len()];
+                let product = before[cursor.members.len()];
                 differences
-                    .extend(c[cursor.last(coalitions)].iter().map(|c| of_others.times::<W>(c)));
-                moved = cursor.advance(coalitions);
+                    .extend(c[cursor.last(coalitions)].iter().map(|c| product.times::<W>(c)));
+                changed_depth = cursor.advance(coalitions);
             }
         }
         std::mem::swap(&mut block.difference, &mut products.differences);

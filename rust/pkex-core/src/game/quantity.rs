@@ -1,15 +1,15 @@
 //! The quantities that are computed of each game of a block.
 
 use crate::error::Error;
-use crate::game::block::{AbsentFactor, Block, FactorCount, Higher, MultiplyAll};
+use crate::game::block::{AbsentFactor, Block, FactorCount, HigherOrders, MultiplyAll};
 use crate::game::coalitions::Coalitions;
-use crate::game::coalitions_of_two::{OfTwo, TwosAtNodes};
-use crate::game::interactions::{CoalitionProducts, MultiplyDifferences, OfCoalitions};
+use crate::game::coalitions_of_two::{EvaluatePairs, TwoProducts};
+use crate::game::interactions::{CoalitionProducts, EvaluateCoalitions, MultiplyDifferences};
 use crate::game::recursion::{ByRecursion, RecursionRows};
 use crate::game::scaling::Scaling;
-use crate::game::series::{OfSeries, Polynomials};
+use crate::game::series::{EvaluateSeries, Polynomials};
 use crate::game::spread::Spread;
-use crate::game::sweep::{FromBothEnds, FromOneEnd, NoOthers};
+use crate::game::sweep::{FromBothEnds, FromOneEnd, NoOtherPlayers};
 use crate::game::two_players::PerTwo;
 use crate::memory::{Memory, saturating_product};
 use crate::quadrature::free_end::FreeEnd;
@@ -60,7 +60,7 @@ impl MeasureNodes {
             Measure::Point(t) => Self::Rule(Rule::point(*t)),
             // The number of factors is that of the Shapley values for this number of players.
             Measure::Density(density) => {
-                Self::Table(NodeTable::weighted((players + 1).saturating_sub(size), density))
+                Self::Table(NodeTable::with_density((players + 1).saturating_sub(size), density))
             }
         }
     }
@@ -91,7 +91,7 @@ impl<'a> Nodes<'a> {
     }
 
     /// The rule for power series and coalitions of a number of members.
-    fn rule_of_series(self, spread: &Spread, series: &Higher, members: usize) -> &'a Rule {
+    fn rule_of_series(self, spread: &Spread, series: &HigherOrders, members: usize) -> &'a Rule {
         match self {
             Self::Table(table) => {
                 let lambda = (!series.is_pure).then_some(spread.lambda);
@@ -150,7 +150,7 @@ impl Quantity<'_> {
     pub fn bound(self, spread: &Spread, block: &Block) -> f64 {
         match self {
             Self::GrandCoalition | Self::EmptyCoalition => block.omega[0].largest(),
-            _ => spread.most,
+            _ => spread.size_bound,
         }
     }
 
@@ -174,7 +174,7 @@ pub(crate) struct Scratch {
     prefixes: PerTwo,
     rows: RecursionRows,
     products: CoalitionProducts,
-    twos: TwosAtNodes,
+    twos: TwoProducts,
     polynomials: Polynomials,
 }
 
@@ -203,14 +203,14 @@ impl Scratch {
     pub fn reserve_series(
         &mut self,
         quantity: Quantity<'_>,
-        of: FactorCount,
+        counts: FactorCount,
         memory: &Memory,
     ) -> Result<(), Error> {
         let members = match quantity {
             Quantity::Interactions(coalitions, _) => coalitions.size(),
             _ => 1,
         };
-        self.polynomials.reserve(of, members, memory)
+        self.polynomials.reserve(counts, members, memory)
     }
 }
 
@@ -225,7 +225,7 @@ impl Quantity<'_> {
         scratch: &mut Scratch,
         context: Context<'_>,
     ) {
-        if block.series.is_there() {
+        if block.series.exists() {
             self.evaluate_series(spread, (block, players), scratch, context);
             return;
         }
@@ -239,7 +239,12 @@ impl Quantity<'_> {
             }
             Self::Values(nodes) => match nodes.rule_of_unit(spread) {
                 Some(rule) if block.absent_factor() == AbsentFactor::One => {
-                    context.run_in_registers(FromOneEnd { rule, block, prefixes, rest: NoOthers });
+                    context.run_in_registers(FromOneEnd {
+                        rule,
+                        block,
+                        prefixes,
+                        other_players: NoOtherPlayers,
+                    });
                 }
                 _ => {
                     block.absent.resize(block.present.len(), Lanes::ONE);
@@ -248,7 +253,7 @@ impl Quantity<'_> {
                         rule,
                         block,
                         prefixes,
-                        rest: NoOthers,
+                        other_players: NoOtherPlayers,
                     });
                 }
             },
@@ -258,12 +263,17 @@ impl Quantity<'_> {
                     Some(rule)
                         if coalitions.size() == 2 && block.absent_factor() == AbsentFactor::One =>
                     {
-                        context.run_in_registers(OfTwo { rule, coalitions, block, room: twos });
+                        context.run_in_registers(EvaluatePairs {
+                            rule,
+                            coalitions,
+                            block,
+                            products: twos,
+                        });
                         context.run(MultiplyDifferences { coalitions, block, products });
                     }
                     _ => {
                         let rule = nodes.rule(spread);
-                        context.run(OfCoalitions { rule, coalitions, block, products });
+                        context.run(EvaluateCoalitions { rule, coalitions, block, products });
                     }
                 }
             }
@@ -286,19 +296,19 @@ impl Quantity<'_> {
         context: Context<'_>,
     ) {
         let Scratch { polynomials, .. } = scratch;
-        let each = Coalitions::all(players.len(), 1);
+        let singletons = Coalitions::all(players.len(), 1);
         let (rule, coalitions) = match self {
             Self::GrandCoalition => (&Rule::point(1.0), Coalitions::all(players.len(), 0)),
             Self::EmptyCoalition => (&Rule::point(0.0), Coalitions::all(players.len(), 0)),
             Self::Values(nodes) | Self::ShapleyByRecursion(nodes) => {
-                (nodes.rule_of_series(spread, &block.series, 1), each)
+                (nodes.rule_of_series(spread, &block.series, 1), singletons)
             }
             Self::Interactions(coalitions, nodes) => {
                 let rule = nodes.rule_of_series(spread, &block.series, coalitions.size());
                 (rule, coalitions.among(players))
             }
         };
-        context.run(OfSeries { rule, coalitions: &coalitions, block, polynomials });
+        context.run(EvaluateSeries { rule, coalitions: &coalitions, block, polynomials });
     }
 }
 

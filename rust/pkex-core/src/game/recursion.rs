@@ -68,8 +68,8 @@ impl RecursionRows {
     /// Reserves memory for games of a number of players.
     pub fn reserve(&mut self, players: usize, memory: &Memory) -> Result<(), Error> {
         let stride = stride(players);
-        let kept = checkpoint(players.div_ceil(stride), stride).start;
-        memory.reserve(&mut self.checkpoints, kept, RECURSION)?;
+        let checkpoint_count = checkpoint(players.div_ceil(stride), stride).start;
+        memory.reserve(&mut self.checkpoints, checkpoint_count, RECURSION)?;
         memory.reserve(
             &mut self.segment,
             saturating_product([stride + 1, players + 1]),
@@ -170,8 +170,8 @@ impl<'a> Step<'a> {
 
     /// hᵏ_q from hᵏ⁻¹_q and hᵏ⁻¹_{q−1}.
     #[inline(always)]
-    fn next<A: Arithmetic>(&self, q: usize, same: &Numbers, one_less: &Numbers) -> Numbers {
-        self.mean::<A>((self.shares[self.players() - q], same), (self.shares[q], one_less))
+    fn next<A: Arithmetic>(&self, q: usize, without: &Numbers, with: &Numbers) -> Numbers {
+        self.mean::<A>((self.shares[self.players() - q], without), (self.shares[q], with))
     }
 
     /// The mean of numbers without the player and numbers with it, by their shares.

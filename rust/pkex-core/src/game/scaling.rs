@@ -63,16 +63,16 @@ impl Scaling {
         debug_assert_eq!(block.omega.len(), block.difference.len());
         for (omega, difference) in block.omega.iter_mut().zip(&mut block.difference) {
             for lane in 0..LANES {
-                let is_small = omega.0[lane].abs() < LEAST_OMEGA && self.exponent[lane] > 0;
+                let is_small = omega.0[lane].abs() < MIN_OMEGA && self.exponent[lane] > 0;
                 if is_small && may_be_lost {
                     omega.0[lane] = if self.has_zero[lane] { 0.0 } else { LOST };
                 }
                 omega.0[lane] *= difference.0[lane];
-                let mut left = self.exponent[lane];
-                while left != 0 {
-                    let power = left.clamp(-MAX_POWER, MAX_POWER);
+                let mut remaining = self.exponent[lane];
+                while remaining != 0 {
+                    let power = remaining.clamp(-MAX_POWER, MAX_POWER);
                     omega.0[lane] *= power_of_two(power);
-                    left -= power;
+                    remaining -= power;
                 }
             }
             *difference = Lanes::ONE;
@@ -85,7 +85,7 @@ impl Scaling {
 const LOST: f64 = f64::NAN;
 
 /// Below this, relative to ∏M, Ω may have lost digits to underflow.
-const LEAST_OMEGA: f64 = 1e-250;
+const MIN_OMEGA: f64 = 1e-250;
 
 /// The number of factors whose product cannot become so small: at a node each factor is 0 or,
 /// because t is at least 10⁻⁴, at least 2⁻⁶⁷ of its size.

@@ -38,25 +38,25 @@ impl Polynomials {
     pub fn reserve(
         &mut self,
         FactorCount { players, orders }: FactorCount,
-        most_members: usize,
+        max_members: usize,
         memory: &Memory,
     ) -> Result<(), Error> {
         let count = |series: usize| saturating_product([series, orders + 1]);
         memory.reserve(&mut self.functionals, count(players + 1), FACTORS)?;
-        memory.reserve(&mut self.before, count(most_members + 1), FACTORS)?;
+        memory.reserve(&mut self.before, count(max_members + 1), FACTORS)?;
         memory.reserve(&mut self.factor, orders + 1, FACTORS)
     }
 }
 
 /// Computes the coefficient of every coalition into `block.omega`, and sets `block.difference` to 1.
-pub(crate) struct OfSeries<'a> {
+pub(crate) struct EvaluateSeries<'a> {
     pub rule: &'a Rule,
     pub coalitions: &'a Coalitions,
     pub block: &'a mut Block,
     pub polynomials: &'a mut Polynomials,
 }
 
-impl Body for OfSeries<'_> {
+impl Body for EvaluateSeries<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -69,13 +69,13 @@ impl Body for OfSeries<'_> {
         // Loops of a known length are unrolled. They are short, and each player waits for the one
         // before: computing all lanes together fills the wait.
         match (block.series.weights.len(), block.series.is_pure) {
-            (2, true) => of_length::<A, LANES>(games, block, polynomials, (2, true), &mut omega),
-            (3, true) => of_length::<A, LANES>(games, block, polynomials, (3, true), &mut omega),
-            (4, true) => of_length::<A, LANES>(games, block, polynomials, (4, true), &mut omega),
-            (2, false) => of_length::<A, LANES>(games, block, polynomials, (2, false), &mut omega),
-            (3, false) => of_length::<A, LANES>(games, block, polynomials, (3, false), &mut omega),
-            (4, false) => of_length::<A, LANES>(games, block, polynomials, (4, false), &mut omega),
-            other => of_length::<A, W>(games, block, polynomials, other, &mut omega),
+            (2, true) => evaluate::<A, LANES>(games, block, polynomials, (2, true), &mut omega),
+            (3, true) => evaluate::<A, LANES>(games, block, polynomials, (3, true), &mut omega),
+            (4, true) => evaluate::<A, LANES>(games, block, polynomials, (4, true), &mut omega),
+            (2, false) => evaluate::<A, LANES>(games, block, polynomials, (2, false), &mut omega),
+            (3, false) => evaluate::<A, LANES>(games, block, polynomials, (3, false), &mut omega),
+            (4, false) => evaluate::<A, LANES>(games, block, polynomials, (4, false), &mut omega),
+            other => evaluate::<A, W>(games, block, polynomials, other, &mut omega),
         }
         block.difference.clear();
         block.difference.resize(omega.len(), Lanes::ONE);
@@ -84,7 +84,7 @@ impl Body for OfSeries<'_> {
 }
 
 #[inline(always)]
-fn of_length<A: Arithmetic, const W: usize>(
+fn evaluate<A: Arithmetic, const W: usize>(
     (rule, coalitions): (&Rule, &Coalitions),
     block: &Block,
     polynomials: &mut Polynomials,
@@ -123,7 +123,7 @@ struct AtNode<'a> {
 impl<'a> AtNode<'a> {
     /// The higher orders of a player, among the coefficients of all players.
     #[inline(always)]
-    fn of_player(&self, coefficients: &'a [Lanes], player: usize) -> &'a [Lanes] {
+    fn player_orders(&self, coefficients: &'a [Lanes], player: usize) -> &'a [Lanes] {
         let orders = self.length - 1;
         &coefficients[player * orders..][..orders]
     }
@@ -132,7 +132,7 @@ impl<'a> AtNode<'a> {
     #[inline(always)]
     fn difference(&self, player: usize) -> (&'a Lanes, &'a [Lanes]) {
         let Block { difference, series, .. } = self.block;
-        (&difference[player], self.of_player(series.differences(), player))
+        (&difference[player], self.player_orders(series.differences(), player))
     }
 
     /// A player's F = end + step · c, with the factor at the node's end of [0, 1].
@@ -155,7 +155,7 @@ impl<'a> AtNode<'a> {
             }
             return;
         }
-        let end = self.of_player(higher, player);
+        let end = self.player_orders(higher, player);
         for ((factor, c), end) in factor.iter_mut().zip(c).zip(end) {
             let sum = multiply_add_lanes::<A, W>(end.part(part), c.part(part), &step);
             *factor.part_mut(part) = sum;
@@ -175,7 +175,7 @@ impl<'a> AtNode<'a> {
         }
         for player in (0..players).rev() {
             self.factor::<A, W>(player, factor);
-            let (of_this, after) =
+            let (functional, after) =
                 functionals[player * length..][..2 * length].split_at_mut(length);
             let factor = &factor[..length];
             for q in 0..length {
@@ -187,7 +187,7 @@ impl<'a> AtNode<'a> {
                     sum =
                         multiply_add_lanes::<A, W>(&sum, functional.part(part), factor.part(part));
                 }
-                *of_this[q].part_mut(part) = sum;
+                *functional[q].part_mut(part) = sum;
             }
         }
     }
@@ -204,18 +204,18 @@ impl<'a> AtNode<'a> {
         let Polynomials { cursor, functionals, before, factor } = polynomials;
         if coalitions.size() == 0 {
             let total: &mut [f64; W] = omega[0].part_mut(part);
-            let all: &[f64; W] = functionals[0].part(part);
-            *total = each_lane(|i| total[i] + all[i]);
+            let functional: &[f64; W] = functionals[0].part(part);
+            *total = each_lane(|i| total[i] + functional[i]);
             return;
         }
         if !cursor.start(coalitions) {
             return;
         }
         let last = coalitions.size() - 1;
-        let mut products = Products { of: self, before, factor };
+        let mut products = Products { factors: self, before, factor };
         products.set_one::<W>();
         let mut next = 0;
-        for (place, &member) in cursor.chosen.iter().enumerate() {
+        for (place, &member) in cursor.members.iter().enumerate() {
             products.pass::<A, W>(place, next..member);
             products.choose::<A, W>(place, member);
             next = member + 1;
@@ -228,14 +228,14 @@ impl<'a> AtNode<'a> {
             for (player, omega) in members.zip(&mut omega) {
                 let after = &functionals[(player + 1) * length..][..length];
                 let sum: &mut [f64; W] = omega.part_mut(part);
-                *sum = products.paired::<A, W>(player, after, sum);
+                *sum = products.add_pairing::<A, W>(player, after, sum);
                 products.pass::<A, W>(last + 1, player..player + 1);
             }
-            let Some(moved) = cursor.advance(coalitions) else { return };
-            let first = cursor.chosen[moved] - 1;
-            products.pass::<A, W>(moved, first..first + 1);
-            for place in moved..last {
-                products.choose::<A, W>(place, cursor.chosen[place]);
+            let Some(depth) = cursor.advance(coalitions) else { return };
+            let first = cursor.members[depth] - 1;
+            products.pass::<A, W>(depth, first..first + 1);
+            for place in depth..last {
+                products.choose::<A, W>(place, cursor.members[place]);
             }
         }
     }
@@ -243,7 +243,7 @@ impl<'a> AtNode<'a> {
 
 /// The products before the members of a coalition.
 struct Products<'a> {
-    of: &'a AtNode<'a>,
+    factors: &'a AtNode<'a>,
     before: &'a mut [Lanes],
     factor: &'a mut [Lanes],
 }
@@ -252,8 +252,8 @@ impl Products<'_> {
     /// Sets the product before the first member to 1.
     #[inline(always)]
     fn set_one<const W: usize>(&mut self) {
-        for (q, lanes) in self.before[..self.of.length].iter_mut().enumerate() {
-            *lanes.part_mut(self.of.part) = [if q == 0 { 1.0 } else { 0.0 }; W];
+        for (q, lanes) in self.before[..self.factors.length].iter_mut().enumerate() {
+            *lanes.part_mut(self.factors.part) = [if q == 0 { 1.0 } else { 0.0 }; W];
         }
     }
 
@@ -264,14 +264,14 @@ impl Products<'_> {
         place: usize,
         players: std::ops::Range<usize>,
     ) {
-        let AtNode { length, part, .. } = *self.of;
+        let AtNode { length, part, .. } = *self.factors;
         let product = &mut self.before[place * length..][..length];
         for player in players {
-            self.of.factor::<A, W>(player, self.factor);
+            self.factors.factor::<A, W>(player, self.factor);
             let factor = &self.factor[..length];
             for q in (0..length).rev() {
                 let mut sum: [f64; W] = *product[q].part(part);
-                if !self.of.is_pure {
+                if !self.factors.is_pure {
                     sum = multiply_lanes(&sum, factor[0].part(part));
                 }
                 for (before, factor) in product[..q].iter().rev().zip(&factor[1..]) {
@@ -285,12 +285,12 @@ impl Products<'_> {
     /// Computes the product before the next member, with a player as the member at a place.
     #[inline(always)]
     fn choose<A: Arithmetic, const W: usize>(&mut self, place: usize, player: usize) {
-        let AtNode { length, part, .. } = *self.of;
+        let AtNode { length, part, .. } = *self.factors;
         let (before, next) = self.before[place * length..][..2 * length].split_at_mut(length);
-        let (zeroth, higher) = self.of.difference(player);
+        let (zeroth, higher) = self.factors.difference(player);
         for q in 0..length {
             let mut sum = [0.0; W];
-            if !self.of.is_pure {
+            if !self.factors.is_pure {
                 sum = multiply_lanes(before[q].part(part), zeroth.part(part));
             }
             for (before, difference) in before[..q].iter().rev().zip(higher) {
@@ -303,7 +303,7 @@ impl Products<'_> {
     /// Sets the running product to the product before the last member.
     #[inline(always)]
     fn copy_to_last<const W: usize>(&mut self, last: usize) {
-        let AtNode { length, part, .. } = *self.of;
+        let AtNode { length, part, .. } = *self.factors;
         let (before, run) = self.before[last * length..][..2 * length].split_at_mut(length);
         for (run, before) in run.iter_mut().zip(before) {
             *run.part_mut(part) = *before.part::<W>(part);
@@ -312,26 +312,26 @@ impl Products<'_> {
 
     /// `sum` + ⟨λ, c P⟩ with a player's c and the running product P.
     #[inline(always)]
-    fn paired<A: Arithmetic, const W: usize>(
+    fn add_pairing<A: Arithmetic, const W: usize>(
         &self,
         player: usize,
         functional: &[Lanes],
         sum: &[f64; W],
     ) -> [f64; W] {
-        let AtNode { length, part, .. } = *self.of;
+        let AtNode { length, part, .. } = *self.factors;
         let run = &self.before[self.before.len() - length..];
-        let (zeroth, higher) = self.of.difference(player);
+        let (zeroth, higher) = self.factors.difference(player);
         let mut total = *sum;
         for q in 0..length {
-            let mut pulled = [0.0; W];
-            if !self.of.is_pure {
-                pulled = multiply_lanes(functional[q].part(part), zeroth.part(part));
+            let mut lambda = [0.0; W];
+            if !self.factors.is_pure {
+                lambda = multiply_lanes(functional[q].part(part), zeroth.part(part));
             }
             for (functional, difference) in functional[q + 1..].iter().zip(higher) {
                 let (functional, c) = (functional.part(part), difference.part(part));
-                pulled = multiply_add_lanes::<A, W>(&pulled, functional, c);
+                lambda = multiply_add_lanes::<A, W>(&lambda, functional, c);
             }
-            total = multiply_add_lanes::<A, W>(&total, &pulled, run[q].part(part));
+            total = multiply_add_lanes::<A, W>(&total, &lambda, run[q].part(part));
         }
         total
     }

@@ -15,12 +15,13 @@ pub struct Spread {
     /// Whether products of factors, of any of the players, stay within 2^±900.
     pub(crate) in_range: bool,
     /// An upper bound of ∏M over the block's games, for factors in [0, 1]; 1 if it is not computed.
-    pub(crate) most: f64,
+    pub(crate) size_bound: f64,
 }
 
 impl Spread {
     /// The spread of games without players.
-    pub const NONE: Self = Self { lambda: 0.0, mixed_signs: false, in_range: true, most: 1.0 };
+    pub const NONE: Self =
+        Self { lambda: 0.0, mixed_signs: false, in_range: true, size_bound: 1.0 };
 
     /// The spread of games whose present factors are in [0, 1] and absent ones 1 (M = 1, c ≤ 0),
     /// from Σₗ |cₗ|.
@@ -42,11 +43,11 @@ pub(crate) fn share_of_quotient(c: f64) -> f64 {
     smaller(1.0, c.abs())
 }
 
-/// −ln [`LEAST_DIVISOR`](crate::game::block::LEAST_DIVISOR).
-const MOST_RISE: f64 = 10.0 * std::f64::consts::LN_2;
+/// −ln [`MIN_DIVISOR`](crate::game::block::MIN_DIVISOR).
+const MAX_RISE: f64 = 10.0 * std::f64::consts::LN_2;
 
 /// ln 2^[`SAFE_POWER`].
-const MOST_PRODUCT: f64 = SAFE_POWER * std::f64::consts::LN_2;
+const MAX_PRODUCT: f64 = SAFE_POWER * std::f64::consts::LN_2;
 
 /// The spread of the players included so far, for factors in [0, 1].
 pub(crate) struct RunningSpread {
@@ -96,7 +97,7 @@ impl RunningSpread {
         if lambda.0.iter().any(|lambda| lambda.is_nan()) {
             return None;
         }
-        let mut spread = Spread { most: size.largest() * INVERSE_MARGIN, ..Spread::NONE };
+        let mut spread = Spread { size_bound: size.largest() * INVERSE_MARGIN, ..Spread::NONE };
         for i in 0..LANES {
             spread.lambda = larger(spread.lambda, lambda.0[i] * INVERSE_MARGIN);
             spread.mixed_signs |= lowest.0[i] < 0.0 && highest.0[i] > 0.0;
@@ -138,7 +139,7 @@ impl Block {
     /// The spread of factors 1 + c of any sign whose absent factors are 1, from c. `None` if a rule
     /// that sees all nodes from t = 0, where factors are 1, would lose digits: if factors fall far,
     /// so that their rounding errors matter, and others may grow large (see
-    /// [`LEAST_DIVISOR`](crate::game::block::LEAST_DIVISOR)), or products leave the range.
+    /// [`MIN_DIVISOR`](crate::game::block::MIN_DIVISOR)), or products leave the range.
     #[inline(always)]
     pub fn spread_of_signed<const W: usize>(&self) -> Option<Spread> {
         let mut lambda = Lanes::ZERO;
@@ -151,7 +152,7 @@ impl Block {
         }
         let spread = Spread::of_quotients(&lambda);
         // ln max(1, |1 + c|) ≤ |c|: factors grow to no more than e^Λ together.
-        let is_moderate = spread.lambda <= MOST_RISE || self.is_moderate::<W>();
+        let is_moderate = spread.lambda <= MAX_RISE || self.is_moderate::<W>();
         is_moderate.then_some(spread)
     }
 
@@ -172,8 +173,8 @@ impl Block {
             }
         }
         let fall = fall.largest();
-        let most = if fall <= 0.5 { MOST_PRODUCT } else { MOST_RISE };
-        fall <= 2.0 && log_rise.largest() <= most
+        let max_log_rise = if fall <= 0.5 { MAX_PRODUCT } else { MAX_RISE };
+        fall <= 2.0 && log_rise.largest() <= max_log_rise
     }
 
     /// The spread of factors of any size and sign.
@@ -181,7 +182,7 @@ impl Block {
     pub fn spread<A: Arithmetic, const W: usize>(&self) -> Spread {
         let mut lambda = Lanes::ZERO;
         let (mut smallest, mut largest) = (Lanes::ONE, Lanes::ONE);
-        let (mut lowest, mut highest, mut least) = (Lanes::ZERO, Lanes::ZERO, Lanes::ZERO);
+        let (mut lowest, mut highest, mut lowest_factor) = (Lanes::ZERO, Lanes::ZERO, Lanes::ZERO);
         for (j, c) in self.difference.iter().enumerate() {
             for part in 0..LANES / W {
                 let c: &[f64; W] = c.part(part);
@@ -192,7 +193,7 @@ impl Block {
                     (smallest.part_mut(part), largest.part_mut(part));
                 let (low, high): (&mut [f64; W], &mut [f64; W]) =
                     (lowest.part_mut(part), highest.part_mut(part));
-                let negative: &mut [f64; W] = least.part_mut(part);
+                let negative: &mut [f64; W] = lowest_factor.part_mut(part);
                 // One loop, which is vectorized as a whole.
                 for i in 0..W {
                     let size = larger(a[i].abs(), b[i].abs());
@@ -208,16 +209,16 @@ impl Block {
             }
         }
         // Positive where c has both signs, or a factor is negative.
-        let mixed = |i: usize| larger(smaller(-lowest.0[i], highest.0[i]), -least.0[i]);
+        let mixed = |i: usize| larger(smaller(-lowest.0[i], highest.0[i]), -lowest_factor.0[i]);
         let mixed_signs = Lanes(each_lane(mixed)).largest() > 0.0;
         let sizes = (smallest.smallest(), largest.largest());
-        let most = self.present.len() as f64;
-        let in_range = most * f64::from(binary_exponent(sizes.0)) > -SAFE_POWER
-            && most * f64::from(binary_exponent(sizes.1) + 1) < SAFE_POWER;
+        let players = self.present.len() as f64;
+        let in_range = players * f64::from(binary_exponent(sizes.0)) > -SAFE_POWER
+            && players * f64::from(binary_exponent(sizes.1) + 1) < SAFE_POWER;
         let in_range = in_range || sizes == (1.0, 1.0);
         // Subnormal and huge sizes have no such inverse.
-        let is_known = sizes.0 >= f64::MIN_POSITIVE && sizes.1 < LARGEST_INVERTED;
-        let lambda = if is_known { lambda.largest() * INVERSE_MARGIN } else { f64::INFINITY };
+        let is_invertible = sizes.0 >= f64::MIN_POSITIVE && sizes.1 < LARGEST_INVERTED;
+        let lambda = if is_invertible { lambda.largest() * INVERSE_MARGIN } else { f64::INFINITY };
         Spread { lambda, mixed_signs, in_range, ..Spread::NONE }
     }
 }

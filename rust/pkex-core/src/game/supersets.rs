@@ -45,7 +45,7 @@ impl Supersets {
         }
         let subsets = Subsets::new(players, sizes);
         let tasks = sums.chunks_mut(smaller * outputs).zip(values.chunks(larger * outputs));
-        let cost = saturating_product([values.len(), subsets.kept.len(), LOOKUP_COST]);
+        let cost = saturating_product([values.len(), subsets.smaller.len(), LOOKUP_COST]);
         threads::for_each(
             tasks,
             Parallelism::of(cost, settings.threads),
@@ -108,24 +108,25 @@ const LOOKUP_COST: usize = 16;
 
 /// The smaller coalitions within larger ones.
 struct Subsets {
-    all: Coalitions,
+    larger: Coalitions,
     /// The members of each smaller coalition, as places among the members of the larger one.
-    kept: Vec<Vec<usize>>,
+    smaller: Vec<Vec<usize>>,
     /// For the i-th member and a player: the number of coalitions that have the same members before
     /// i, and a later player at i.
-    after: Vec<Vec<usize>>,
-    last: usize,
+    later_counts: Vec<Vec<usize>>,
+    last_place: usize,
 }
 
 impl Subsets {
     fn new(players: usize, (smaller, larger): (usize, usize)) -> Self {
         let count = |n: usize, k: usize| binomial(n, k).unwrap_or(usize::MAX);
-        let after = |i: usize| (0..players).map(|p| count(players - 1 - p, smaller - i)).collect();
+        let later_counts =
+            |i: usize| (0..players).map(|p| count(players - 1 - p, smaller - i)).collect();
         Self {
-            all: Coalitions::all(players, larger),
-            kept: members(&Coalitions::all(larger, smaller)),
-            after: (0..smaller).map(after).collect(),
-            last: count(players, smaller) - 1,
+            larger: Coalitions::all(players, larger),
+            smaller: members(&Coalitions::all(larger, smaller)),
+            later_counts: (0..smaller).map(later_counts).collect(),
+            last_place: count(players, smaller) - 1,
         }
     }
 
@@ -134,16 +135,17 @@ impl Subsets {
     fn add<'a>(
         &self,
         mut values: impl Iterator<Item = &'a [f64]>,
-        stopped: impl Fn() -> bool,
+        is_stopped: impl Fn() -> bool,
         mut add: impl FnMut(usize, &[f64]),
     ) {
-        for_each_coalition(&self.all, |larger| {
+        for_each_coalition(&self.larger, |larger| {
             let Some(values) = values.next() else { return false };
-            for kept in &self.kept {
-                let later = kept.iter().zip(&self.after).map(|(&i, after)| after[larger[i]]);
-                add(self.last - later.sum::<usize>(), values);
+            for places in &self.smaller {
+                let later =
+                    places.iter().zip(&self.later_counts).map(|(&i, after)| after[larger[i]]);
+                add(self.last_place - later.sum::<usize>(), values);
             }
-            !stopped()
+            !is_stopped()
         });
     }
 }
@@ -155,27 +157,27 @@ fn for_each_coalition(coalitions: &Coalitions, mut visit: impl FnMut(&[usize]) -
         return;
     }
     let mut cursor = Cursor::default();
-    let mut is_left = cursor.start(coalitions);
+    let mut has_next = cursor.start(coalitions);
     let mut members = Vec::new();
-    while is_left {
+    while has_next {
         for last in cursor.last(coalitions) {
             members.clear();
-            members.extend_from_slice(&cursor.chosen);
+            members.extend_from_slice(&cursor.members);
             members.push(last);
             if !visit(&members) {
                 return;
             }
         }
-        is_left = cursor.advance(coalitions).is_some();
+        has_next = cursor.advance(coalitions).is_some();
     }
 }
 
 /// The members of each coalition.
 fn members(coalitions: &Coalitions) -> Vec<Vec<usize>> {
-    let mut all = Vec::new();
+    let mut result = Vec::new();
     for_each_coalition(coalitions, |members| {
-        all.push(members.to_vec());
+        result.push(members.to_vec());
         true
     });
-    all
+    result
 }

@@ -17,7 +17,7 @@
 
 use crate::game::block::Block;
 use crate::game::two_players::{
-    MOST_FROM_EACH_END, MOST_FROM_ONE_END, PerTwo, TwoPlayers, in_groups,
+    MAX_FROM_EACH_END, MAX_FROM_ONE_END, PerTwo, TwoPlayers, in_groups,
 };
 use crate::quadrature::free_end::FreeEnd;
 use crate::quadrature::rule::{Node, Rule};
@@ -32,23 +32,25 @@ pub(crate) struct FromOneEnd<'a, R> {
     pub rule: &'a FreeEnd,
     pub block: &'a mut Block,
     pub prefixes: &'a mut PerTwo,
-    pub rest: R,
+    pub other_players: R,
 }
 
-impl<R: Rest> Body for FromOneEnd<'_, R> {
+impl<R: OtherPlayers> Body for FromOneEnd<'_, R> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { rule, block: Block { difference, omega, .. }, prefixes, mut rest } = self;
+        let Self { rule, block: Block { difference, omega, .. }, prefixes, mut other_players } =
+            self;
         prefixes.resize(difference.len());
-        const { assert!(MOST_FROM_ONE_END == 8, "the cases below") };
+        const { assert!(MAX_FROM_ONE_END == 8, "the cases below") };
         let mut ends = OneEnd { value: rule.value, slope: rule.slope };
         let mut first = [0, rule.nodes.len()];
         let mut is_first = true;
-        for (near, far) in in_groups((&rule.nodes, &[]), MOST_FROM_ONE_END) {
-            let rest = &mut rest;
-            let mut sweep = Sweep { ends, difference, omega, is_first, prefixes, rest, first };
+        for (near, far) in in_groups((&rule.nodes, &[]), MAX_FROM_ONE_END) {
+            let other_players = &mut other_players;
+            let mut sweep =
+                Sweep { ends, difference, omega, is_first, prefixes, other_players, first };
             match near.len() {
                 1 => sweep.run::<A, W, 1, 1>(near, far),
                 2 => sweep.run::<A, W, 2, 2>(near, far),
@@ -71,24 +73,25 @@ pub(crate) struct FromBothEnds<'a, R> {
     pub rule: &'a Rule,
     pub block: &'a mut Block,
     pub prefixes: &'a mut PerTwo,
-    pub rest: R,
+    pub other_players: R,
 }
 
-impl<R: Rest> Body for FromBothEnds<'_, R> {
+impl<R: OtherPlayers> Body for FromBothEnds<'_, R> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { rule, block, prefixes, mut rest } = self;
+        let Self { rule, block, prefixes, mut other_players } = self;
         let Block { present, absent, difference, omega, .. } = block;
         prefixes.resize(difference.len());
-        const { assert!(MOST_FROM_EACH_END == 5, "the cases below") };
+        const { assert!(MAX_FROM_EACH_END == 5, "the cases below") };
         let ends = BothEnds { near: absent, far: present };
         let mut first = [0, rule.from_absent.len()];
         let mut is_first = true;
-        for (near, far) in in_groups((&rule.from_absent, &rule.from_present), MOST_FROM_EACH_END) {
-            let rest = &mut rest;
-            let mut sweep = Sweep { ends, difference, omega, is_first, prefixes, rest, first };
+        for (near, far) in in_groups((&rule.from_absent, &rule.from_present), MAX_FROM_EACH_END) {
+            let other_players = &mut other_players;
+            let mut sweep =
+                Sweep { ends, difference, omega, is_first, prefixes, other_players, first };
             match (near.len(), far.len()) {
                 (0, _) => sweep.run::<A, W, 1, 0>(near, far),
                 (1, 0) => sweep.run::<A, W, 1, 1>(near, far),
@@ -110,7 +113,7 @@ impl<R: Rest> Body for FromBothEnds<'_, R> {
 
 /// The factors of other players, which are not in the block: what multiplies the factors of the
 /// block's players at each node of a rule. Nodes are numbered from 0, near ones first.
-pub(crate) trait Rest {
+pub(crate) trait OtherPlayers {
     /// The product of the others at a node.
     fn start<const W: usize>(&self, node: usize, part: usize) -> [f64; W];
 
@@ -119,9 +122,9 @@ pub(crate) trait Rest {
 }
 
 /// There are no other players.
-pub(crate) struct NoOthers;
+pub(crate) struct NoOtherPlayers;
 
-impl Rest for NoOthers {
+impl OtherPlayers for NoOtherPlayers {
     #[inline(always)]
     fn start<const W: usize>(&self, _node: usize, _part: usize) -> [f64; W] {
         [1.0; W]
@@ -132,9 +135,9 @@ impl Rest for NoOthers {
 }
 
 /// The products of the others at each node, which become the products of all players.
-pub(crate) struct Others<'a>(pub &'a mut [Lanes]);
+pub(crate) struct OtherProducts<'a>(pub &'a mut [Lanes]);
 
-impl Rest for Others<'_> {
+impl OtherPlayers for OtherProducts<'_> {
     #[inline(always)]
     fn start<const W: usize>(&self, node: usize, part: usize) -> [f64; W] {
         *self.0[node].part(part)
@@ -154,7 +157,7 @@ trait Ends: Copy {
 
     /// The contribution of the near end itself to M₀ and M₁, from the sum of the c of all other
     /// players.
-    fn moments<A: Arithmetic, const W: usize>(self, others: &[f64; W]) -> [[f64; W]; 2];
+    fn moments<A: Arithmetic, const W: usize>(self, other_sum: &[f64; W]) -> [[f64; W]; 2];
 }
 
 /// Every factor is 1 at t = 0, where value and slope of the product have these weights.
@@ -176,9 +179,9 @@ impl Ends for OneEnd {
     }
 
     #[inline(always)]
-    fn moments<A: Arithmetic, const W: usize>(self, others: &[f64; W]) -> [[f64; W]; 2] {
+    fn moments<A: Arithmetic, const W: usize>(self, other_sum: &[f64; W]) -> [[f64; W]; 2] {
         let Self { value, slope } = self;
-        [each_lane(|i| A::mul_add(others[i], slope, value)), [slope; W]]
+        [each_lane(|i| A::mul_add(other_sum[i], slope, value)), [slope; W]]
     }
 }
 
@@ -214,12 +217,12 @@ struct Sweep<'a, E, R> {
     /// Whether Ω is set by this pass: there is nothing to add to.
     is_first: bool,
     prefixes: &'a mut PerTwo,
-    rest: &'a mut R,
+    other_players: &'a mut R,
     /// The numbers of the first near node and of the first far one.
     first: [usize; 2],
 }
 
-impl<E: Ends, R: Rest> Sweep<'_, E, R> {
+impl<E: Ends, R: OtherPlayers> Sweep<'_, E, R> {
     /// Adds the contribution of `N` nodes, the first `B` of them near ones, to Ω; missing nodes
     /// have weight 0.
     #[inline(always)]
@@ -239,17 +242,17 @@ impl<E: Ends, R: Rest> Sweep<'_, E, R> {
         let Self { ends, difference, is_first, .. } = *self;
         let (twos, last) = difference.as_chunks::<2>();
         let prefixes = &mut self.prefixes.registers::<W, N>()[..twos.len()];
-        let (omega, omega_of_last) = self.omega.as_chunks_mut::<2>();
+        let (omega, last_omega) = self.omega.as_chunks_mut::<2>();
         for part in 0..LANES / W {
-            let at = AtNodes::<E, N, B> { ends, nodes, part };
+            let at = SweepNodes::<E, N, B> { ends, nodes, part };
             let start: [[f64; W]; N] = std::array::from_fn(|n| {
-                number(n).map_or([1.0; W], |node| self.rest.start(node, part))
+                number(n).map_or([1.0; W], |node| self.other_players.start(node, part))
             });
             let (prefix, mut sum) = at.ascend::<A, W>(twos, prefixes, start);
             let mut suffix: [[f64; W]; N] = std::array::from_fn(|n| [nodes[n].weight; W]);
-            if let ([c], [omega]) = (last, &mut *omega_of_last) {
+            if let ([c], [omega]) = (last, &mut *last_omega) {
                 let player = (difference.len() - 1, c.part(part));
-                let total = at.last::<A, W>(player, &prefix, &mut suffix, &sum);
+                let total = at.last_omega::<A, W>(player, &prefix, &mut suffix, &sum);
                 let omega: &mut [f64; W] = omega.part_mut(part);
                 let before = if is_first { [0.0; W] } else { *omega };
                 *omega = zip_lanes(&before, &total, |omega, total| omega + total);
@@ -257,14 +260,14 @@ impl<E: Ends, R: Rest> Sweep<'_, E, R> {
             }
             for (n, product) in prefix.iter().enumerate() {
                 let Some(node) = number(n) else { continue };
-                let whole = match last {
+                let total = match last {
                     [c] => {
                         let factor = at.factor::<A, W>(n, difference.len() - 1, c.part(part));
                         multiply_lanes(product, &factor)
                     }
                     _ => *product,
                 };
-                self.rest.finish(node, part, &whole);
+                self.other_players.finish(node, part, &total);
             }
             let omega = &mut omega[..twos.len()];
             at.descend::<A, W>(twos, prefixes, &mut suffix, &sum, (omega, is_first));
@@ -274,13 +277,13 @@ impl<E: Ends, R: Rest> Sweep<'_, E, R> {
 
 /// The factors of players at `N` nodes, the first `B` of them near ones, in some lanes.
 #[derive(Clone, Copy)]
-struct AtNodes<E, const N: usize, const B: usize> {
+struct SweepNodes<E, const N: usize, const B: usize> {
     ends: E,
     nodes: [Node; N],
     part: usize,
 }
 
-impl<E: Ends, const N: usize, const B: usize> AtNodes<E, N, B> {
+impl<E: Ends, const N: usize, const B: usize> SweepNodes<E, N, B> {
     /// Multiplies the prefixes by all players, two by two, and stores the products before each two.
     /// Returns the products of all of them, and the sum of their c.
     #[inline(always)]
@@ -291,11 +294,11 @@ impl<E: Ends, const N: usize, const B: usize> AtNodes<E, N, B> {
         mut prefix: [[f64; W]; N],
     ) -> ([[f64; W]; N], [f64; W]) {
         let mut sum = [0.0; W];
-        for (number, (c, stored)) in twos.iter().zip(prefixes).enumerate() {
+        for (number, (c, slot)) in twos.iter().zip(prefixes).enumerate() {
             let [near, far] = self.polynomials::<A, W>(number, c);
             for n in 0..N {
                 let factor = if n < B { &near } else { &far }.at::<A>(self.nodes[n].step);
-                stored[n] = prefix[n];
+                slot[n] = prefix[n];
                 prefix[n] = multiply_lanes(&prefix[n], &factor);
             }
             sum = zip_lanes(&sum, &self.sum(c), |sum, c| sum + c);
@@ -306,7 +309,7 @@ impl<E: Ends, const N: usize, const B: usize> AtNodes<E, N, B> {
     /// The contribution to Ω of the last player of an odd number, from its number and c. Then its
     /// factors are included in the suffixes.
     #[inline(always)]
-    fn last<A: Arithmetic, const W: usize>(
+    fn last_omega<A: Arithmetic, const W: usize>(
         &self,
         (player, c): (usize, &[f64; W]),
         prefix: &[[f64; W]; N],
@@ -345,24 +348,30 @@ impl<E: Ends, const N: usize, const B: usize> AtNodes<E, N, B> {
         (omega, is_first): (&mut [[Lanes; 2]], bool),
     ) {
         let nodes = self.nodes;
-        for (number, ((c, stored), omega)) in twos.iter().zip(prefixes).zip(omega).enumerate().rev()
+        for (number, ((c, prefix), omega)) in twos.iter().zip(prefixes).zip(omega).enumerate().rev()
         {
             let [near, far] = self.polynomials::<A, W>(number, c);
-            let others = zip_lanes(sum, &self.sum(c), |sum, c| sum - c);
-            let [mut of_near, mut by_step] = self.ends.moments::<A, W>(&others);
-            let mut of_far = [0.0; W];
+            let other_sum = zip_lanes(sum, &self.sum(c), |sum, c| sum - c);
+            let [mut near_moment, mut first_moment] = self.ends.moments::<A, W>(&other_sum);
+            let mut far_moment = [0.0; W];
             for n in 0..N {
-                let product = multiply_lanes(&stored[n], &suffix[n]);
+                let product = multiply_lanes(&prefix[n], &suffix[n]);
                 if n < B {
-                    of_near = zip_lanes(&of_near, &product, |sum, a| sum + a);
+                    near_moment = zip_lanes(&near_moment, &product, |sum, a| sum + a);
                 } else {
-                    of_far = zip_lanes(&of_far, &product, |sum, a| sum + a);
+                    far_moment = zip_lanes(&far_moment, &product, |sum, a| sum + a);
                 }
-                by_step = each_lane(|i| A::mul_add(product[i], nodes[n].step, by_step[i]));
+                first_moment =
+                    each_lane(|i| A::mul_add(product[i], nodes[n].step, first_moment[i]));
                 let factor = if n < B { &near } else { &far }.at::<A>(nodes[n].step);
                 suffix[n] = multiply_lanes(&suffix[n], &factor);
             }
-            self.add::<A, W>(number, c, [&of_near, &of_far, &by_step], (omega, is_first));
+            self.add::<A, W>(
+                number,
+                c,
+                [&near_moment, &far_moment, &first_moment],
+                (omega, is_first),
+            );
         }
     }
 
@@ -373,7 +382,7 @@ impl<E: Ends, const N: usize, const B: usize> AtNodes<E, N, B> {
         &self,
         number: usize,
         c: &[Lanes; 2],
-        [of_near, of_far, by_step]: [&[f64; W]; 3],
+        [near_moment, far_moment, first_moment]: [&[f64; W]; 3],
         (omega, is_first): (&mut [Lanes; 2], bool),
     ) {
         let Self { ends, part, .. } = *self;
@@ -381,12 +390,12 @@ impl<E: Ends, const N: usize, const B: usize> AtNodes<E, N, B> {
             let (other, c) = (2 * number + 1 - player, c[1 - player].part(part));
             let omega: &mut [f64; W] = omega.part_mut(part);
             let before = if is_first { [0.0; W] } else { *omega };
-            let mut total = multiply_add_lanes::<A, W>(&before, by_step, c);
+            let mut total = multiply_add_lanes::<A, W>(&before, first_moment, c);
             if B > 0 {
-                total = multiply_add_lanes::<A, W>(&total, of_near, &ends.near(other, part));
+                total = multiply_add_lanes::<A, W>(&total, near_moment, &ends.near(other, part));
             }
             if B < N {
-                total = multiply_add_lanes::<A, W>(&total, of_far, &ends.far(other, part));
+                total = multiply_add_lanes::<A, W>(&total, far_moment, &ends.far(other, part));
             }
             *omega = total;
         }

@@ -6,10 +6,10 @@ use crate::quadrature::rule::Node;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, each_lane, multiply_add_lanes, multiply_lanes};
 
-/// Most nodes that are computed together, seen from one end or from each of both: as many products
-/// as registers hold, and code that compiles in seconds.
-pub(crate) const MOST_FROM_ONE_END: usize = 8;
-pub(crate) const MOST_FROM_EACH_END: usize = 5;
+/// Maximum nodes that are computed together, seen from one end or from each of both: as many
+/// products as registers hold, and code that compiles in seconds.
+pub(crate) const MAX_FROM_ONE_END: usize = 8;
+pub(crate) const MAX_FROM_EACH_END: usize = 5;
 
 /// Numbers in a cache line.
 const LINE: usize = 8;
@@ -22,7 +22,7 @@ impl PerTwo {
     /// The count of numbers for games of a number of players: at most sixteen lanes for each node
     /// and two players.
     fn length(players: usize) -> usize {
-        let nodes = MOST_FROM_ONE_END.max(2 * MOST_FROM_EACH_END);
+        let nodes = MAX_FROM_ONE_END.max(2 * MAX_FROM_EACH_END);
         saturating_product([players / 2, nodes * LANES]).saturating_add(LINE)
     }
 
@@ -44,13 +44,13 @@ impl PerTwo {
     }
 }
 
-/// Cuts the nodes of both ends into equally many groups of at most `most` nodes and nearly equal
-/// size, the larger ones first; at least one group.
+/// Cuts the nodes of both ends into equally many groups of at most `max_nodes` nodes and nearly
+/// equal size, the larger ones first; at least one group.
 pub(crate) fn in_groups<'a>(
     (near, far): (&'a [Node], &'a [Node]),
-    most: usize,
+    max_nodes: usize,
 ) -> impl Iterator<Item = (&'a [Node], &'a [Node])> {
-    let count = near.len().max(far.len()).div_ceil(most).max(1);
+    let count = near.len().max(far.len()).div_ceil(max_nodes).max(1);
     let group = move |nodes: &'a [Node], number: usize| {
         let start =
             |number: usize| number * (nodes.len() / count) + number.min(nodes.len() % count);
@@ -70,10 +70,10 @@ impl<const W: usize> TwoPlayers<W> {
     /// The product of two factors, from their values at that end, and their c.
     #[inline(always)]
     pub fn new<A: Arithmetic>(ends: [&[f64; W]; 2], c: [&[f64; W]; 2]) -> Self {
-        let crossed = multiply_lanes(ends[0], c[1]);
+        let cross_term = multiply_lanes(ends[0], c[1]);
         Self {
             constant: multiply_lanes(ends[0], ends[1]),
-            linear: multiply_add_lanes::<A, W>(&crossed, ends[1], c[0]),
+            linear: multiply_add_lanes::<A, W>(&cross_term, ends[1], c[0]),
             square: multiply_lanes(c[0], c[1]),
         }
     }

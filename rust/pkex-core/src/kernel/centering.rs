@@ -39,7 +39,7 @@ impl Centering {
         self,
         at: impl Fn(usize) -> (f64, [f64; W]),
     ) -> [f64; W] {
-        let ((x, ys), (own, others)) = (at(0), at(1));
+        let ((x, ys), (offset, other_offsets)) = (at(0), at(1));
         let (weight, kernel) = match self {
             Self::Gaussian { rate, weight } => {
                 let scaled = map_lanes(&ys, |y| (x - y) * rate);
@@ -50,6 +50,8 @@ impl Centering {
                 (weight, map_lanes(&ys, |y| if x - y == 0.0 { amplitude } else { 0.0 }))
             }
         };
-        zip_lanes(&kernel, &others, |k, other| A::mul_add(weight, k, -(own + other)))
+        zip_lanes(&kernel, &other_offsets, |k, other_offset| {
+            A::mul_add(weight, k, -(offset + other_offset))
+        })
     }
 }

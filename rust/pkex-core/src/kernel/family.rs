@@ -11,7 +11,7 @@ use crate::kernel::joint::{Distances, Entries, Joint};
 use crate::kernel::matern::Matern;
 use crate::kernel::overlap::Overlap;
 use crate::kernel::periodic::Periodic;
-use crate::kernel::product::multiplied;
+use crate::kernel::product::multiply_factors;
 use crate::memory::{INPUT, Memory};
 use crate::simd::arithmetic::{Arithmetic, Separate, two_sum};
 use crate::simd::double::{self, Double};
@@ -255,12 +255,12 @@ impl Profile {
 
     /// The rate p of exp(−(r p)²), if the profile has no other factor.
     pub fn gaussian_rate(&self) -> Option<f64> {
-        let has_others = self.laplacian > 0.0
+        let has_other_factors = self.laplacian > 0.0
             || self.chi2 > 0.0
             || !self.singles.is_empty()
             || self.categorical.is_some()
             || self.centering.is_some();
-        (self.rbf > 0.0 && !has_others).then_some(self.rbf)
+        (self.rbf > 0.0 && !has_other_factors).then_some(self.rbf)
     }
 
     /// a = k(x, y) and c = a − 1.
@@ -290,12 +290,12 @@ impl Profile {
                 Single::Periodic(kernel) => kernel.factor::<A, W>(x, y),
                 Single::Overlap(kernel) => kernel.factor::<A, W>(x, y),
             };
-            (a, c) = multiplied::<A, W>((&a, &c), (&present, &less_one));
+            (a, c) = multiply_factors::<A, W>((&a, &c), (&present, &less_one));
         }
         if let Some(similarity) = self.categorical {
             let present = map_lanes(r, |r| if r == 0.0 { 1.0 } else { similarity });
             let less_one = map_lanes(r, |r| if r == 0.0 { 0.0 } else { similarity - 1.0 });
-            (a, c) = multiplied::<A, W>((&a, &c), (&present, &less_one));
+            (a, c) = multiply_factors::<A, W>((&a, &c), (&present, &less_one));
         }
         (a, c)
     }

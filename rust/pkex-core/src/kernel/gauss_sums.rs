@@ -40,18 +40,18 @@ impl GaussMean {
     /// memory is missing.
     pub fn new(entries: &[f64], length_scale: f64) -> Result<Self, Error> {
         let rate = checked_rate(length_scale)?;
-        let mut sorted = Vec::new();
-        Memory::default().reserve(&mut sorted, entries.len(), INPUT)?;
-        sorted.extend_from_slice(entries);
-        sorted.sort_unstable_by(f64::total_cmp);
-        check_finite("entries", &sorted)?;
+        let mut sorted_entries = Vec::new();
+        Memory::default().reserve(&mut sorted_entries, entries.len(), INPUT)?;
+        sorted_entries.extend_from_slice(entries);
+        sorted_entries.sort_unstable_by(f64::total_cmp);
+        check_finite("entries", &sorted_entries)?;
         let mut mean = Self { rate, centers: Vec::new(), moments: Vec::new() };
-        let mut rest = &sorted[..];
+        let mut rest = &sorted_entries[..];
         while let Some(&first) = rest.first() {
-            let own = rest.partition_point(|&entry| (entry - first) * rate <= 2.0).max(1);
-            let (in_box, others) = rest.split_at(own);
-            mean.add_box(in_box, sorted.len())?;
-            rest = others;
+            let count = rest.partition_point(|&entry| (entry - first) * rate <= 2.0).max(1);
+            let (box_entries, tail) = rest.split_at(count);
+            mean.add_box(box_entries, sorted_entries.len())?;
+            rest = tail;
         }
         Ok(mean)
     }
@@ -72,9 +72,9 @@ impl GaussMean {
             });
         }
         let mut mean = Self { rate, centers: Vec::new(), moments: Vec::new() };
-        for (own, given) in [(&mut mean.centers, centers), (&mut mean.moments, moments)] {
-            Memory::default().reserve(own, given.len(), INPUT)?;
-            own.extend_from_slice(given);
+        for (target, values) in [(&mut mean.centers, centers), (&mut mean.moments, moments)] {
+            Memory::default().reserve(target, values.len(), INPUT)?;
+            target.extend_from_slice(values);
         }
         Ok(mean)
     }
@@ -89,28 +89,28 @@ impl GaussMean {
     ///
     /// # Errors
     /// If memory is missing.
-    pub fn at_all(&self, numbers: &[f64]) -> Result<Vec<f64>, Error> {
+    pub fn evaluate(&self, numbers: &[f64]) -> Result<Vec<f64>, Error> {
         let mut means = Vec::new();
         Memory::default().reserve(&mut means, numbers.len(), INPUT)?;
         for block in numbers.chunks(LANES) {
             let mut lanes = [block[0]; LANES];
             lanes[..block.len()].copy_from_slice(block);
-            means.extend_from_slice(&self.at_lanes(&lanes)[..block.len()]);
+            means.extend_from_slice(&self.evaluate_lanes(&lanes)[..block.len()]);
         }
         Ok(means)
     }
 
     /// The mean at each of sixteen numbers, whose polynomials do not wait for each other.
-    fn at_lanes(&self, numbers: &[f64; LANES]) -> [f64; LANES] {
-        let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    fn evaluate_lanes(&self, numbers: &[f64; LANES]) -> [f64; LANES] {
+        let low = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let offset = |x: f64, center: f64| (x - center) * self.rate;
-        let start = self.centers.partition_point(|&center| offset(least, center) > REACH);
+        let start = self.centers.partition_point(|&center| offset(low, center) > REACH);
         let mut totals = [Sum::default(); LANES];
         for (&center, moments) in
             self.centers[start..].iter().zip(self.moments[start * TERMS..].chunks(TERMS))
         {
-            if offset(most, center) < -REACH {
+            if offset(high, center) < -REACH {
                 break;
             }
             let offsets = numbers.map(|x| offset(x, center));
@@ -179,10 +179,10 @@ fn checked_rate(length_scale: f64) -> Result<f64, Error> {
 }
 
 fn check_finite(argument: &'static str, numbers: &[f64]) -> Result<(), Error> {
-    let refused = |got: String| Err(Error::Domain { argument, requirement: "finite numbers", got });
+    let error = |got: String| Err(Error::Domain { argument, requirement: "finite numbers", got });
     match numbers.iter().find(|number| !number.is_finite()) {
-        Some(number) => refused(number.to_string()),
-        None if numbers.is_empty() => refused("none".to_owned()),
+        Some(number) => error(number.to_string()),
+        None if numbers.is_empty() => error("none".to_owned()),
         None => Ok(()),
     }
 }
@@ -204,10 +204,10 @@ mod tests {
             let mean = GaussMean::new(&entries, length_scale).unwrap();
             let anywhere = [-1e6, -3.0, 0.1, 7.7, 31.0, 2e4, 1e300];
             let numbers: Vec<_> = entries.iter().copied().chain(anywhere).collect();
-            for (x, found) in numbers.iter().zip(mean.at_all(&numbers).unwrap()) {
+            for (x, actual) in numbers.iter().zip(mean.evaluate(&numbers).unwrap()) {
                 let kernel = |u: &f64| (-0.5 * ((x - u) / length_scale).powi(2)).exp();
                 let expected = entries.iter().map(kernel).sum::<f64>() / entries.len() as f64;
-                let error = (found - expected).abs();
+                let error = (actual - expected).abs();
                 assert!(error < 1e-15, "{x} among {} entries: {error:e}", entries.len());
             }
         }

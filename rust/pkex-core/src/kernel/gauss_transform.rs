@@ -55,20 +55,24 @@ impl GaussTransform {
         let mut boxes = Vec::new();
         let mut rest = entries;
         while let Some(&first) = rest.first() {
-            let own = rest.partition_point(|&entry| (entry - first) * rate <= WIDTH).max(1);
-            let (in_box, others) = rest.split_at(own);
+            let count = rest.partition_point(|&entry| (entry - first) * rate <= WIDTH).max(1);
+            let (box_entries, tail) = rest.split_at(count);
             let room = (boxes.len() + 1).next_power_of_two();
             Memory::default().reserve(&mut boxes, room, INPUT)?;
-            boxes.push(EntryBox::new(in_box, rate));
-            rest = others;
+            boxes.push(EntryBox::new(box_entries, rate));
+            rest = tail;
         }
         Ok(Self { rate, reach, count, boxes })
     }
 
     /// The boxes that contribute to a sum at a number between two.
     fn within_reach(&self, low: f64, high: f64) -> &[EntryBox] {
-        let start = self.boxes.partition_point(|own| (low - own.center) * self.rate > self.reach);
-        let end = self.boxes.partition_point(|own| (own.center - high) * self.rate <= self.reach);
+        let start = self
+            .boxes
+            .partition_point(|entry_box| (low - entry_box.center) * self.rate > self.reach);
+        let end = self
+            .boxes
+            .partition_point(|entry_box| (entry_box.center - high) * self.rate <= self.reach);
         &self.boxes[start..end]
     }
 }
@@ -107,33 +111,34 @@ impl EntryBox {
             series = each_lane(|i| A::mul_add(series[i], t[i], moment));
         }
         let sum: [f64; W] = each_lane(|i| gauss[i] * (count + series[i]));
-        let of_near: [f64; W] = each_lane(|i| A::mul_add(gauss[i], series[i], count * less_one[i]));
-        let lack = each_lane(|i| if t[i].abs() <= 1.0 { of_near[i] } else { sum[i] - count });
+        let near_lack: [f64; W] =
+            each_lane(|i| A::mul_add(gauss[i], series[i], count * less_one[i]));
+        let lack = each_lane(|i| if t[i].abs() <= 1.0 { near_lack[i] } else { sum[i] - count });
         [sum, lack]
     }
 }
 
 /// Computes both sums at ascending numbers.
-pub(crate) struct SumsAt<'a> {
+pub(crate) struct EvaluateSums<'a> {
     pub transform: &'a GaussTransform,
     pub x: &'a Lanes,
 }
 
-impl Body for SumsAt<'_> {
+impl Body for EvaluateSums<'_> {
     type Output = [Lanes; 2];
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> [Lanes; 2] {
         let Self { transform, x } = self;
         let mut sums = [Accumulator::ZERO; 2];
-        let mut others = transform.count;
-        for own in transform.within_reach(x.0[0], x.0[LANES - 1]) {
-            others -= own.count;
+        let mut far_count = transform.count;
+        for entry_box in transform.within_reach(x.0[0], x.0[LANES - 1]) {
+            far_count -= entry_box.count;
             let mut values = [Lanes::ZERO; 2];
             for part in 0..LANES / W {
-                let of_box = own.at::<A, W>(x.part(part), transform.rate);
-                for (values, of_box) in values.iter_mut().zip(of_box) {
-                    *values.part_mut(part) = of_box;
+                let box_values = entry_box.at::<A, W>(x.part(part), transform.rate);
+                for (values, box_values) in values.iter_mut().zip(box_values) {
+                    *values.part_mut(part) = box_values;
                 }
             }
             for (sum, values) in sums.iter_mut().zip(&values) {
@@ -141,7 +146,7 @@ impl Body for SumsAt<'_> {
             }
         }
         // The kernel of all other entries is 0.
-        sums[1].add_product::<A, W>(&Lanes::ONE, &Lanes([-others; LANES]));
+        sums[1].add_product::<A, W>(&Lanes::ONE, &Lanes([-far_count; LANES]));
         sums.map(|sum| sum.lanes())
     }
 }
@@ -178,7 +183,7 @@ mod tests {
                 let transform = GaussTransform::new(&entries, rate).unwrap();
                 for block in entries.chunks(LANES) {
                     let x = Lanes(std::array::from_fn(|i| block[i.min(block.len() - 1)]));
-                    let found = Level::best().run(SumsAt { transform: &transform, x: &x });
+                    let actual = Level::best().run(EvaluateSums { transform: &transform, x: &x });
                     for (lane, x) in block.iter().enumerate() {
                         let exponents = entries.iter().map(|u| -((x - u) * rate).powi(2));
                         let (mut sum, mut less_one) = (Sum::default(), Sum::default());
@@ -186,14 +191,14 @@ mod tests {
                             sum.add(Sum::from(exponent.exp()), Summation::Compensated);
                             less_one.add(Sum::from(exponent.exp_m1()), Summation::Compensated);
                         }
-                        for (found, exact) in
-                            [(found[0].0[lane], sum), (found[1].0[lane], less_one)]
+                        for (actual, exact) in
+                            [(actual[0].0[lane], sum), (actual[1].0[lane], less_one)]
                         {
                             let exact = exact.value();
-                            let error = (found - exact).abs() / f64::EPSILON;
+                            let error = (actual - exact).abs() / f64::EPSILON;
                             assert!(
                                 error <= 6.0 * exact.abs(),
-                                "{x} of {}, rate {rate}: {found} for {exact}, {} ulps",
+                                "{x} of {}, rate {rate}: {actual} for {exact}, {} ulps",
                                 entries.len(),
                                 error / exact.abs(),
                             );

@@ -27,7 +27,7 @@ pub(crate) struct Entries<const W: usize> {
 /// The rows that are compared: x and z with a block of points, or x and sixteen rows or nodes z with
 /// one point.
 #[derive(Clone, Copy)]
-pub(crate) enum Compared<'a> {
+pub(crate) enum ContrastOperands<'a> {
     /// A block of points, column by column.
     Points { x: &'a [f64], z: &'a [f64], points: &'a [Lanes] },
     /// The rows from number `first` on, repeating the last one, and the point in a lane.
@@ -36,7 +36,7 @@ pub(crate) enum Compared<'a> {
     Nodes { x: &'a [f64], z: (&'a [Node], usize), point: (&'a [Lanes], usize) },
 }
 
-impl Compared<'_> {
+impl ContrastOperands<'_> {
     /// The entries of a column, in a part of the lanes.
     #[inline(always)]
     pub fn entries<const W: usize>(&self, column: usize, part: usize) -> Entries<W> {
@@ -62,13 +62,13 @@ impl Compared<'_> {
 
 /// A factor at x and at z, and their difference.
 #[derive(Clone, Copy, Debug)]
-struct ComparedFactor<const W: usize> {
+struct FactorPair<const W: usize> {
     a: [f64; W],
     b: [f64; W],
     c: Double<W>,
 }
 
-impl<const W: usize> ComparedFactor<W> {
+impl<const W: usize> FactorPair<W> {
     const ONE: Self = Self { a: [1.0; W], b: [1.0; W], c: Double::of(0.0, 0.0) };
 
     /// The factors' products, and their difference.
@@ -76,10 +76,10 @@ impl<const W: usize> ComparedFactor<W> {
     fn times(&self, other: &Self) -> Self {
         let c = Double::from_lanes(|i| {
             let (c, other_c) = (self.c.high[i], other.c.high[i]);
-            let least = |pair: &Self| if pair.a[i] < pair.b[i] { pair.a[i] } else { pair.b[i] };
+            let minimum = |pair: &Self| if pair.a[i] < pair.b[i] { pair.a[i] } else { pair.b[i] };
             let are_opposite = c * other_c < 0.0;
-            let with = if are_opposite { least(other) } else { other.a[i] };
-            let without = if are_opposite { least(self) } else { self.b[i] };
+            let with = if are_opposite { minimum(other) } else { other.a[i] };
+            let without = if are_opposite { minimum(self) } else { self.b[i] };
             let low = self.c.low[i] * with + without * other.c.low[i];
             (c * with + without * other_c, low)
         });
@@ -124,7 +124,7 @@ pub(crate) struct Joint<const W: usize> {
     /// The denominators at x and at z, and the second minus the first.
     denominators: (Double<W>, Double<W>),
     denominator_change: Double<W>,
-    others: ComparedFactor<W>,
+    factors: FactorPair<W>,
     /// Whether there are exponents, denominators and other factors.
     has: [bool; 3],
 }
@@ -136,7 +136,7 @@ impl<const W: usize> Joint<W> {
         exponent_change: Double::of(0.0, 0.0),
         denominators: (Double::of(1.0, 0.0), Double::of(1.0, 0.0)),
         denominator_change: Double::of(0.0, 0.0),
-        others: ComparedFactor::ONE,
+        factors: FactorPair::ONE,
         has: [false; 3],
     };
 
@@ -168,15 +168,15 @@ impl<const W: usize> Joint<W> {
     #[inline(always)]
     pub fn include_factors(&mut self, a: [f64; W], b: [f64; W], c: [f64; W]) {
         self.has[2] = true;
-        self.others =
-            self.others.times(&ComparedFactor { a, b, c: Double { high: c, low: [0.0; W] } });
+        self.factors =
+            self.factors.times(&FactorPair { a, b, c: Double { high: c, low: [0.0; W] } });
     }
 
     /// The difference of the products. For one family, small differences for several z contain the
     /// product at x as a common factor with more digits, so that they may cancel in a sum.
     #[inline(always)]
     pub fn difference<A: Arithmetic>(&self) -> Double<W> {
-        let mut product = ComparedFactor::ONE;
+        let mut product = FactorPair::ONE;
         if self.has[0] {
             product = self.exponential::<A>();
         }
@@ -184,13 +184,13 @@ impl<const W: usize> Joint<W> {
             product = product.times(&self.cauchy::<A>());
         }
         if self.has[2] {
-            product = product.times(&self.others);
+            product = product.times(&self.factors);
         }
         product.c
     }
 
     #[inline(always)]
-    fn exponential<A: Arithmetic>(&self) -> ComparedFactor<W> {
+    fn exponential<A: Arithmetic>(&self) -> FactorPair<W> {
         let change = self.exponent_change.high;
         let (a, _) = exp_and_expm1::<A, W>(&map_lanes(&self.exponents.0, |exponent| -exponent));
         let (b, _) = exp_and_expm1::<A, W>(&map_lanes(&self.exponents.1, |exponent| -exponent));
@@ -207,27 +207,27 @@ impl<const W: usize> Joint<W> {
                 (-(a[i] * less_one[i]), 0.0)
             }
         });
-        where_finite(&change, ComparedFactor { a, b, c })
+        where_finite(&change, FactorPair { a, b, c })
     }
 
     /// 1/m, 1/n and 1/m − 1/n = (n − m)/n/m of the denominators m and n.
     #[inline(always)]
-    fn cauchy<A: Arithmetic>(&self) -> ComparedFactor<W> {
+    fn cauchy<A: Arithmetic>(&self) -> FactorPair<W> {
         let inverse = |numbers: &Double<W>| map_lanes(&numbers.high, |number| 1.0 / number);
         let (a, b) = (inverse(&self.denominators.0), inverse(&self.denominators.1));
         let change = self.denominator_change.quotient::<A>(&self.denominators.1);
-        let of_x = Double { high: a, low: [0.0; W] };
-        where_finite(&change.high, ComparedFactor { a, b, c: change.times::<A>(&of_x) })
+        let inverse_at_x = Double { high: a, low: [0.0; W] };
+        where_finite(&change.high, FactorPair { a, b, c: change.times::<A>(&inverse_at_x) })
     }
 }
 
 /// c if its change is finite, else a − b: if exponents or squares differ by more than the range, at
 /// least one factor is 0 and nothing cancels.
 #[inline(always)]
-fn where_finite<const W: usize>(change: &[f64; W], pair: ComparedFactor<W>) -> ComparedFactor<W> {
-    let ComparedFactor { a, b, c } = pair;
+fn where_finite<const W: usize>(change: &[f64; W], pair: FactorPair<W>) -> FactorPair<W> {
+    let FactorPair { a, b, c } = pair;
     let c = Double::from_lanes(|i| {
         if change[i].is_finite() { (c.high[i], c.low[i]) } else { (a[i] - b[i], 0.0) }
     });
-    ComparedFactor { c, ..pair }
+    FactorPair { c, ..pair }
 }

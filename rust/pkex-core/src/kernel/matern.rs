@@ -94,14 +94,14 @@ impl Matern {
         let c = each_lane(|i| {
             let (m, twice) = (nearer[i], 2.0 * self.curvature);
             let first = -expm1[i] - twice * delta[i] * exp[i];
-            let lost = outer[i] * (m * (first - self.curvature * m * expm1[i]) - less_one[i]);
+            let difference = outer[i] * (m * (first - self.curvature * m * expm1[i]) - less_one[i]);
             // The nearer one has the larger factor.
             if !change[i].is_finite() {
                 a[i] - b[i]
             } else if change[i] > 0.0 {
-                -lost
+                -difference
             } else {
-                lost
+                difference
             }
         });
         joint.include_factors(a, b, c);

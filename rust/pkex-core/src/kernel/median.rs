@@ -17,45 +17,46 @@ pub fn median_distance(entries: &[f64]) -> Result<f64, Error> {
         let (argument, requirement) = ("entries", "finite numbers");
         return Err(Error::Domain { argument, requirement, got: entry.to_string() });
     }
-    let mut sorted = Vec::new();
-    Memory::default().reserve(&mut sorted, entries.len(), INPUT)?;
-    sorted.extend_from_slice(entries);
-    sorted.sort_unstable_by(f64::total_cmp);
-    let (pairs, ties) = (pairs_within(&sorted, f64::INFINITY), pairs_within(&sorted, 0.0));
+    let mut sorted_entries = Vec::new();
+    Memory::default().reserve(&mut sorted_entries, entries.len(), INPUT)?;
+    sorted_entries.extend_from_slice(entries);
+    sorted_entries.sort_unstable_by(f64::total_cmp);
+    let (pairs, ties) =
+        (pairs_within(&sorted_entries, f64::INFINITY), pairs_within(&sorted_entries, 0.0));
     if pairs == ties {
         return Ok(0.0);
     }
-    let median = median_beyond(&sorted, 0, pairs);
-    Ok(if median > 0.0 { median } else { median_beyond(&sorted, ties, pairs) })
+    let median = median_beyond(&sorted_entries, 0, pairs);
+    Ok(if median > 0.0 { median } else { median_beyond(&sorted_entries, ties, pairs) })
 }
 
 /// The median of the distances whose ranks are from `first` to below `end`.
-fn median_beyond(sorted: &[f64], first: usize, end: usize) -> f64 {
+fn median_beyond(sorted_entries: &[f64], first: usize, end: usize) -> f64 {
     let middle = [first + (end - first - 1) / 2, first + (end - first) / 2];
-    let [low, high] = middle.map(|rank| distance_of_rank(sorted, rank));
+    let [low, high] = middle.map(|rank| distance_of_rank(sorted_entries, rank));
     low / 2.0 + high / 2.0
 }
 
 /// The distance of that rank among all distances.
-fn distance_of_rank(sorted: &[f64], rank: usize) -> f64 {
+fn distance_of_rank(sorted_entries: &[f64], rank: usize) -> f64 {
     // Numbers that are not negative have the order of their bits.
-    let (mut below, mut at_least) = (0, f64::INFINITY.to_bits());
-    while below < at_least {
-        let middle = below.midpoint(at_least);
-        if pairs_within(sorted, f64::from_bits(middle)) > rank {
-            at_least = middle;
+    let (mut low, mut high) = (0, f64::INFINITY.to_bits());
+    while low < high {
+        let middle = low.midpoint(high);
+        if pairs_within(sorted_entries, f64::from_bits(middle)) > rank {
+            high = middle;
         } else {
-            below = middle + 1;
+            low = middle + 1;
         }
     }
-    f64::from_bits(at_least)
+    f64::from_bits(high)
 }
 
 /// The number of pairs of ascending entries within a distance.
-fn pairs_within(sorted: &[f64], distance: f64) -> usize {
+fn pairs_within(sorted_entries: &[f64], distance: f64) -> usize {
     let (mut count, mut end) = (0, 0);
-    for (place, entry) in sorted.iter().enumerate() {
-        while end < sorted.len() && sorted[end] - entry <= distance {
+    for (place, entry) in sorted_entries.iter().enumerate() {
+        while end < sorted_entries.len() && sorted_entries[end] - entry <= distance {
             end += 1;
         }
         count += end - place - 1;
@@ -70,10 +71,11 @@ mod tests {
     /// The median from the list of all distances, with or without zeros.
     fn expected(entries: &[f64], with_ties: bool) -> f64 {
         let pairs = entries.iter().enumerate();
-        let all = pairs.flat_map(|(i, x)| entries[..i].iter().map(move |y| (x - y).abs()));
-        let mut all: Vec<f64> = all.filter(|&distance| with_ties || distance > 0.0).collect();
-        all.sort_unstable_by(f64::total_cmp);
-        f64::midpoint(all[(all.len() - 1) / 2], all[all.len() / 2])
+        let distances = pairs.flat_map(|(i, x)| entries[..i].iter().map(move |y| (x - y).abs()));
+        let mut distances: Vec<f64> =
+            distances.filter(|&distance| with_ties || distance > 0.0).collect();
+        distances.sort_unstable_by(f64::total_cmp);
+        f64::midpoint(distances[(distances.len() - 1) / 2], distances[distances.len() / 2])
     }
 
     fn assert_median(entries: &[f64], expected: f64) {
@@ -93,8 +95,8 @@ mod tests {
         for entries in samples {
             assert_median(&entries, expected(&entries, true));
         }
-        let tied = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0, 5.0];
-        assert_median(&tied, expected(&tied, false));
+        let entries_with_ties = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 2.0, 5.0];
+        assert_median(&entries_with_ties, expected(&entries_with_ties, false));
     }
 
     #[test]

@@ -8,37 +8,39 @@ use crate::kernel::term::PackedTerm;
 
 /// The terms directly after a term that are narrower than it and one another, in their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Narrower {
+pub(crate) struct NarrowerTerms {
     /// Their number.
     pub count: usize,
     /// The sum of the sizes of their coefficients.
     pub weight: f64,
 }
 
-impl Narrower {
+impl NarrowerTerms {
     /// The narrower terms that follow each of some terms.
     pub fn after_each(terms: &[PackedTerm]) -> Vec<Self> {
-        let mut found = vec![Self::default(); terms.len()];
+        let mut narrower_terms = vec![Self::default(); terms.len()];
         for number in (1..terms.len()).rev() {
             let (before, after) = (&terms[number - 1], &terms[number]);
             if is_narrower(after, before) {
-                let Self { count, weight } = found[number];
-                found[number - 1] =
+                let Self { count, weight } = narrower_terms[number];
+                narrower_terms[number - 1] =
                     Self { count: count + 1, weight: weight + after.coefficient.abs() };
             }
         }
-        found
+        narrower_terms
     }
 }
 
 /// Whether all factors of a term are Gaussians, with rates that are at least those of another term.
 fn is_narrower(term: &PackedTerm, before: &PackedTerm) -> bool {
     let is_gaussian = |term: &PackedTerm| !term.gaussians.is_empty() && term.series.is_none();
-    let mut both = term.gaussians.iter().zip(&before.gaussians);
+    let mut pairs = term.gaussians.iter().zip(&before.gaussians);
     is_gaussian(term)
         && is_gaussian(before)
         && term.players == before.players
-        && both.all(|((column, rate), (same, least))| column == same && rate >= least)
+        && pairs.all(|((column, rate), (other_column, other_rate))| {
+            column == other_column && rate >= other_rate
+        })
 }
 
 #[cfg(test)]
@@ -73,17 +75,17 @@ mod tests {
             term(16.0, &[(Family::Laplacian, 0.1)]),
         ];
         let expected = [(2, 0.75), (1, 0.25), (0, 0.0), (1, 4.0), (0, 0.0), (0, 0.0), (0, 0.0)];
-        let expected = expected.map(|(count, weight)| Narrower { count, weight });
-        assert_eq!(Narrower::after_each(&terms), expected);
+        let expected = expected.map(|(count, weight)| NarrowerTerms { count, weight });
+        assert_eq!(NarrowerTerms::after_each(&terms), expected);
     }
 
     #[test]
     fn terms_that_compare_other_columns_of_a_player_are_not_narrower() {
-        let one_player = Players::grouped(vec![0, 0]);
+        let one_player = Players::new(vec![0, 0]);
         let terms = [(0, 4.0), (1, 1.0)].map(|(column, parameter)| {
             let factors = vec![Factor { family: Family::Rbf, column, parameter }];
             PackedTerm::new(&Term { coefficient: 1.0, factors, series: None }, &one_player).unwrap()
         });
-        assert_eq!(Narrower::after_each(&terms), [Narrower::default(); 2]);
+        assert_eq!(NarrowerTerms::after_each(&terms), [NarrowerTerms::default(); 2]);
     }
 }

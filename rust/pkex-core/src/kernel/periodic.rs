@@ -27,7 +27,7 @@ impl Periodic {
 
     /// 2 sin²(π r/p)/ℓ².
     #[inline(always)]
-    fn of_distance<A: Arithmetic, const W: usize>(&self, r: &Double<W>) -> [f64; W] {
+    fn exponent_at<A: Arithmetic, const W: usize>(&self, r: &Double<W>) -> [f64; W] {
         map_lanes(&self.period.sine::<A, W>(r), |sine| (sine * self.rate) * (sine * self.rate))
     }
 }
@@ -36,7 +36,7 @@ impl Exponential for Periodic {
     #[inline(always)]
     fn exponent<A: Arithmetic, const W: usize>(&self, x: &[f64; W], y: &[f64; W]) -> [f64; W] {
         let r = Double::difference(&self.period.within(x), &self.period.within(y));
-        self.of_distance::<A, W>(&r)
+        self.exponent_at::<A, W>(&r)
     }
 
     /// 2/ℓ² times sin²α − sin²β = sin(α − β) sin(α + β).

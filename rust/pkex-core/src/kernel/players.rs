@@ -3,7 +3,7 @@
 /// The player of each column: columns of one player are present or absent together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Players {
-    of_column: Vec<usize>,
+    column_players: Vec<usize>,
     count: usize,
 }
 
@@ -11,14 +11,14 @@ impl Players {
     /// Every column is a player of its own.
     #[must_use]
     pub fn columns(count: usize) -> Self {
-        Self { of_column: (0..count).collect(), count }
+        Self { column_players: (0..count).collect(), count }
     }
 
     /// Column j belongs to player `of_column[j]`; players are numbered from 0 without gaps.
     #[must_use]
-    pub fn grouped(of_column: Vec<usize>) -> Self {
-        let count = of_column.iter().max().map_or(0, |last| last + 1);
-        Self { of_column, count }
+    pub fn new(column_players: Vec<usize>) -> Self {
+        let count = column_players.iter().max().map_or(0, |last| last + 1);
+        Self { column_players, count }
     }
 
     /// Number of players.
@@ -30,12 +30,12 @@ impl Players {
     /// The player of a column, if there is such a column.
     #[must_use]
     pub fn of(&self, column: usize) -> Option<usize> {
-        self.of_column.get(column).copied()
+        self.column_players.get(column).copied()
     }
 
     /// Number of columns.
     #[must_use]
     pub fn column_count(&self) -> usize {
-        self.of_column.len()
+        self.column_players.len()
     }
 }

@@ -22,7 +22,7 @@ use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{Lanes, each_lane, map_lanes, multiply_lanes, zip_lanes};
 
 /// The highest power of s of a series.
-const MOST_ORDERS: usize = 128;
+const MAX_ORDERS: usize = 128;
 
 /// The dependence of a column's factor on its argument g.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +50,8 @@ pub struct Series {
 impl Series {
     /// The columns that have arguments; some may occur several times.
     pub(crate) fn columns(&self) -> impl Iterator<Item = usize> {
-        let of_factors = self.factors.iter().map(|factor| factor.column);
-        self.dots.iter().map(|(column, _)| *column).chain(of_factors)
+        let factor_columns = self.factors.iter().map(|factor| factor.column);
+        self.dots.iter().map(|(column, _)| *column).chain(factor_columns)
     }
 
     /// The highest power of s.
@@ -60,15 +60,15 @@ impl Series {
     }
 
     fn check(&self) -> Result<(), Error> {
-        let refused =
+        let error =
             |argument, requirement, got: String| Err(Error::Domain { argument, requirement, got });
         let is_finite = self.weights.iter().all(|weight| weight.is_finite());
-        if self.weights.is_empty() || self.weights.len() > MOST_ORDERS + 1 || !is_finite {
+        if self.weights.is_empty() || self.weights.len() > MAX_ORDERS + 1 || !is_finite {
             let requirement = "1 to 129 finite numbers";
-            return refused("a series' weights", requirement, format!("{:?}", self.weights));
+            return error("a series' weights", requirement, format!("{:?}", self.weights));
         }
         match self.dots.iter().find(|(_, rate)| !rate.is_finite()) {
-            Some((_, rate)) => refused("a rate", "finite", rate.to_string()),
+            Some((_, rate)) => error("a rate", "finite", rate.to_string()),
             None => Ok(()),
         }
     }
@@ -145,14 +145,14 @@ pub(crate) struct PackedSeries {
 impl PackedSeries {
     /// Sorts the arguments by the players of a term (ascending), which include all players of the
     /// series.
-    pub fn new(series: &Series, of_term: &[usize], players: &Players) -> Result<Self, Error> {
+    pub fn new(series: &Series, term_players: &[usize], players: &Players) -> Result<Self, Error> {
         series.check()?;
         let mut arguments: BTreeMap<(Option<usize>, usize), Argument> = BTreeMap::new();
-        let mut of = |column: usize| {
+        let mut insert = |column: usize| {
             let argument = arguments.entry((players.of(column), column)).or_default();
             argument.column = column;
         };
-        series.columns().for_each(&mut of);
+        series.columns().for_each(&mut insert);
         let place = |column: usize| (players.of(column), column);
         for &(column, rate) in &series.dots {
             if let Some(argument) = arguments.get_mut(&place(column)) {
@@ -169,7 +169,7 @@ impl PackedSeries {
         Ok(Self {
             weights: series.weights.clone(),
             form: series.form,
-            ends: of_term.iter().map(|&player| up_to(player)).collect(),
+            ends: term_players.iter().map(|&player| up_to(player)).collect(),
             arguments: arguments.into_values().collect(),
         })
     }
@@ -250,10 +250,10 @@ impl PackedSeries {
                     for q in (0..higher.len()).rev() {
                         let before: [f64; W] =
                             if q > 0 { *at_z[q - 1].part(part) } else { [1.0; W] };
-                        let less: [f64; W] =
+                        let lower: [f64; W] =
                             if q > 0 { *higher[q - 1].part(part) } else { [0.0; W] };
                         let sum: &mut [f64; W] = higher[q].part_mut(part);
-                        *sum = each_lane(|i| sum[i] + x[i] * less[i] + change[i] * before[i]);
+                        *sum = each_lane(|i| sum[i] + x[i] * lower[i] + change[i] * before[i]);
                     }
                     include::<A, W>(&z, &[1.0; W], part, at_z);
                 }
@@ -291,12 +291,12 @@ fn contrast_of_powers<const W: usize>(
     higher: &mut [Lanes],
     at_z: &mut [Lanes],
 ) {
-    let (mut less, mut power) = ([0.0; W], [1.0; W]);
+    let (mut difference, mut power) = ([0.0; W], [1.0; W]);
     for (q, (higher, at_z)) in (1_u32..).zip(higher.iter_mut().zip(at_z)) {
         let share = 1.0 / f64::from(q);
-        less = each_lane(|i| (m[i] * less[i] + change[i] * power[i]) * share);
+        difference = each_lane(|i| (m[i] * difference[i] + change[i] * power[i]) * share);
         power = map_lanes(&multiply_lanes(&power, n), |product| product * share);
-        *higher.part_mut(part) = less;
+        *higher.part_mut(part) = difference;
         *at_z.part_mut(part) = power;
     }
 }

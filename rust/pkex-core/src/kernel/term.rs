@@ -4,9 +4,9 @@ use crate::error::Error;
 use crate::game::block::{AbsentFactor, Block, FactorCount, PlayerPart};
 use crate::game::spread::Spread;
 use crate::kernel::family::{Factor, Profile, gaussian, two_gaussians};
-use crate::kernel::joint::{Compared, Entries, Joint};
+use crate::kernel::joint::{ContrastOperands, Entries, Joint};
 use crate::kernel::players::Players;
-use crate::kernel::product::multiplied;
+use crate::kernel::product::multiply_factors;
 use crate::kernel::series::{PackedSeries, Series};
 use crate::memory::{INPUT, Memory};
 use crate::simd::arithmetic::Arithmetic;
@@ -29,13 +29,13 @@ pub struct Term {
 impl Term {
     /// The columns of the factors and of the series; some may occur several times.
     fn columns(&self) -> impl Iterator<Item = usize> {
-        let of_series = self.series.iter().flat_map(Series::columns);
-        self.factors.iter().map(|factor| factor.column).chain(of_series)
+        let series_columns = self.series.iter().flat_map(Series::columns);
+        self.factors.iter().map(|factor| factor.column).chain(series_columns)
     }
 }
 
 /// The highest power of s in the terms that are power series.
-pub(crate) fn most_orders(terms: &[Term]) -> usize {
+pub(crate) fn max_orders(terms: &[Term]) -> usize {
     let orders = |term: &Term| term.series.as_ref().map_or(0, Series::orders);
     terms.iter().map(orders).max().unwrap_or(0)
 }
@@ -112,7 +112,10 @@ impl<const PRESENT: bool> Sink for UnitFactors<'_, PRESENT> {
 
 /// The player, the column and the number of each of a term's factors, sorted in this order; factors
 /// of the series have no number.
-fn sorted(term: &Term, players: &Players) -> Result<Vec<(usize, usize, Option<usize>)>, Error> {
+fn sort_factors(
+    term: &Term,
+    players: &Players,
+) -> Result<Vec<(usize, usize, Option<usize>)>, Error> {
     let mut factors = Vec::new();
     Memory::default().reserve(&mut factors, term.columns().count(), INPUT)?;
     for (number, column) in term.columns().enumerate() {
@@ -193,33 +196,33 @@ impl PackedTerm {
                 got: term.coefficient.to_string(),
             });
         }
-        let mut compiled = Self::with_room(term)?;
-        for (player, column, factor) in sorted(term, players)? {
-            let is_first = compiled.players.last() != Some(&player);
+        let mut packed_term = Self::with_capacity(term)?;
+        for (player, column, factor) in sort_factors(term, players)? {
+            let is_first = packed_term.players.last() != Some(&player);
             if is_first {
-                compiled.players.push(player);
-                compiled.ends.push(0);
+                packed_term.players.push(player);
+                packed_term.ends.push(0);
             }
-            if is_first || compiled.members.last().is_none_or(|member| member.column != column) {
+            if is_first || packed_term.members.last().is_none_or(|member| member.column != column) {
                 let profile = Profile::default();
-                compiled.members.push(Member { column, profile });
+                packed_term.members.push(Member { column, profile });
             }
-            if let Some(end) = compiled.ends.last_mut() {
-                *end = compiled.members.len();
+            if let Some(end) = packed_term.ends.last_mut() {
+                *end = packed_term.members.len();
             }
-            if let (Some(member), Some(factor)) = (compiled.members.last_mut(), factor) {
+            if let (Some(member), Some(factor)) = (packed_term.members.last_mut(), factor) {
                 let Factor { family, parameter, .. } = term.factors[factor];
                 member.profile.include(family, parameter)?;
             }
         }
         if let Some(series) = &term.series {
-            compiled.series = Some(PackedSeries::new(series, &compiled.players, players)?);
+            packed_term.series = Some(PackedSeries::new(series, &packed_term.players, players)?);
         }
-        compiled.check_centering(players)?;
-        let places = 0..compiled.players.len();
-        let gaussians = places.map(|player| compiled.gaussian_of(player));
-        compiled.gaussians = gaussians.collect::<Option<_>>().unwrap_or_default();
-        Ok(compiled)
+        packed_term.check_centering(players)?;
+        let places = 0..packed_term.players.len();
+        let gaussians = places.map(|player| packed_term.gaussian_of(player));
+        packed_term.gaussians = gaussians.collect::<Option<_>>().unwrap_or_default();
+        Ok(packed_term)
     }
 
     /// Checks that the columns after those of centered kernels belong to the same player, and that
@@ -247,7 +250,7 @@ impl PackedTerm {
     }
 
     /// A term without factors, with memory for the factors of `term`.
-    fn with_room(term: &Term) -> Result<Self, Error> {
+    fn with_capacity(term: &Term) -> Result<Self, Error> {
         let (memory, count) = (Memory::default(), term.columns().count());
         let (mut players, mut members, mut ends) = (Vec::new(), Vec::new(), Vec::new());
         memory.reserve(&mut players, count, INPUT)?;
@@ -339,13 +342,13 @@ impl PackedTerm {
         block.begin(self.players.len(), AbsentFactor::One);
         block.is_signed = true;
         for (player, difference) in block.difference.iter_mut().enumerate() {
-            let Some((first, others)) = self.members_of(player).split_first() else { continue };
+            let Some((first, rest)) = self.members_of(player).split_first() else { continue };
             for part in 0..LANES / W {
                 let mut c = first.less_one::<A, W>((x, points), part);
-                for other in others {
-                    let other = other.less_one::<A, W>((x, points), part);
+                for member in rest {
+                    let other_c = member.less_one::<A, W>((x, points), part);
                     // (1 + c)(1 + c′) − 1.
-                    c = each_lane(|i| A::mul_add(1.0 + c[i], other[i], c[i]));
+                    c = each_lane(|i| A::mul_add(1.0 + c[i], other_c[i], c[i]));
                 }
                 *difference.part_mut(part) = c;
             }
@@ -373,13 +376,13 @@ impl PackedTerm {
         // Two players at a time, where registers hold the numbers of both.
         let twos = if W == LANES { self.gaussians.as_chunks::<2>().0 } else { &[] };
         for (number, two) in twos.iter().enumerate() {
-            let of = two.map(|(column, rate)| (rate, x[column], &points[column]));
-            for (place, (a, c)) in two_gaussians::<A>(of).iter().enumerate() {
+            let columns = two.map(|(column, rate)| (rate, x[column], &points[column]));
+            for (place, (a, c)) in two_gaussians::<A>(columns).iter().enumerate() {
                 sink.take(PlayerPart { player: 2 * number + place, part: 0 }, a, c);
             }
         }
-        let others = self.gaussians.iter().enumerate().skip(2 * twos.len());
-        for (player, &(column, rate)) in others {
+        let rest = self.gaussians.iter().enumerate().skip(2 * twos.len());
+        for (player, &(column, rate)) in rest {
             for part in 0..LANES / W {
                 let (a, c) = gaussian::<A, W>(rate, x[column], points[column].part(part));
                 sink.take(PlayerPart { player, part }, &a, &c);
@@ -410,7 +413,7 @@ impl PackedTerm {
                     (a, c) = if number == 0 {
                         factor
                     } else {
-                        multiplied::<A, W>((&a, &c), (&factor.0, &factor.1))
+                        multiply_factors::<A, W>((&a, &c), (&factor.0, &factor.1))
                     };
                 }
                 debug_assert!(
@@ -488,9 +491,9 @@ impl PackedTerm {
         let change = self.contrast::<A, W>(player, &entries).values();
         // k A − k′ B = k′ (A − B) + (k − k′) A.
         for (difference, at_z) in higher.iter_mut().zip(at_z) {
-            let of_z: &[f64; W] = at_z.part(part);
+            let z_part: &[f64; W] = at_z.part(part);
             let c: &mut [f64; W] = difference.part_mut(part);
-            *c = each_lane(|i| zeroth[i] * c[i] + change[i] * (of_z[i] + c[i]));
+            *c = each_lane(|i| zeroth[i] * c[i] + change[i] * (z_part[i] + c[i]));
         }
     }
 
@@ -518,7 +521,7 @@ impl PackedTerm {
 pub(crate) struct ContrastOfPlayer<'a> {
     pub term: &'a PackedTerm,
     pub player: usize,
-    pub compared: Compared<'a>,
+    pub operands: ContrastOperands<'a>,
 }
 
 impl Body for ContrastOfPlayer<'_> {
@@ -526,10 +529,10 @@ impl Body for ContrastOfPlayer<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> [Lanes; 2] {
-        let Self { term, player, compared } = self;
+        let Self { term, player, operands } = self;
         let [mut high, mut low] = [Lanes::ZERO; 2];
         for part in 0..LANES / W {
-            let c = term.contrast::<A, W>(player, |column| compared.entries(column, part));
+            let c = term.contrast::<A, W>(player, |column| operands.entries(column, part));
             *high.part_mut(part) = c.high;
             *low.part_mut(part) = c.low;
         }
@@ -542,7 +545,7 @@ impl Body for ContrastOfPlayer<'_> {
 pub(crate) struct ContrastOfSeries<'a> {
     pub term: &'a PackedTerm,
     pub player: usize,
-    pub compared: Compared<'a>,
+    pub operands: ContrastOperands<'a>,
     pub higher: &'a mut [Lanes],
 }
 
@@ -551,10 +554,10 @@ impl Body for ContrastOfSeries<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { term, player, compared, higher } = self;
+        let Self { term, player, operands, higher } = self;
         let Some(series) = &term.series else { return };
         for part in 0..LANES / W {
-            let entries = |column: usize| compared.entries(column, part);
+            let entries = |column: usize| operands.entries(column, part);
             let at = PlayerPart { player, part };
             term.contrast_of_series::<A, W>(series, at, entries, higher);
         }

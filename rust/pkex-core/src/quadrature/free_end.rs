@@ -102,16 +102,16 @@ mod tests {
             let FreeEnd { value, slope, nodes } = FreeEnd::new(count);
             assert_eq!(nodes.len(), count);
             assert!(value > 0.0 && slope > 0.0 && nodes.iter().all(|node| node.weight > 0.0));
-            let of_nodes = |degree: usize| -> f64 {
+            let node_sum = |degree: usize| -> f64 {
                 let power = |t: f64| libm::pow(t, degree as f64);
                 nodes.iter().map(|node| node.weight * power(node.step)).sum()
             };
             for degree in 0..=2 * count + 1 {
-                let of_end = [value, slope].get(degree).copied().unwrap_or(0.0);
-                let error = of_nodes(degree) + of_end - 1.0 / (degree as f64 + 1.0);
+                let end_term = [value, slope].get(degree).copied().unwrap_or(0.0);
+                let error = node_sum(degree) + end_term - 1.0 / (degree as f64 + 1.0);
                 assert!(error.abs() < 1e-15, "{count} nodes, t^{degree}: {error:e}");
             }
-            let error = 1.0 / (2.0 * count as f64 + 3.0) - of_nodes(2 * count + 2);
+            let error = 1.0 / (2.0 * count as f64 + 3.0) - node_sum(2 * count + 2);
             // ∫ t² π² of the monic polynomial with the zeros tₙ: (m! (m+2)!/(2m+2)!)²/(2m+3).
             let ln = |n: usize| (2..=n).map(|k| (k as f64).ln()).sum::<f64>();
             let expected = 2.0 * (ln(count) + ln(count + 2) - ln(2 * count + 2))

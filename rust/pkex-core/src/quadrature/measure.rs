@@ -36,14 +36,17 @@ impl Density {
     /// The density at a node, from t and 1 − t.
     pub(crate) fn at(self, node: &Node) -> f64 {
         let Self { scale, powers, degree } = self;
-        let (t, rest) = if node.step >= 0.0 {
+        let (t, complement) = if node.step >= 0.0 {
             (node.step, 1.0 - node.step)
         } else {
             (1.0 + node.step, -node.step)
         };
         let parameters = (f64::from(powers.1 + 1), f64::from(powers.0));
         let power = |x: f64, exponent: u32| pow(x, f64::from(exponent));
-        scale * power(t, powers.0) * power(rest, powers.1) * jacobi(degree, parameters, rest - t)
+        scale
+            * power(t, powers.0)
+            * power(complement, powers.1)
+            * jacobi(degree, parameters, complement - t)
     }
 }
 

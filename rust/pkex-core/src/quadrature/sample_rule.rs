@@ -28,10 +28,10 @@ impl Node {
 pub(crate) fn distinct(mut sample: Vec<Node>) -> Vec<Node> {
     sample.retain(|entry| entry.weight != 0.0);
     sample.sort_by(|one, other| one.center.total_cmp(&other.center));
-    sample.dedup_by(|next, kept| {
-        let is_same = next.center - kept.center == 0.0;
+    sample.dedup_by(|next, previous| {
+        let is_same = next.center - previous.center == 0.0;
         if is_same {
-            kept.weight += next.weight;
+            previous.weight += next.weight;
         }
         is_same
     });
@@ -77,7 +77,7 @@ struct Jacobi {
 
 impl Jacobi {
     /// The Jacobi matrix of a sample whose numbers are scaled to [−1, 1], with at most `count` rows.
-    fn of(sample: &[Node], count: usize, scaled: impl Fn(&Node) -> f64) -> Result<Self, Error> {
+    fn of(sample: &[Node], count: usize, scale: impl Fn(&Node) -> f64) -> Result<Self, Error> {
         let (memory, length) = (Memory::default(), sample.len());
         let mut vectors = memory.filled(saturating_product([count, length]), 0.0, INPUT)?;
         let mut next = memory.filled(length, 0.0, INPUT)?;
@@ -86,22 +86,24 @@ impl Jacobi {
         }
         let mut norm = normalize(&mut next);
         let (mut diagonal, mut off_diagonal) = (Vec::new(), Vec::new());
-        for (done, vector) in (0..count).map(|row| (row * length, row)) {
+        for (start, row) in (0..count).map(|row| (row * length, row)) {
             // A sample of fewer numbers, up to rounding, has a smaller matrix.
-            if vector > 0 && norm <= f64::EPSILON {
+            if row > 0 && norm <= f64::EPSILON {
                 break;
             }
             off_diagonal.push(norm);
-            vectors[done..done + length].copy_from_slice(&next);
+            vectors[start..start + length].copy_from_slice(&next);
             for (value, entry) in next.iter_mut().zip(sample) {
-                *value *= scaled(entry);
+                *value *= scale(entry);
             }
-            diagonal.push(dot(&next, &vectors[done..done + length]));
+            diagonal.push(dot(&next, &vectors[start..start + length]));
             // Twice, so that vectors stay orthogonal up to rounding.
             for _ in 0..2 {
-                for earlier in vectors[..done + length].chunks(length) {
+                for earlier in vectors[..start + length].chunks(length) {
                     let part = dot(&next, earlier);
-                    next.iter_mut().zip(earlier).for_each(|(value, own)| *value -= part * own);
+                    next.iter_mut()
+                        .zip(earlier)
+                        .for_each(|(value, component)| *value -= part * component);
                 }
             }
             norm = normalize(&mut next);
@@ -120,7 +122,7 @@ impl Jacobi {
         let last = self.diagonal.len() - 1;
         for low in 0..last {
             // Convergence is cubic: some two steps for each eigenvalue.
-            for _ in 0..MOST_STEPS {
+            for _ in 0..MAX_STEPS {
                 let high = (low..last).find(|&row| self.is_split_after(row)).unwrap_or(last);
                 if high == low {
                     break;
@@ -141,34 +143,34 @@ impl Jacobi {
         let half = (diagonal[low + 1] - diagonal[low]) / (2.0 * off_diagonal[low]);
         let root = (half * half + 1.0).sqrt();
         let shift = diagonal[low] - off_diagonal[low] / (half + root.copysign(half));
-        let (mut g, mut sine, mut cosine, mut moved) = (diagonal[high] - shift, 1.0, 1.0, 0.0);
+        let (mut g, mut sine, mut cosine, mut correction) = (diagonal[high] - shift, 1.0, 1.0, 0.0);
         for row in (low..high).rev() {
             let (f, b) = (sine * off_diagonal[row], cosine * off_diagonal[row]);
             let r = (f * f + g * g).sqrt();
             off_diagonal[row + 1] = r;
             if r == 0.0 {
-                diagonal[row + 1] -= moved;
+                diagonal[row + 1] -= correction;
                 off_diagonal[high] = 0.0;
                 return;
             }
             (sine, cosine) = (f / r, g / r);
-            let base = diagonal[row + 1] - moved;
+            let base = diagonal[row + 1] - correction;
             let s = (diagonal[row] - base) * sine + 2.0 * cosine * b;
-            moved = sine * s;
-            diagonal[row + 1] = base + moved;
+            correction = sine * s;
+            diagonal[row + 1] = base + correction;
             g = cosine * s - b;
-            let own = first[row + 1];
-            first[row + 1] = sine * first[row] + cosine * own;
-            first[row] = cosine * first[row] - sine * own;
+            let component = first[row + 1];
+            first[row + 1] = sine * first[row] + cosine * component;
+            first[row] = cosine * first[row] - sine * component;
         }
-        diagonal[low] -= moved;
+        diagonal[low] -= correction;
         off_diagonal[low] = g;
         off_diagonal[high] = 0.0;
     }
 }
 
-/// Most steps for an eigenvalue.
-const MOST_STEPS: usize = 60;
+/// Maximum steps for an eigenvalue.
+const MAX_STEPS: usize = 60;
 
 fn dot(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(a, b)| a * b).sum()
@@ -221,8 +223,8 @@ mod tests {
                     };
                     let sum = |of: &[Node]| of.iter().map(value).sum::<f64>();
                     let error = (sum(&rule) - sum(&sample)).abs() / total;
-                    let most = 1e-15 * (10.0 + degree * degree);
-                    assert!(error < most, "{count} nodes, degree {degree}: {error:e}");
+                    let limit = 1e-15 * (10.0 + degree * degree);
+                    assert!(error < limit, "{count} nodes, degree {degree}: {error:e}");
                 }
             }
         }

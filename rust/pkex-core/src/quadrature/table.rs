@@ -16,8 +16,8 @@ use crate::quadrature::rule::Rule;
 /// Half an ulp of 1.
 const UNIT_ROUNDOFF: f64 = f64::EPSILON / 2.0;
 
-/// Most nodes of rules with a free end: beyond, one node less saves little.
-const MOST_WITH_FREE_END: usize = 12;
+/// Maximum nodes of rules with a free end: beyond, one node less saves little.
+const MAX_FREE_END_NODES: usize = 12;
 
 /// The largest Λ up to which a rule reaches full double precision.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ struct Limits {
     one_sign: f64,
     /// The limit for differences of mixed signs; errors are relative to Ω of factors that are not
     /// negative.
-    mixed: f64,
+    mixed_signs: f64,
 }
 
 impl Limits {
@@ -37,12 +37,12 @@ impl Limits {
         };
         Self {
             one_sign: limit(1.0, |_| 1.0),
-            mixed: limit(2.0, |lambda| 1.0 / (1.0 + lambda)).max(limit(1.0, least_share)),
+            mixed_signs: limit(2.0, |lambda| 1.0 / (1.0 + lambda)).max(limit(1.0, min_share)),
         }
     }
 
     fn of(self, mixed_signs: bool) -> f64 {
-        if mixed_signs { self.mixed } else { self.one_sign }
+        if mixed_signs { self.mixed_signs } else { self.one_sign }
     }
 }
 
@@ -56,7 +56,7 @@ struct Entry {
 impl Entry {
     /// The Gauss–Legendre rule of `count` nodes, with limits for a product of a number of factors.
     fn new(count: usize, factors: usize) -> Self {
-        static RULES: Made<Rule> = Made::new();
+        static RULES: SizeCache<Rule> = SizeCache::new();
         Self {
             rule: RULES.get(count, || Rule::gauss_legendre(count)),
             limits: Limits::new(bound::gauss_legendre(count, factors)),
@@ -69,22 +69,22 @@ impl Entry {
 /// With δ = |c|/M, factors that fall are M (1 − t δ) ≥ M (1 − t)^δ, and factors that rise M t^δ or
 /// more. ∫ (1 − t)^x t^{Λ−x} dt is smallest at x = Λ/2. There it is more than 4^{−Λ/2}/(Λ + 1),
 /// because binomial coefficients are at most 4^{Λ/2}.
-fn least_share(lambda: f64) -> f64 {
+fn min_share(lambda: f64) -> f64 {
     libm::exp(-lambda * std::f64::consts::LN_2) / (lambda + 1.0)
 }
 
 /// Values that take long to compute: computed once per process and kept by size.
-struct Made<T>(Mutex<BTreeMap<usize, Arc<T>>>);
+struct SizeCache<T>(Mutex<BTreeMap<usize, Arc<T>>>);
 
-impl<T> Made<T> {
+impl<T> SizeCache<T> {
     const fn new() -> Self {
         Self(Mutex::new(BTreeMap::new()))
     }
 
     fn get(&self, size: usize, make: impl FnOnce() -> T) -> Arc<T> {
         // Without waiting: the thread that holds the lock may not exist in a forked process.
-        let Ok(mut made) = self.0.try_lock() else { return Arc::new(make()) };
-        Arc::clone(made.entry(size).or_insert_with(|| Arc::new(make())))
+        let Ok(mut values) = self.0.try_lock() else { return Arc::new(make()) };
+        Arc::clone(values.entry(size).or_insert_with(|| Arc::new(make())))
     }
 }
 
@@ -97,7 +97,7 @@ struct Rules {
     entries: Vec<Entry>,
     /// Rules for games with every b = 1; empty for other densities. If an a is negative, errors are
     /// relative to ∏M, not to Ω.
-    of_unit: Vec<(Limits, FreeEnd)>,
+    unit_rules: Vec<(Limits, FreeEnd)>,
 }
 
 impl Rules {
@@ -109,7 +109,8 @@ impl Rules {
 
     /// The Gauss–Legendre rules for games up to a Λ, which a number of nodes integrates exactly.
     fn up_to(lambda: f64, exact: usize, factors: usize) -> Vec<Entry> {
-        let is_last = |entry: &Entry| entry.rule.count() == exact || entry.limits.mixed >= lambda;
+        let is_last =
+            |entry: &Entry| entry.rule.count() == exact || entry.limits.mixed_signs >= lambda;
         let mut entries: Vec<Entry> = Vec::new();
         let mut count = 1;
         while !entries.last().is_some_and(is_last) {
@@ -124,18 +125,19 @@ impl Rules {
     fn new(players: usize) -> Self {
         let factors = players.saturating_sub(1);
         let entries = Self::gauss_legendre(players, factors);
-        let mut of_unit: Vec<(Limits, FreeEnd)> = (1..=MOST_WITH_FREE_END.min(players / 2).max(1))
-            .map(|count| (Limits::new(bound::free_end(count, factors)), FreeEnd::new(count)))
-            .collect();
+        let mut unit_rules: Vec<(Limits, FreeEnd)> =
+            (1..=MAX_FREE_END_NODES.min(players / 2).max(1))
+                .map(|count| (Limits::new(bound::free_end(count, factors)), FreeEnd::new(count)))
+                .collect();
         for Entry { rule, limits } in &entries {
             let serves_more = |(last, _): &(Limits, FreeEnd)| {
-                limits.one_sign > last.one_sign && limits.mixed > last.mixed
+                limits.one_sign > last.one_sign && limits.mixed_signs > last.mixed_signs
             };
-            if of_unit.last().is_none_or(serves_more) {
-                of_unit.push((*limits, FreeEnd::from(&**rule)));
+            if unit_rules.last().is_none_or(serves_more) {
+                unit_rules.push((*limits, FreeEnd::from(&**rule)));
             }
         }
-        Self { entries, of_unit }
+        Self { entries, unit_rules }
     }
 }
 
@@ -143,16 +145,16 @@ impl NodeTable {
     /// The rules for games of at most `players` players.
     #[must_use]
     pub fn new(players: usize) -> Self {
-        static TABLES: Made<Rules> = Made::new();
+        static TABLES: SizeCache<Rules> = SizeCache::new();
         Self(TABLES.get(players, || Rules::new(players)))
     }
 
     /// The rules for games of any number of players, up to a Λ.
     pub(crate) fn up_to(lambda: usize) -> Self {
-        static TABLES: Made<Rules> = Made::new();
+        static TABLES: SizeCache<Rules> = SizeCache::new();
         let rules = || {
             let entries = Rules::up_to(lambda as f64, usize::MAX, usize::MAX);
-            Rules { entries, of_unit: Vec::new() }
+            Rules { entries, unit_rules: Vec::new() }
         };
         Self(TABLES.get(lambda, rules))
     }
@@ -163,21 +165,21 @@ impl NodeTable {
     /// nodes compensate. The integral may be small compared with the game: limits are those of
     /// mixed signs.
     #[must_use]
-    pub fn weighted(players: usize, density: &Density) -> Self {
+    pub fn with_density(players: usize, density: &Density) -> Self {
         if *density == Density::UNIFORM {
             return Self::new(players);
         }
-        let weighted = |entry: Entry| {
+        let with_density = |entry: Entry| {
             let count = entry.rule.count() + density.total_degree().div_ceil(2);
             let mut rule = Rule::gauss_legendre(count);
             for node in rule.from_absent.iter_mut().chain(&mut rule.from_present) {
                 node.weight *= density.at(node);
             }
-            let limits = Limits { one_sign: entry.limits.mixed, ..entry.limits };
+            let limits = Limits { one_sign: entry.limits.mixed_signs, ..entry.limits };
             Entry { rule: Arc::new(rule), limits }
         };
-        let entries = Rules::gauss_legendre(players, usize::MAX).into_iter().map(weighted);
-        Self(Arc::new(Rules { entries: entries.collect(), of_unit: Vec::new() }))
+        let entries = Rules::gauss_legendre(players, usize::MAX).into_iter().map(with_density);
+        Self(Arc::new(Rules { entries: entries.collect(), unit_rules: Vec::new() }))
     }
 
     /// The shortest rule that reaches full double precision at Λ = `lambda`.
@@ -193,9 +195,9 @@ impl NodeTable {
     /// table of a density.
     #[must_use]
     pub fn rule_of_unit(&self, lambda: f64, mixed_signs: bool) -> Option<&FreeEnd> {
-        let of_unit = &self.0.of_unit;
-        let index = of_unit.partition_point(|(limits, _)| lambda > limits.of(mixed_signs));
-        of_unit.get(index).or(of_unit.last()).map(|(_, rule)| rule)
+        let unit_rules = &self.0.unit_rules;
+        let index = unit_rules.partition_point(|(limits, _)| lambda > limits.of(mixed_signs));
+        unit_rules.get(index).or(unit_rules.last()).map(|(_, rule)| rule)
     }
 
     /// The shortest rule for games whose factors are power series: for a polynomial of t below
@@ -212,9 +214,10 @@ impl NodeTable {
     pub fn rule_of_series(&self, lambda: Option<f64>, degree: usize) -> &Rule {
         // Rules for a density have more nodes than their order.
         let entries = &self.0.entries;
-        let of_density = entries[0].rule.count() - 1;
-        let of_zeroth = lambda.map_or(0, |lambda| self.rule(lambda, true).count() - of_density);
-        let count = of_zeroth + of_density + degree.div_ceil(2);
+        let density_nodes = entries[0].rule.count() - 1;
+        let zeroth_nodes =
+            lambda.map_or(0, |lambda| self.rule(lambda, true).count() - density_nodes);
+        let count = zeroth_nodes + density_nodes + degree.div_ceil(2);
         let index = entries.partition_point(|entry| entry.rule.count() < count);
         &entries[index.min(entries.len() - 1)].rule
     }

@@ -3,12 +3,12 @@
 use std::marker::PhantomData;
 
 use crate::error::Error;
-use crate::game::block::{AbsentFactor, Block, LEAST_DIVISOR, LEAST_FACTOR, PlayerPart};
+use crate::game::block::{AbsentFactor, Block, MIN_ABSENT_FACTOR, MIN_DIVISOR, PlayerPart};
 use crate::game::spread::Spread;
-use crate::kernel::packed::PackedKernel;
+use crate::kernel::packed_kernel::PackedKernel;
 use crate::kernel::players::Players;
 use crate::kernel::series::PackedSeries;
-use crate::kernel::term::{FillTerm, PackedTerm, Sink, Term, most_orders};
+use crate::kernel::term::{FillTerm, PackedTerm, Sink, Term, max_orders};
 use crate::matrix::Matrix;
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
@@ -26,7 +26,7 @@ pub(crate) fn check_absent(
         let message = "absent factors of centered kernels are 1: `absent` must be None";
         return Err(Error::Unsupported(message.to_owned()));
     }
-    let width = players.count() * (1 + most_orders(terms));
+    let width = players.count() * (1 + max_orders(terms));
     if (absent.rows(), absent.columns()) != (terms.len(), width) {
         return Err(Error::Shape {
             argument: "absent",
@@ -70,12 +70,13 @@ impl<'a> AbsentPlayers<'a> {
     /// The absent factors of each term of a kernel; `factors` has a row for each.
     pub fn of_terms(kernel: &PackedKernel, factors: Option<Matrix<'a>>) -> Vec<Self> {
         let count = kernel.players.count();
-        let of = |(number, term)| Self::new(term, factors.map(|all| all.row(number)), count);
-        kernel.terms.iter().enumerate().map(of).collect()
+        let absent_players =
+            |(number, term)| Self::new(term, factors.map(|factors| factors.row(number)), count);
+        kernel.terms.iter().enumerate().map(absent_players).collect()
     }
 
     fn new(term: &PackedTerm, factors: Option<&'a [f64]>, count: usize) -> Self {
-        let of = |player: usize| factors.map_or(1.0, |factors| factors[player]);
+        let factor = |player: usize| factors.map_or(1.0, |factors| factors[player]);
         let (players, coefficient) = (&term.players, term.coefficient);
         let (divisors, univariate) = (Vec::new(), vec![coefficient; players.len()]);
         let mut absent = Self { factors, count, divisors, coefficient, univariate };
@@ -83,11 +84,11 @@ impl<'a> AbsentPlayers<'a> {
             absent.univariate = absent.univariate_in_series(term, series);
             return absent;
         }
-        let divisor: f64 = players.iter().map(|&player| of(player)).product();
-        let is_large = players.iter().all(|&player| of(player) >= LEAST_FACTOR);
-        if factors.is_some() && is_large && divisor >= LEAST_DIVISOR {
-            let divided = |b: f64| (1.0 / b, (1.0 - b) / b);
-            absent.divisors = players.iter().map(|&player| divided(of(player))).collect();
+        let divisor: f64 = players.iter().map(|&player| factor(player)).product();
+        let is_large = players.iter().all(|&player| factor(player) >= MIN_ABSENT_FACTOR);
+        if factors.is_some() && is_large && divisor >= MIN_DIVISOR {
+            let divide = |b: f64| (1.0 / b, (1.0 - b) / b);
+            absent.divisors = players.iter().map(|&player| divide(factor(player))).collect();
             absent.coefficient *= divisor;
             absent.univariate.fill(absent.coefficient);
             return absent;
@@ -97,8 +98,8 @@ impl<'a> AbsentPlayers<'a> {
             let opposite = players.len() - 1 - place;
             absent.univariate[place] *= before;
             absent.univariate[opposite] *= after;
-            before *= of(players[place]);
-            after *= of(players[opposite]);
+            before *= factor(players[place]);
+            after *= factor(players[opposite]);
         }
         absent
     }
@@ -118,7 +119,7 @@ impl<'a> AbsentPlayers<'a> {
     /// λ′_q = Σ_r λ_{q+r} F_r (see `game::series`).
     fn univariate_in_series(&self, term: &PackedTerm, series: &PackedSeries) -> Vec<f64> {
         let length = series.orders() + 1;
-        let pulled = |functional: &[f64], player: usize| -> Vec<f64> {
+        let pull_back = |functional: &[f64], player: usize| -> Vec<f64> {
             let terms = |q: usize| (0..length - q).map(move |r| (q + r, r));
             let value = |(at, r): (usize, usize)| functional[at] * self.of_order(player, r);
             (0..length).map(|q| terms(q).map(value).sum()).collect()
@@ -127,9 +128,12 @@ impl<'a> AbsentPlayers<'a> {
         let mut before: Vec<f64> = weights.collect();
         let mut univariate = Vec::new();
         for (place, &player) in term.players.iter().enumerate() {
-            let others = term.players[place + 1..].iter();
-            univariate.extend(others.fold(before.clone(), |before, &other| pulled(&before, other)));
-            before = pulled(&before, player);
+            let later_players = term.players[place + 1..].iter();
+            univariate
+                .extend(later_players.fold(before.clone(), |before, &later_player| {
+                    pull_back(&before, later_player)
+                }));
+            before = pull_back(&before, player);
         }
         univariate
     }

@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use crate::sample::layout::{Layout, MOST_ROWS_TOGETHER};
-use crate::sample::packed::PackedPairs;
+use crate::sample::layout::{Layout, MAX_ROWS_TOGETHER};
+use crate::sample::packed_pairs::PackedPairs;
 use crate::sample::self_pairs::SelfPairsOfBlock;
 use crate::sample::weights::PackedWeights;
 use crate::sample::workspace::{PairWorkspace, RowPairs};
@@ -85,19 +85,19 @@ impl Accumulate<'_> {
     /// Adds some rows, several at once if all of their values are in their blocks.
     #[inline(always)]
     fn add<A: Arithmetic, K: Kind, const W: usize>(&mut self, rows: Range<usize>) {
-        let takes_halves = self.packed.own.is_some();
+        let takes_halves = self.packed.self_pairs.is_some();
         let mut start = rows.start;
         while start < rows.end {
-            let end = start + MOST_ROWS_TOGETHER;
+            let end = start + MAX_ROWS_TOGETHER;
             if end > rows.end || !self.of(&(start..end)).iter().all(|pairs| pairs.is_in_block) {
                 self.add_rows::<A, WithHalves<K>, W, 1>(start);
                 start += 1;
                 continue;
             }
             if takes_halves {
-                self.add_rows::<A, WithHalves<K>, W, MOST_ROWS_TOGETHER>(start);
+                self.add_rows::<A, WithHalves<K>, W, MAX_ROWS_TOGETHER>(start);
             } else {
-                self.add_rows::<A, K, W, MOST_ROWS_TOGETHER>(start);
+                self.add_rows::<A, K, W, MAX_ROWS_TOGETHER>(start);
             }
             start = end;
         }
@@ -114,24 +114,25 @@ impl Accumulate<'_> {
         let PairWorkspace { pairs, octet, rows, columns, univariate, squares, .. } = workspace;
         let layout = &packed.layout;
         let exchanges = K::TARGET && packed.weights.exchanges();
-        let pairs: [ValuesOfRow<'_>; ROWS] =
+        let values_of_rows: [ValuesOfRow<'_>; ROWS] =
             std::array::from_fn(|row| ValuesOfRow::new(packed, at, &pairs[start + row]));
-        let mut rows = rows[start * layout.in_row..].chunks_exact_mut(layout.in_row);
+        let mut rows = rows[start * layout.row_width..].chunks_exact_mut(layout.row_width);
         let mut rows: [RowSums<'_>; ROWS] =
             std::array::from_fn(|_| RowSums::new(layout, rows.next().unwrap_or_default()));
-        let columns = &mut columns[at.index * layout.in_column..][..layout.in_column];
+        let columns = &mut columns[at.index * layout.column_width..][..layout.column_width];
         let mut columns = Columns::new::<K>(layout, columns, squares, univariate);
         for player in 0..layout.players {
             for part in 0..LANES / W {
                 let mut sums = columns.load::<W>(player, part);
                 for row in 0..ROWS {
-                    let (pairs, row) = (&pairs[row], &mut rows[row]);
-                    let values = pairs.at::<A, K, W, ROWS>(player, part);
-                    let weight = if K::WEIGHTED { *pairs.of.weight.part(part) } else { [1.0; W] };
+                    let (values_of_row, row) = (&values_of_rows[row], &mut rows[row]);
+                    let values = values_of_row.at::<A, K, W, ROWS>(player, part);
+                    let weight =
+                        if K::WEIGHTED { *values_of_row.pairs.weight.part(part) } else { [1.0; W] };
                     row.add::<A, K, W>((player, part), &values[0], &weight);
                     sums.add::<A, K>(&values, &weight);
                     if exchanges {
-                        let octet = octet.values_of(pairs.of.row);
+                        let octet = octet.values_of(values_of_row.pairs.row);
                         *octet[player].part_mut(part) = values[0];
                         if let Some(univariate) = octet.get_mut(layout.univariate.start + player) {
                             *univariate.part_mut(part) = values[1];
@@ -146,16 +147,16 @@ impl Accumulate<'_> {
 
 /// The sums of a row, for each player.
 struct RowSums<'a> {
-    weighted: &'a mut [Lanes],
+    weighted_sums: &'a mut [Lanes],
     /// Empty without a target.
-    plain: &'a mut [Lanes],
+    plain_sums: &'a mut [Lanes],
 }
 
 impl<'a> RowSums<'a> {
     #[inline(always)]
     fn new(layout: &Layout, sums: &'a mut [Lanes]) -> Self {
-        let (weighted, plain) = sums.split_at_mut(layout.row_plain.start);
-        Self { weighted: &mut weighted[..layout.players], plain }
+        let (weighted_sums, plain_sums) = sums.split_at_mut(layout.row_plain.start);
+        Self { weighted_sums: &mut weighted_sums[..layout.players], plain_sums }
     }
 
     #[inline(always)]
@@ -165,25 +166,25 @@ impl<'a> RowSums<'a> {
         gamma: &[f64; W],
         weight: &[f64; W],
     ) {
-        let weighted = self.weighted[player].part_mut(part);
-        *weighted = multiply_add_lanes::<A, W>(weighted, gamma, weight);
+        let weighted_sums = self.weighted_sums[player].part_mut(part);
+        *weighted_sums = multiply_add_lanes::<A, W>(weighted_sums, gamma, weight);
         if K::TARGET {
-            let plain = self.plain[player].part_mut(part);
-            *plain = zip_lanes(plain, gamma, |sum, gamma| sum + gamma);
+            let plain_sums = self.plain_sums[player].part_mut(part);
+            *plain_sums = zip_lanes(plain_sums, gamma, |sum, gamma| sum + gamma);
         }
     }
 }
 
 /// The sums of the columns of a block and of all pairs, for each player.
 struct Columns<'a> {
-    weighted: &'a mut [Lanes],
+    weighted_sums: &'a mut [Lanes],
     /// Sums of γ with a target, of γ² without.
-    plain: &'a mut [Lanes],
+    plain_sums: &'a mut [Lanes],
     /// The univariate values of all pairs.
     univariate: &'a mut [Lanes],
     /// The univariate values of groups; empty if they are not summed, or if octets exchange
     /// targets, whose sums are those of `octets`.
-    of_groups: &'a mut [Lanes],
+    group_univariate: &'a mut [Lanes],
 }
 
 impl<'a> Columns<'a> {
@@ -195,67 +196,72 @@ impl<'a> Columns<'a> {
         univariate: &'a mut [Lanes],
     ) -> Self {
         let players = layout.players;
-        let (columns, plain) = columns.split_at_mut(layout.column_plain.start);
-        let (weighted, of_groups) = columns[layout.column_weighted.start..].split_at_mut(players);
+        let (columns, plain_sums) = columns.split_at_mut(layout.column_plain.start);
+        let (weighted_sums, group_univariate) =
+            columns[layout.column_weighted.start..].split_at_mut(players);
         Self {
-            weighted,
-            plain: &mut (if K::TARGET { plain } else { squares })[..players],
+            weighted_sums,
+            plain_sums: &mut (if K::TARGET { plain_sums } else { squares })[..players],
             univariate: &mut univariate[..players],
-            of_groups,
+            group_univariate,
         }
     }
 
     #[inline(always)]
     fn load<const W: usize>(&self, player: usize, part: usize) -> ColumnSums<W> {
         ColumnSums {
-            weighted: *self.weighted[player].part(part),
-            plain: *self.plain[player].part(part),
+            weighted_sums: *self.weighted_sums[player].part(part),
+            plain_sums: *self.plain_sums[player].part(part),
             univariate: *self.univariate[player].part(part),
-            of_groups: self.of_groups.get(player).map(|sums| *sums.part(part)),
+            group_univariate: self.group_univariate.get(player).map(|sums| *sums.part(part)),
         }
     }
 
     #[inline(always)]
     fn store<const W: usize>(&mut self, player: usize, part: usize, sums: &ColumnSums<W>) {
-        *self.weighted[player].part_mut(part) = sums.weighted;
-        *self.plain[player].part_mut(part) = sums.plain;
+        *self.weighted_sums[player].part_mut(part) = sums.weighted_sums;
+        *self.plain_sums[player].part_mut(part) = sums.plain_sums;
         *self.univariate[player].part_mut(part) = sums.univariate;
-        if let Some(of_groups) = &sums.of_groups {
-            *self.of_groups[player].part_mut(part) = *of_groups;
+        if let Some(group_univariate) = &sums.group_univariate {
+            *self.group_univariate[player].part_mut(part) = *group_univariate;
         }
     }
 }
 
 /// The sums of one player in [`Columns`].
 struct ColumnSums<const W: usize> {
-    weighted: [f64; W],
-    plain: [f64; W],
+    weighted_sums: [f64; W],
+    plain_sums: [f64; W],
     univariate: [f64; W],
-    of_groups: Option<[f64; W]>,
+    group_univariate: Option<[f64; W]>,
 }
 
 impl<const W: usize> ColumnSums<W> {
     #[inline(always)]
-    fn add<A: Arithmetic, K: Kind>(&mut self, [gamma, alone]: &[[f64; W]; 2], weight: &[f64; W]) {
-        self.weighted = multiply_add_lanes::<A, W>(&self.weighted, gamma, weight);
-        self.univariate = multiply_add_lanes::<A, W>(&self.univariate, alone, weight);
-        if let Some(of_groups) = &mut self.of_groups {
-            *of_groups = multiply_add_lanes::<A, W>(of_groups, alone, weight);
+    fn add<A: Arithmetic, K: Kind>(
+        &mut self,
+        [gamma, univariate]: &[[f64; W]; 2],
+        weight: &[f64; W],
+    ) {
+        self.weighted_sums = multiply_add_lanes::<A, W>(&self.weighted_sums, gamma, weight);
+        self.univariate = multiply_add_lanes::<A, W>(&self.univariate, univariate, weight);
+        if let Some(group_univariate) = &mut self.group_univariate {
+            *group_univariate = multiply_add_lanes::<A, W>(group_univariate, univariate, weight);
         }
-        self.plain = if K::TARGET {
-            zip_lanes(&self.plain, gamma, |sum, gamma| sum + gamma)
+        self.plain_sums = if K::TARGET {
+            zip_lanes(&self.plain_sums, gamma, |sum, gamma| sum + gamma)
         } else {
-            multiply_add_lanes::<A, W>(&self.plain, gamma, gamma)
+            multiply_add_lanes::<A, W>(&self.plain_sums, gamma, gamma)
         };
     }
 }
 
 /// γ and the univariate values in the pairs of a row and a block.
 struct ValuesOfRow<'a> {
-    of: &'a RowPairs,
+    pairs: &'a RowPairs,
     omega: &'a [Lanes],
     difference: &'a [Lanes],
-    own: SelfPairsOfBlock<'a>,
+    self_pairs: SelfPairsOfBlock<'a>,
     /// The factors of c Ω and of c, if values are in the block.
     coefficient: f64,
     univariate: &'a [f64],
@@ -263,23 +269,24 @@ struct ValuesOfRow<'a> {
 
 impl<'a> ValuesOfRow<'a> {
     #[inline(always)]
-    fn new(packed: &'a PackedPairs<'_>, at: ChunkBlock<'a>, of: &'a RowPairs) -> Self {
+    fn new(packed: &'a PackedPairs<'_>, at: ChunkBlock<'a>, pairs: &'a RowPairs) -> Self {
         let players = packed.layout.players;
-        let own = SelfPairsOfBlock { own: packed.own.as_ref(), at, row: of.row };
+        let self_pairs =
+            SelfPairsOfBlock { self_pairs: packed.self_pairs.as_ref(), at, row: pairs.row };
         match packed.absent.first() {
-            Some(absent) if of.is_in_block => Self {
-                of,
-                omega: &of.block.omega[..players],
-                difference: &of.block.difference[..players],
-                own,
+            Some(absent) if pairs.is_in_block => Self {
+                pairs,
+                omega: &pairs.block.omega[..players],
+                difference: &pairs.block.difference[..players],
+                self_pairs,
                 coefficient: absent.coefficient,
                 univariate: &absent.univariate[..players],
             },
             _ => Self {
-                of,
-                omega: &of.values[..players],
-                difference: &of.values[players..][..players],
-                own,
+                pairs,
+                omega: &pairs.values[..players],
+                difference: &pairs.values[players..][..players],
+                self_pairs,
                 coefficient: 1.0,
                 univariate: &[],
             },
@@ -294,9 +301,9 @@ impl<'a> ValuesOfRow<'a> {
         player: usize,
         part: usize,
     ) -> [[f64; W]; 2] {
-        let Self { of, omega, difference, own, coefficient, univariate } = *self;
+        let Self { pairs, omega, difference, self_pairs, coefficient, univariate } = *self;
         let mut values: [[f64; W]; 2] = [*omega[player].part(part), *difference[player].part(part)];
-        if ROWS > 1 || of.is_in_block {
+        if ROWS > 1 || pairs.is_in_block {
             let [omega, c] = &values;
             let gamma = multiply_lanes(omega, c);
             values = [
@@ -305,11 +312,11 @@ impl<'a> ValuesOfRow<'a> {
             ];
         }
         if K::HALVES {
-            own.take_halves::<A, W>((player, part), &mut values[0]);
-            own.take_halves::<A, W>((omega.len() + player, part), &mut values[1]);
+            self_pairs.take_halves::<A, W>((player, part), &mut values[0]);
+            self_pairs.take_halves::<A, W>((omega.len() + player, part), &mut values[1]);
         }
         if K::WEIGHTED
-            && let Some(mask) = &of.mask
+            && let Some(mask) = &pairs.mask
         {
             for values in &mut values {
                 *values = zip_lanes(values, mask.part(part), or_zero);

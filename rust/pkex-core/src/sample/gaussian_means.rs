@@ -33,7 +33,7 @@ pub(crate) fn gaussian_mean(
         return Ok(None);
     }
     let mut sums = Vec::new();
-    let terms = terms_needed(poisson);
+    let terms = count_terms(poisson);
     Memory::default().reserve(&mut sums, terms, PAIRS)?;
     sums.resize(terms, Accumulator::ZERO);
     for block in entries.chunks(LANES) {
@@ -51,7 +51,7 @@ pub(crate) fn gaussian_mean(
 
 /// The number of terms after which less than 2⁻⁵⁶ is left, by the bound λ^k/k! of Poisson
 /// probabilities.
-fn terms_needed(poisson: f64) -> usize {
+fn count_terms(poisson: f64) -> usize {
     let (mut bound, mut terms) = (1.0, 0_u32);
     while bound > f64::EPSILON / 16.0 || f64::from(terms) < 2.0 * poisson {
         terms += 1;
@@ -81,8 +81,8 @@ impl Body for AddPowers<'_> {
         for part in 0..LANES / W {
             let u: [f64; W] = *step.part(part);
             let (gauss, _) = exp_and_expm1::<A, W>(&map_lanes(&u, |u| -(u * u)));
-            let counted: [f64; W] = *power.part(part);
-            *power.part_mut(part) = zip_lanes(&gauss, &counted, |gauss, counted| gauss * counted);
+            let mask: [f64; W] = *power.part(part);
+            *power.part_mut(part) = zip_lanes(&gauss, &mask, |gauss, mask| gauss * mask);
             *step.part_mut(part) = map_lanes(&u, |u| u * std::f64::consts::SQRT_2);
         }
         for (k, sum) in self.sums.iter_mut().enumerate() {

@@ -6,7 +6,7 @@
 use crate::error::Error;
 use crate::game::block::{Block, FactorCount};
 use crate::kernel::players::Players;
-use crate::kernel::term::{FillTerm, PackedTerm, Term, most_orders};
+use crate::kernel::term::{FillTerm, PackedTerm, Term, max_orders};
 use crate::matrix::Matrix;
 use crate::memory::{Memory, PAIRS, RESULT, saturating_product};
 use crate::sample::gaussian_means::gaussian_mean;
@@ -42,16 +42,16 @@ pub fn mean_factors(
         });
     }
     let memory = Memory::default();
-    let width = players.count() * (1 + most_orders(terms));
+    let width = players.count() * (1 + max_orders(terms));
     let mut means = memory.filled(saturating_product([terms.len(), width]), 0.0, RESULT)?;
-    let mut others = Vec::new();
-    memory.reserve(&mut others, terms.len(), PAIRS)?;
+    let mut pair_terms = Vec::new();
+    memory.reserve(&mut pair_terms, terms.len(), PAIRS)?;
     for (term, means) in terms.iter().zip(means.chunks_mut(width.max(1))) {
         means[..players.count()].fill(1.0);
-        others.push(set_gaussian_means(rows, term, players, settings, means)?);
+        pair_terms.push(set_gaussian_means(rows, term, players, settings, means)?);
     }
-    if others.iter().any(|term| !term.players.is_empty()) {
-        set_pair_means(rows, &others, players, (settings, monitor), &mut means)?;
+    if pair_terms.iter().any(|term| !term.players.is_empty()) {
+        set_pair_means(rows, &pair_terms, players, (settings, monitor), &mut means)?;
     } else if monitor(1, 1).is_break() {
         return Err(Error::Interrupted);
     }
@@ -104,25 +104,25 @@ fn set_gaussian_means(
     settings: &Settings,
     means: &mut [f64],
 ) -> Result<PackedTerm, Error> {
-    let compiled = PackedTerm::new(term, players)?;
+    let packed_term = PackedTerm::new(term, players)?;
     if term.series.is_some() {
-        return Ok(compiled);
+        return Ok(packed_term);
     }
     let mut entries = Vec::new();
     Memory::default().reserve(&mut entries, rows.rows(), PAIRS)?;
-    let mut rest = term.clone();
-    for (place, &player) in compiled.players.iter().enumerate() {
-        let Some((column, rate)) = compiled.gaussian_of(place) else {
+    let mut pair_term = term.clone();
+    for (place, &player) in packed_term.players.iter().enumerate() {
+        let Some((column, rate)) = packed_term.gaussian_of(place) else {
             continue;
         };
         entries.clear();
         entries.extend((0..rows.rows()).map(|row| rows.row(row)[column]));
         if let Some(mean) = gaussian_mean(&entries, rate, settings.level)? {
             means[player] = mean;
-            rest.factors.retain(|factor| factor.column != column);
+            pair_term.factors.retain(|factor| factor.column != column);
         }
     }
-    PackedTerm::new(&rest, players)
+    PackedTerm::new(&pair_term, players)
 }
 
 /// The factors of all pairs of rows.
@@ -160,8 +160,8 @@ impl TileWork for FactorPairs<'_> {
         memory.reserve(&mut workspace.sums, self.factors, PAIRS)?;
         workspace.block.reserve(self.players, 0, memory)?;
         let orders = self.terms.iter().map(PackedTerm::orders).max().unwrap_or(0);
-        let of_block = FactorCount { players: self.players, orders };
-        workspace.block.reserve_series(of_block, memory)?;
+        let counts = FactorCount { players: self.players, orders };
+        workspace.block.reserve_series(counts, memory)?;
         Ok(workspace)
     }
 
@@ -184,9 +184,9 @@ impl TileWork for FactorPairs<'_> {
                 for term in self.terms {
                     context.run(FillTerm { term, row: x, points, block });
                     for values in term.less_one(block) {
-                        let (sums, others) = rest.split_at_mut(values.len());
+                        let (sums, tail) = rest.split_at_mut(values.len());
                         context.run(AddWeighted { weights, values, sums });
-                        rest = others;
+                        rest = tail;
                     }
                 }
                 debug_assert!(rest.is_empty(), "all terms' factors have a sum");

@@ -68,9 +68,9 @@ impl Body for Correlate<'_> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
         let width = self.pairs.values.len() / OCTET;
-        let weights = transformed::<A>(|row| self.pairs.weights[row]);
+        let weights = transform::<A>(|row| self.pairs.weights[row]);
         for value in 0..width {
-            let values = transformed::<A>(|row| self.pairs.values[row * width + value]);
+            let values = transform::<A>(|row| self.pairs.values[row * width + value]);
             for row in 0..OCTET {
                 self.sums[row * width + value].add_product::<A, W>(&values[row], &weights[row]);
             }
@@ -80,7 +80,7 @@ impl Body for Correlate<'_> {
 
 /// The transform of the lanes of eight rows, over the rows and over the octets of lanes.
 #[inline(always)]
-fn transformed<A: Arithmetic>(rows: impl Fn(usize) -> Lanes) -> [Lanes; OCTET] {
+fn transform<A: Arithmetic>(rows: impl Fn(usize) -> Lanes) -> [Lanes; OCTET] {
     let mut lanes = [Lanes::ZERO; OCTET];
     for (row, lanes) in lanes.iter_mut().enumerate() {
         *lanes = rows(row);
@@ -104,9 +104,9 @@ fn transformed<A: Arithmetic>(rows: impl Fn(usize) -> Lanes) -> [Lanes; OCTET] {
 #[inline(always)]
 fn butterflies<A: Arithmetic, const STRIDE: usize>(octet: &mut [f64; OCTET]) {
     let old = *octet;
-    let others: [f64; OCTET] = each_lane(|i| old[i ^ STRIDE]);
+    let opposite: [f64; OCTET] = each_lane(|i| old[i ^ STRIDE]);
     let signs: [f64; OCTET] = each_lane(|i| if i & STRIDE == 0 { 1.0 } else { -1.0 });
-    *octet = each_lane(|i| A::mul_add(signs[i], old[i], others[i]));
+    *octet = each_lane(|i| A::mul_add(signs[i], old[i], opposite[i]));
 }
 
 /// Transforms T̂_ab of a pair of groups, `width` values for each ab, into T^{pq}.
@@ -114,8 +114,8 @@ pub(crate) fn transform_back(sums: &mut [f64], width: usize) {
     // A step for each of the six bits of ab; the matrix is its own inverse except for the factor
     // 64.
     for stride in (0..6).map(|bit| width << bit) {
-        for both in sums.chunks_exact_mut(2 * stride) {
-            let (zeros, ones) = both.split_at_mut(stride);
+        for pair in sums.chunks_exact_mut(2 * stride) {
+            let (zeros, ones) = pair.split_at_mut(stride);
             for (zero, one) in zeros.iter_mut().zip(ones) {
                 (*zero, *one) = (*zero + *one, *zero - *one);
             }

@@ -9,7 +9,7 @@ use crate::sample::octets::OCTET;
 use crate::sample::weights::{Classes, TargetWeights, Weighting};
 use crate::walk::chunks::Chunks;
 
-/// Most rows of a band, unless one chunk has more.
+/// Maximum rows of a band, unless one chunk has more.
 const ROWS_OF_BAND: usize = 2048;
 
 /// A sample whose pairs of rows are summed.
@@ -79,7 +79,7 @@ impl PairProblem<'_> {
             return error("equal within octets of rows", format!("{octet:?}"));
         }
         let rows = self.rows.rows();
-        let straddled = match self.weighting {
+        let has_mixed_group = match self.weighting {
             Weighting::Classes(Classes { first, .. }) if first > rows => {
                 return Err(shape("first", format!("at most {rows}"), first));
             }
@@ -88,7 +88,7 @@ impl PairProblem<'_> {
             }
             _ => false,
         };
-        if straddled {
+        if has_mixed_group {
             let got = "a group with rows of both".to_owned();
             return error("within one class each", got);
         }

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::memory::{Memory, PAIRS, saturating_product};
-use crate::sample::packed::PackedPairs;
+use crate::sample::packed_pairs::PackedPairs;
 use crate::sample::tiles::TileSums;
 use crate::simd::sum::{Sum, Summation, add_each};
 use crate::walk::chunks::Chunks;
@@ -17,24 +17,28 @@ pub(crate) struct RectangleRows {
 impl RectangleRows {
     /// No sums, with memory for any rectangle.
     pub fn new(packed: &PackedPairs<'_>, chunks: &Chunks, memory: &Memory) -> Result<Self, Error> {
-        let most = chunks.all().iter().map(|chunk| chunk.band.len()).max().unwrap_or(0);
+        let band_length = chunks.all().iter().map(|chunk| chunk.band.len()).max().unwrap_or(0);
         let mut rows = Self::default();
         for sums in &mut rows.sums {
-            memory.reserve(sums, saturating_product([most, packed.layout.in_row]), PAIRS)?;
+            memory.reserve(
+                sums,
+                saturating_product([band_length, packed.layout.row_width]),
+                PAIRS,
+            )?;
         }
         Ok(rows)
     }
 
     /// The number of sums of the tile's rectangle.
     pub fn count(packed: &PackedPairs<'_>, tile: Tile<'_>) -> usize {
-        (tile.first.band.len() + tile.second.band.len()) * packed.layout.in_row
+        (tile.first.band.len() + tile.second.band.len()) * packed.layout.row_width
     }
 
     /// Sets all sums to 0, at the sizes of the tile's rectangle.
     pub fn reset(&mut self, packed: &PackedPairs<'_>, tile: Tile<'_>) {
         for (sums, chunk) in self.sums.iter_mut().zip([tile.first, tile.second]) {
             sums.clear();
-            sums.resize(chunk.band.len() * packed.layout.in_row, Sum::default());
+            sums.resize(chunk.band.len() * packed.layout.row_width, Sum::default());
         }
     }
 
@@ -49,11 +53,11 @@ impl RectangleRows {
         if self.sums[0].is_empty() {
             self.reset(packed, tile);
         }
-        for ((own, chunk), of_tile) in
+        for ((totals, chunk), tile_sums) in
             self.sums.iter_mut().zip([tile.first, tile.second]).zip(&sums.rows)
         {
-            let start = (chunk.rows.start - chunk.band.start) * packed.layout.in_row;
-            add_each(&mut own[start..][..of_tile.len()], of_tile, summation);
+            let start = (chunk.rows.start - chunk.band.start) * packed.layout.row_width;
+            add_each(&mut totals[start..][..tile_sums.len()], tile_sums, summation);
         }
     }
 

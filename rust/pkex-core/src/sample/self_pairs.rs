@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use crate::error::Error;
 use crate::game::block::Block;
 use crate::game::quantity::{Nodes, Quantity, Scratch};
-use crate::kernel::packed::PackedKernel;
+use crate::kernel::packed_kernel::PackedKernel;
 use crate::kernel::players::Players;
 use crate::kernel::term::Term;
 use crate::matrix::Matrix;
@@ -47,7 +47,7 @@ impl SelfPairs {
 /// The self pairs of a row and of the rows of a block, if they count.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SelfPairsOfBlock<'a> {
-    pub own: Option<&'a SelfPairs>,
+    pub self_pairs: Option<&'a SelfPairs>,
     pub at: ChunkBlock<'a>,
     pub row: usize,
 }
@@ -60,10 +60,11 @@ impl SelfPairsOfBlock<'_> {
         (column, part): (usize, usize),
         pairs: &mut [f64; W],
     ) {
-        let Self { own: Some(own), at, row } = self else { return };
-        let of_row = own.values[row * own.width + column];
-        let others: &[f64; W] = own.lanes.block(at)[column].part(part);
-        *pairs = each_lane(|i| A::mul_add(-0.5, others[i], A::mul_add(-0.5, of_row, pairs[i])));
+        let Self { self_pairs: Some(self_pairs), at, row } = self else { return };
+        let row_value = self_pairs.values[row * self_pairs.width + column];
+        let block_values: &[f64; W] = self_pairs.lanes.block(at)[column].part(part);
+        *pairs =
+            each_lane(|i| A::mul_add(-0.5, block_values[i], A::mul_add(-0.5, row_value, pairs[i])));
     }
 }
 

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use crate::error::Error;
 use crate::memory::{Memory, PAIRS};
-use crate::sample::packed::PackedPairs;
+use crate::sample::packed_pairs::PackedPairs;
 use crate::sample::problem::{PairProblem, PairSums};
 use crate::sample::rectangle_rows::RectangleRows;
 use crate::sample::tiles::TileSums;
@@ -72,29 +72,29 @@ impl PairProblem<'_> {
         let memory = Memory::default();
         let walk = packed.walk(&chunks, settings)?.within(rectangles);
         let numbers = walk.tiles().iter().map(|tile| {
-            let of_rows =
+            let row_count =
                 if tile.ends_rectangle { RectangleRows::count(&packed, *tile) } else { 0 };
-            of_rows + packed.other_sums(*tile)
+            row_count + packed.other_sums(*tile)
         });
-        let mut found = Vec::new();
-        memory.reserve(&mut found, numbers.sum(), PAIRS)?;
+        let mut result = Vec::new();
+        memory.reserve(&mut result, numbers.sum(), PAIRS)?;
         let mut rows = RectangleRows::new(&packed, &chunks, &memory)?;
         walk.run(
             &packed,
             |tile, sums| {
                 rows.add(&packed, tile, sums, settings.summation);
-                sums.others().into_iter().for_each(|part| found.extend_from_slice(part));
+                sums.other_sums().into_iter().for_each(|part| result.extend_from_slice(part));
                 if tile.ends_rectangle {
                     rows.sums
                         .iter()
-                        .for_each(|part| found.extend(part.iter().map(|sum| sum.value())));
+                        .for_each(|part| result.extend(part.iter().map(|sum| sum.value())));
                     rows.clear();
                 }
             },
             &memory,
             monitor,
         )?;
-        Ok(found)
+        Ok(result)
     }
 
     /// Combines the sums of all rectangles. A part is the result of
@@ -124,16 +124,16 @@ impl PairProblem<'_> {
                 let tile = tiles.next().ok_or_else(|| unfit("no more", rest.len()))?;
                 sums.reserve(&packed, tile, &memory)?;
                 sums.reset(&packed, tile);
-                for own in sums.others_mut() {
-                    let values = first(&mut rest, own.len())?;
-                    own.copy_from_slice(values);
+                for target in sums.other_sums_mut() {
+                    let values = first(&mut rest, target.len())?;
+                    target.copy_from_slice(values);
                 }
-                totals.add_others(&packed, tile, &sums, settings.summation);
+                totals.add_other_sums(&packed, tile, &sums, settings.summation);
                 if tile.ends_rectangle {
                     rows.reset(&packed, tile);
-                    for own in &mut rows.sums {
-                        let values = first(&mut rest, own.len())?;
-                        add_each(own, values, settings.summation);
+                    for target in &mut rows.sums {
+                        let values = first(&mut rest, target.len())?;
+                        add_each(target, values, settings.summation);
                     }
                     totals.add_rows(&packed, tile, &rows, settings.summation);
                 }

@@ -9,7 +9,7 @@ use crate::sample::absent::{AddUnivariate, fill_pairs};
 use crate::sample::accumulate::Accumulate;
 use crate::sample::layout::Layout;
 use crate::sample::octets::Correlate;
-use crate::sample::packed::PackedPairs;
+use crate::sample::packed_pairs::PackedPairs;
 use crate::sample::workspace::{PairWorkspace, RowPairs};
 use crate::settings::Context;
 use crate::simd::lanes::{LANES, Lanes};
@@ -37,7 +37,7 @@ impl TileSums {
     ) -> Result<(), Error> {
         let room = |sums: &mut Vec<f64>, count| memory.reserve(sums, count, PAIRS);
         for (rows, chunk) in self.rows.iter_mut().zip([tile.first, tile.second]) {
-            room(rows, saturating_product([chunk.rows.len(), packed.layout.in_row]))?;
+            room(rows, saturating_product([chunk.rows.len(), packed.layout.row_width]))?;
         }
         memory.reserve(&mut self.groups, packed.group_sums(tile), PAIRS)?;
         room(&mut self.univariate, packed.layout.players)?;
@@ -45,12 +45,12 @@ impl TileSums {
     }
 
     /// All sums except those of rows, in a fixed order.
-    pub fn others(&self) -> [&Vec<f64>; 3] {
+    pub fn other_sums(&self) -> [&Vec<f64>; 3] {
         [&self.groups, &self.univariate, &self.squares]
     }
 
     /// These sums, mutable, in the order of [`Self::others`].
-    pub fn others_mut(&mut self) -> [&mut Vec<f64>; 3] {
+    pub fn other_sums_mut(&mut self) -> [&mut Vec<f64>; 3] {
         [&mut self.groups, &mut self.univariate, &mut self.squares]
     }
 
@@ -62,7 +62,7 @@ impl TileSums {
         };
         let players = packed.layout.players;
         for (rows, chunk) in self.rows.iter_mut().zip([tile.first, tile.second]) {
-            zeros(rows, chunk.rows.len() * packed.layout.in_row);
+            zeros(rows, chunk.rows.len() * packed.layout.row_width);
         }
         zeros(&mut self.groups, packed.group_sums(tile));
         zeros(&mut self.univariate, players);
@@ -96,7 +96,7 @@ impl TileWork for PackedPairs<'_> {
         sums.reset(self, tile);
         workspace.reset(self, tile.second.blocks());
         let groups = &self.problem.groups;
-        let in_row = self.layout.in_row;
+        let row_width = self.layout.row_width;
         let mut start = tile.first.rows.start;
         while start < tile.first.rows.end {
             let rows = self.rows_together(tile.first, start);
@@ -104,8 +104,8 @@ impl TileWork for PackedPairs<'_> {
             for block in tile.blocks_of(start) {
                 self.add_block(tile, rows.clone(), block, context, workspace);
             }
-            let first = (start - tile.first.rows.start) * in_row;
-            into_totals(&workspace.rows, &mut sums.rows[0][first..][..rows.len() * in_row]);
+            let first = (start - tile.first.rows.start) * row_width;
+            into_totals(&workspace.rows, &mut sums.rows[0][first..][..rows.len() * row_width]);
             start = rows.end;
             if start == tile.first.rows.end || groups[start - 1] != groups[start] {
                 let group = groups[start - 1] - groups[tile.first.rows.start];
@@ -152,7 +152,7 @@ impl PackedPairs<'_> {
         self.evaluate(at, &mut pairs[..count], scratch, context);
         context.run(Accumulate { packed: self, at, count, workspace });
         if self.weights.exchanges() {
-            let sums = &mut workspace.columns[block * self.layout.in_column..];
+            let sums = &mut workspace.columns[block * self.layout.column_width..];
             context.run(Correlate { pairs: &mut workspace.octet, sums });
         }
     }
@@ -203,25 +203,28 @@ impl PackedPairs<'_> {
         workspace: &mut PairWorkspace,
         sums: &mut TileSums,
     ) {
-        let Layout { exchanged: together, values, in_row, in_column, in_group, .. } = self.layout;
+        let Layout {
+            exchange_size: together, values, row_width, column_width, group_width, ..
+        } = self.layout;
         let groups = self.groups_of(second);
         // The place of each row has sums for one transformed place in an octet, so that an
         // incomplete octet has as many places.
         for place in 0..second.rows.len().next_multiple_of(together) {
             let (block, lane) = (place / LANES, place % LANES);
-            let column = &workspace.columns[block * in_column..][..in_column];
-            let of_groups = &column[self.layout.column_groups.clone()];
+            let column = &workspace.columns[block * column_width..][..column_width];
+            let group_sums = &column[self.layout.column_groups.clone()];
             let row = (second.rows.start + place).min(second.rows.end - 1);
-            let other = group * groups.len() + self.problem.groups[row] - groups.start;
-            let into_group = &mut sums.groups[other * in_group..][..in_group];
-            let of_place = into_group.chunks_mut(values).skip(place % together).step_by(together);
-            for (sums, lanes) in of_place.zip(of_groups.chunks(values)) {
+            let group_pair = group * groups.len() + self.problem.groups[row] - groups.start;
+            let into_group = &mut sums.groups[group_pair * group_width..][..group_width];
+            let place_sums = into_group.chunks_mut(values).skip(place % together).step_by(together);
+            for (sums, lanes) in place_sums.zip(group_sums.chunks(values)) {
                 add_lane(sums, lanes, lane);
             }
-            if let Some(into_row) = sums.rows[1].chunks_mut(in_row).nth(place) {
-                let (weighted, plain) = into_row.split_at_mut(self.layout.row_plain.start);
-                add_lane(weighted, &column[self.layout.column_weighted.clone()], lane);
-                add_lane(plain, &column[self.layout.column_plain.clone()], lane);
+            if let Some(into_row) = sums.rows[1].chunks_mut(row_width).nth(place) {
+                let (weighted_sums, plain_sums) =
+                    into_row.split_at_mut(self.layout.row_plain.start);
+                add_lane(weighted_sums, &column[self.layout.column_weighted.clone()], lane);
+                add_lane(plain_sums, &column[self.layout.column_plain.clone()], lane);
             }
         }
         workspace.columns.fill(Lanes::ZERO);

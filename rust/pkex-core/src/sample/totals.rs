@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::memory::{Memory, PAIRS, saturating_product};
 use crate::sample::octets;
-use crate::sample::packed::PackedPairs;
+use crate::sample::packed_pairs::PackedPairs;
 use crate::sample::problem::{PairSums, triangle_index};
 use crate::sample::rectangle_rows::RectangleRows;
 use crate::sample::tiles::TileSums;
@@ -39,7 +39,7 @@ impl Totals {
         Ok(Self {
             rows: zeros(saturating_product([packed.problem.rows.rows(), ROW_SUMS]))?,
             groups: memory.filled(
-                saturating_product([group_pairs, packed.layout.in_group]),
+                saturating_product([group_pairs, packed.layout.group_width]),
                 Sum::default(),
                 PAIRS,
             )?,
@@ -57,7 +57,7 @@ impl Totals {
         sums: &TileSums,
         summation: Summation,
     ) {
-        self.add_others(packed, tile, sums, summation);
+        self.add_other_sums(packed, tile, sums, summation);
         self.rectangle.add(packed, tile, sums, summation);
         if tile.ends_rectangle {
             let mut rectangle = std::mem::take(&mut self.rectangle);
@@ -75,13 +75,13 @@ impl Totals {
         rectangle: &RectangleRows,
         summation: Summation,
     ) {
-        let (players, in_row) = (packed.layout.players, packed.layout.in_row);
+        let (players, row_width) = (packed.layout.players, packed.layout.row_width);
         let sides = [[tile.first, tile.second], [tile.second, tile.first]];
         for ([chunk, other], sums) in sides.into_iter().zip(&rectangle.sums) {
             let place = if packed.weights.is_target() { 0 } else { other.class * players };
-            for (row, values) in chunk.band.clone().zip(sums.chunks(in_row)) {
+            for (row, values) in chunk.band.clone().zip(sums.chunks(row_width)) {
                 let at = row * ROW_SUMS * players + place;
-                let totals = &mut self.rows[at..at + in_row];
+                let totals = &mut self.rows[at..at + row_width];
                 for (total, sum) in totals.iter_mut().zip(values) {
                     total.add(Sum::from(sum.value()), summation);
                 }
@@ -90,7 +90,7 @@ impl Totals {
     }
 
     /// Adds a tile's sums except those of rows.
-    pub fn add_others(
+    pub fn add_other_sums(
         &mut self,
         packed: &PackedPairs<'_>,
         tile: Tile<'_>,
@@ -100,7 +100,7 @@ impl Totals {
         let (players, is_target) = (packed.layout.players, packed.weights.is_target());
         let (row_groups, column_groups) =
             (packed.groups_of(tile.first), packed.groups_of(tile.second));
-        let width = packed.layout.in_group;
+        let width = packed.layout.group_width;
         for (number, values) in sums.groups.chunks(width).enumerate() {
             let one = row_groups.start + number / column_groups.len();
             let other = column_groups.start + number % column_groups.len();
@@ -132,8 +132,8 @@ impl Totals {
             squares: values(self.squares),
         };
         if packed.weights.exchanges() {
-            for of_groups in sums.groups.chunks_mut(packed.layout.in_group) {
-                octets::transform_back(of_groups, packed.layout.values);
+            for group_sums in sums.groups.chunks_mut(packed.layout.group_width) {
+                octets::transform_back(group_sums, packed.layout.values);
             }
         }
         match sums.rows.iter().position(|value| !value.is_finite()) {

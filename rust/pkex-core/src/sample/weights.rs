@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::game::block::Block;
-use crate::kernel::packed::PackedKernel;
+use crate::kernel::packed_kernel::PackedKernel;
 use crate::kernel::players::Players;
 use crate::kernel::term::{FillTerm, PackedTerm, Term};
 use crate::matrix::Matrix;
@@ -61,7 +61,7 @@ pub struct TargetWeights<'a> {
 #[derive(Debug)]
 pub(crate) enum PackedWeights<'a> {
     One,
-    OfRows(&'a [f64], PackedRows),
+    Rows(&'a [f64], PackedRows),
     Target(Box<PackedTarget<'a>>),
 }
 
@@ -74,13 +74,13 @@ impl<'a> PackedWeights<'a> {
     ) -> Result<Self, Error> {
         match weighting {
             Weighting::Classes(Classes { weights: None, .. }) => Ok(Self::One),
-            Weighting::Classes(Classes { weights: Some(given), .. }) => {
-                check_length("weights", given.len(), rows)?;
-                let weights = Matrix::of_shape(given, [rows, 1]);
-                Ok(Self::OfRows(given, PackedRows::new(weights, chunks, |row| row)?))
+            Weighting::Classes(Classes { weights: Some(row_weights), .. }) => {
+                check_length("weights", row_weights.len(), rows)?;
+                let weights = Matrix::of_shape(row_weights, [rows, 1]);
+                Ok(Self::Rows(row_weights, PackedRows::new(weights, chunks, |row| row)?))
             }
-            Weighting::Target(given) => {
-                PackedTarget::new(given, rows, chunks, settings).map(Box::new).map(Self::Target)
+            Weighting::Target(target) => {
+                PackedTarget::new(target, rows, chunks, settings).map(Box::new).map(Self::Target)
             }
         }
     }
@@ -91,7 +91,7 @@ impl<'a> PackedWeights<'a> {
 
     /// Whether the rows of octets exchange targets.
     pub fn exchanges(&self) -> bool {
-        matches!(self, Self::Target(target) if target.given.exchanges)
+        matches!(self, Self::Target(target) if target.weighting.exchanges)
     }
 
     /// The weights of the pairs of row `row` with a block of rows.
@@ -104,8 +104,8 @@ impl<'a> PackedWeights<'a> {
     ) -> Lanes {
         match self {
             Self::One => Lanes::ONE,
-            Self::OfRows(given, lanes) => {
-                lanes.block(at)[0].times::<LANES>(&Lanes([given[row]; LANES]))
+            Self::Rows(row_weights, lanes) => {
+                lanes.block(at)[0].times::<LANES>(&Lanes([row_weights[row]; LANES]))
             }
             Self::Target(target) => target.of_pairs(row, at, block, context),
         }
@@ -115,43 +115,43 @@ impl<'a> PackedWeights<'a> {
 /// Packed weights by a target.
 #[derive(Debug)]
 pub(crate) struct PackedTarget<'a> {
-    given: TargetWeights<'a>,
+    weighting: TargetWeights<'a>,
     /// The target's kernel, with all columns as one player.
     kernel: PackedKernel,
     /// The absent factors of each of its terms.
     absent: Vec<AbsentPlayers<'a>>,
     /// The pairs of targets with themselves, for terms whose k(x, x) depends on x.
-    own: Option<SelfPairs>,
+    self_pairs: Option<SelfPairs>,
     targets: PackedRows,
     offsets: PackedRows,
 }
 
 impl<'a> PackedTarget<'a> {
     fn new(
-        given: TargetWeights<'a>,
+        weighting: TargetWeights<'a>,
         rows: usize,
         chunks: &Chunks,
         settings: &Settings,
     ) -> Result<Self, Error> {
-        check_length("targets", given.targets.rows(), rows)?;
-        check_length("offsets", given.offsets.len(), rows)?;
-        let players = Players::grouped(vec![0; given.targets.columns()]);
-        let offsets = Matrix::of_shape(given.offsets, [rows, 1]);
-        let kernel = PackedKernel::new(given.terms, players)?;
+        check_length("targets", weighting.targets.rows(), rows)?;
+        check_length("offsets", weighting.offsets.len(), rows)?;
+        let players = Players::new(vec![0; weighting.targets.columns()]);
+        let offsets = Matrix::of_shape(weighting.offsets, [rows, 1]);
+        let kernel = PackedKernel::new(weighting.terms, players)?;
         let absent = AbsentPlayers::of_terms(&kernel, None);
-        let [_, takes_halves] = given.takes_halves;
-        let own = if takes_halves && kernel.diagonal_varies() {
-            let values = self_pair_values(given.targets, &kernel, &absent, settings)?;
+        let [_, takes_halves] = weighting.takes_halves;
+        let self_pairs = if takes_halves && kernel.diagonal_varies() {
+            let values = self_pair_values(weighting.targets, &kernel, &absent, settings)?;
             Some(SelfPairs::new(values, rows, chunks)?)
         } else {
             None
         };
         Ok(Self {
-            given,
+            weighting,
             kernel,
             absent,
-            own,
-            targets: PackedRows::new(given.targets, chunks, |row| row)?,
+            self_pairs,
+            targets: PackedRows::new(weighting.targets, chunks, |row| row)?,
             offsets: PackedRows::new(offsets, chunks, |row| row)?,
         })
     }
@@ -163,9 +163,9 @@ impl<'a> PackedTarget<'a> {
         block: &mut Block,
         context: Context<'_>,
     ) -> Lanes {
-        let (y, points) = (self.given.targets.row(row), self.targets.block(at));
+        let (y, points) = (self.weighting.targets.row(row), self.targets.block(at));
         let mut weights = Lanes::ZERO;
-        context.run(AddOffsets { of: self, row, at, weights: &mut weights });
+        context.run(AddOffsets { target: self, row, at, weights: &mut weights });
         for (term, absent) in self.kernel.terms.iter().zip(&self.absent) {
             context.run(FillTerm { term, row: y, points, block });
             context.run(AddTargetTerm { term, absent, block, weights: &mut weights });
@@ -176,7 +176,7 @@ impl<'a> PackedTarget<'a> {
 
 /// Computes the part of the weights that does not depend on the target kernel's terms.
 struct AddOffsets<'a> {
-    of: &'a PackedTarget<'a>,
+    target: &'a PackedTarget<'a>,
     row: usize,
     at: ChunkBlock<'a>,
     weights: &'a mut Lanes,
@@ -187,14 +187,15 @@ impl Body for AddOffsets<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { of: PackedTarget { given, offsets, own, .. }, row, at, weights } = self;
-        let (offset, others) = (given.offsets[row], offsets.block(at)[0]);
-        let own = SelfPairsOfBlock { own: own.as_ref(), at, row };
+        let Self { target: PackedTarget { weighting, offsets, self_pairs, .. }, row, at, weights } =
+            self;
+        let (offset, block_offsets) = (weighting.offsets[row], offsets.block(at)[0]);
+        let self_pairs = SelfPairsOfBlock { self_pairs: self_pairs.as_ref(), at, row };
         for part in 0..LANES / W {
-            let other: &[f64; W] = others.part(part);
+            let lane_offsets: &[f64; W] = block_offsets.part(part);
             let weights: &mut [f64; W] = weights.part_mut(part);
-            *weights = each_lane(|i| given.constant - offset - other[i]);
-            own.take_halves::<A, W>((0, part), weights);
+            *weights = each_lane(|i| weighting.constant - offset - lane_offsets[i]);
+            self_pairs.take_halves::<A, W>((0, part), weights);
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::game::spread::Spread;
 use crate::memory::{Memory, PAIRS, saturating_product};
 use crate::sample::absent::AbsentPlayers;
 use crate::sample::octets::OctetPairs;
-use crate::sample::packed::PackedPairs;
+use crate::sample::packed_pairs::PackedPairs;
 use crate::simd::lanes::Lanes;
 
 /// The pairs of a row and a block.
@@ -69,9 +69,9 @@ impl PairWorkspace {
         let Self { pairs, scratch, octet, rows, columns, univariate, squares, .. } = &mut workspace;
         let quantity = Quantity::Values(Nodes::Table(&packed.nodes));
         scratch.reserve(quantity, players, memory)?;
-        let of_block = FactorCount { players, orders: packed.kernel.most_orders() };
-        if of_block.orders > 0 {
-            scratch.reserve_series(quantity, of_block, memory)?;
+        let counts = FactorCount { players, orders: packed.kernel.max_orders() };
+        if counts.orders > 0 {
+            scratch.reserve_series(quantity, counts, memory)?;
         }
         let needs_present = packed.absent.iter().any(AbsentPlayers::needs_present);
         memory.reserve(pairs, layout.rows_together, PAIRS)?;
@@ -79,17 +79,21 @@ impl PairWorkspace {
         for RowPairs { block, values, .. } in pairs {
             block.reserve(players, 0, memory)?;
             block.needs_present = needs_present || packed.kernel.has_series();
-            if of_block.orders > 0 {
-                block.reserve_series(of_block, memory)?;
+            if counts.orders > 0 {
+                block.reserve_series(counts, memory)?;
             }
             memory.reserve(values, saturating_product([2, players]), PAIRS)?;
         }
         if packed.weights.exchanges() {
             octet.reserve(layout.values, memory)?;
         }
-        let blocks = packed.most_blocks;
-        memory.reserve(columns, saturating_product([blocks, layout.in_column]), PAIRS)?;
-        memory.reserve(rows, saturating_product([layout.rows_together, layout.in_row]), PAIRS)?;
+        let blocks = packed.max_blocks;
+        memory.reserve(columns, saturating_product([blocks, layout.column_width]), PAIRS)?;
+        memory.reserve(
+            rows,
+            saturating_product([layout.rows_together, layout.row_width]),
+            PAIRS,
+        )?;
         for sums in [univariate, squares] {
             memory.reserve(sums, players, PAIRS)?;
         }
@@ -103,8 +107,8 @@ impl PairWorkspace {
             lanes.clear();
             lanes.resize(length, Lanes::ZERO);
         };
-        zeros(&mut self.rows, layout.rows_together * layout.in_row);
-        zeros(&mut self.columns, blocks * layout.in_column);
+        zeros(&mut self.rows, layout.rows_together * layout.row_width);
+        zeros(&mut self.columns, blocks * layout.column_width);
         zeros(&mut self.univariate, players);
         zeros(&mut self.squares, players);
     }

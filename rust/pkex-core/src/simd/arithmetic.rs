@@ -58,8 +58,8 @@ impl Arithmetic for Separate {
 #[inline(always)]
 fn split(x: f64) -> (f64, f64) {
     const FACTOR: f64 = 134_217_729.0; // 2²⁷ + 1
-    let scaled = FACTOR * x;
-    let high = scaled - (scaled - x);
+    let product = FACTOR * x;
+    let high = product - (product - x);
     (high, x - high)
 }
 
@@ -67,6 +67,6 @@ fn split(x: f64) -> (f64, f64) {
 #[inline(always)]
 pub fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
-    let b_rounded = sum - a;
-    (sum, (a - (sum - b_rounded)) + (b - b_rounded))
+    let b_virtual = sum - a;
+    (sum, (a - (sum - b_virtual)) + (b - b_virtual))
 }

@@ -63,8 +63,8 @@ impl<const W: usize> Double<W> {
     pub fn times<A: Arithmetic>(&self, other: &Self) -> Self {
         Self::from_lanes(|i| {
             let (high, error) = A::two_product(self.high[i], other.high[i]);
-            let crossed = A::mul_add(self.high[i], other.low[i], self.low[i] * other.high[i]);
-            two_sum(high, error + crossed)
+            let cross_terms = A::mul_add(self.high[i], other.low[i], self.low[i] * other.high[i]);
+            two_sum(high, error + cross_terms)
         })
     }
 
@@ -73,8 +73,8 @@ impl<const W: usize> Double<W> {
     pub fn quotient<A: Arithmetic>(&self, other: &Self) -> Self {
         let high = each_lane(|i| self.high[i] / other.high[i]);
         let product = other.times::<A>(&Self { high, low: [0.0; W] });
-        let rest = self.plus(&product.negated());
-        Self::from_lanes(|i| two_sum(high[i], rest.high[i] / other.high[i]))
+        let remainder = self.plus(&product.negated());
+        Self::from_lanes(|i| two_sum(high[i], remainder.high[i] / other.high[i]))
     }
 
     /// The numbers, rounded to working precision.

@@ -116,15 +116,15 @@ fn one_lane<A: Arithmetic>(x: f64) -> (f64, f64) {
     // Not `f64::max`, which would lose NaN.
     let x = if x < LOWEST { LOWEST } else { x };
     // x = k ln 2 + r (Cody and Waite 1980, chapter 6).
-    let rounded = A::mul_add(x, std::f64::consts::LOG2_E, ROUND);
-    let k = rounded - ROUND;
+    let rounded_sum = A::mul_add(x, std::f64::consts::LOG2_E, ROUND);
+    let k = rounded_sum - ROUND;
     let r_high = A::mul_add(k, -LN2_HIGH, x);
     let r_low = k * LN2_LOW;
     let r = r_high - r_low;
     // p = r + r² q. (A sum of two products here would mislead LLVM's pairing of lanes on AVX2.)
     let p = r_high - reduced_tail::<A>(r, r_low);
     // 2ᵏ, rounded to 0 at k = −1075.
-    let power = f64::from_bits(rounded.to_bits() << 52) * TWO_TO_MINUS_53;
+    let power = f64::from_bits(rounded_sum.to_bits() << 52) * TWO_TO_MINUS_53;
     (A::mul_add(power, p, power), A::mul_add(power, p, power - 1.0))
 }
 
@@ -132,7 +132,7 @@ fn one_lane<A: Arithmetic>(x: f64) -> (f64, f64) {
 const ROUND_TO_EXPONENT: f64 = 6_755_399_441_055_744.0 + 1023.0;
 
 /// From here up 2^−v is taken for 2⁻¹⁰⁰⁰.
-const MOST_HALVINGS: f64 = 1000.0;
+const MAX_HALVINGS: f64 = 1000.0;
 
 /// (2^−q − 1)/q on |q| ≤ ½, from the constant term up: interpolated at Chebyshev's points (mpmath),
 /// rounded to doubles. 1 + q times it errs by less than 2⁻⁵⁵.
@@ -159,14 +159,14 @@ const HALVINGS: [f64; 11] = [
 #[inline(always)]
 pub fn halvings_of_square<A: Arithmetic, const W: usize>(t: &[f64; W]) -> [f64; W] {
     map_lanes(t, |t| {
-        let v = smaller(t * t, MOST_HALVINGS);
-        let rounded = ROUND_TO_EXPONENT - v;
-        let q = v + (rounded - ROUND_TO_EXPONENT);
+        let v = smaller(t * t, MAX_HALVINGS);
+        let rounded_sum = ROUND_TO_EXPONENT - v;
+        let q = v + (rounded_sum - ROUND_TO_EXPONENT);
         let mut factor = HALVINGS[10];
         for coefficient in HALVINGS[..10].iter().rev() {
             factor = A::mul_add(factor, q, *coefficient);
         }
-        f64::from_bits(rounded.to_bits() << 52) * A::mul_add(factor, q, 1.0)
+        f64::from_bits(rounded_sum.to_bits() << 52) * A::mul_add(factor, q, 1.0)
     })
 }
 
@@ -219,9 +219,9 @@ mod tests {
     fn assert_within_one_ulp(x: f64, (exp, expm1): (f64, f64), (k, p): (i32, DoubleDouble)) {
         // exp / 2ᵏ against 1 + p; below the normal range ulps no longer shrink.
         let expected = add((1.0, 0.0), p);
-        let computed = exp * power_of_two(-k / 2) * power_of_two(-k - -k / 2);
+        let actual = exp * power_of_two(-k / 2) * power_of_two(-k - -k / 2);
         let exp_ulp = ulp(expected.0).max(power_of_two(-1074 - k));
-        let exp_error = (computed - expected.0 - expected.1).abs() / exp_ulp;
+        let exp_error = (actual - expected.0 - expected.1).abs() / exp_ulp;
 
         let power = power_of_two(k.max(-1000));
         let expected = add(two_sum(power, -1.0), (power * p.0, power * p.1));
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn reference_equals_known_digits() {
         // p from mpmath at 300 bits.
-        let known = [
+        let samples = [
             (-0.03, 0, (-0.029_554_466_451_491_82, -9.071_409_305_253_103e-19)),
             (-0.34, 0, (-0.288_229_677_237_390_3, -1.074_958_450_001_746e-17)),
             (-1.04, -2, (0.413_818_727_835_120_5, 1.677_690_629_895_980_6e-17)),
@@ -266,10 +266,10 @@ mod tests {
             (-100.25, -145, (0.292_193_524_866_816_55, 2.445_789_601_770_428e-17)),
             (-744.4, -1074, (0.040_885_633_432_882_23, -2.100_029_647_294_148_5e-20)),
         ];
-        for (x, k, p) in known {
-            let (computed_k, computed) = reduce(x);
-            let difference = (computed.0 - p.0) + (computed.1 - p.1);
-            assert!(computed_k == k && difference.abs() < 1e-25, "{x}: {difference:e}");
+        for (x, k, p) in samples {
+            let (actual_k, actual) = reduce(x);
+            let difference = (actual.0 - p.0) + (actual.1 - p.1);
+            assert!(actual_k == k && difference.abs() < 1e-25, "{x}: {difference:e}");
         }
     }
 

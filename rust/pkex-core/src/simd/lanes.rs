@@ -63,25 +63,25 @@ impl Lanes {
     /// The largest of the lanes and 0; NaN is ignored.
     #[inline(always)]
     pub fn largest(&self) -> f64 {
-        combined(map_lanes(&self.0, |lane| larger(lane, 0.0)), larger)
+        combine_lanes(map_lanes(&self.0, |lane| larger(lane, 0.0)), larger)
     }
 
     /// The smallest of the lanes.
     #[inline(always)]
     pub fn smallest(&self) -> f64 {
-        combined(self.0, smaller)
+        combine_lanes(self.0, smaller)
     }
 
     /// The sum of the lanes as a tree.
     #[inline(always)]
     pub fn total(&self) -> f64 {
-        combined(self.0, |a, b| a + b)
+        combine_lanes(self.0, |a, b| a + b)
     }
 }
 
 /// The lanes combined as a tree: halves, quarters, and so on.
 #[inline(always)]
-fn combined(mut lanes: [f64; LANES], combine: impl Fn(f64, f64) -> f64) -> f64 {
+fn combine_lanes(mut lanes: [f64; LANES], combine: impl Fn(f64, f64) -> f64) -> f64 {
     let mut count = LANES;
     while count > 1 {
         count /= 2;

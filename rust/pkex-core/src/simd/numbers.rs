@@ -29,10 +29,10 @@ pub(crate) fn smaller(a: f64, b: f64) -> f64 {
 
 /// ⌊log₂ x⌋ of a positive finite x.
 pub(crate) fn binary_exponent(x: f64) -> i32 {
-    let biased = |x: f64| ((x.to_bits() >> 52) & 0x7ff) as i32;
-    match biased(x) {
-        0 => biased(x * power_of_two(64)) - 64 - 1023, // subnormal
-        biased => biased - 1023,
+    let exponent = |x: f64| ((x.to_bits() >> 52) & 0x7ff) as i32;
+    match exponent(x) {
+        0 => exponent(x * power_of_two(64)) - 64 - 1023, // subnormal
+        exponent => exponent - 1023,
     }
 }
 
@@ -51,9 +51,12 @@ mod tests {
         for step in 0..100_000 {
             let x = f64::from_bits(1.0_f64.to_bits() - step * 0x0000_5300_0000_0000 / 2);
             for x in [x, 1.0 / x] {
-                for found in [nearly_inverse::<Fused>(x), nearly_inverse::<Separate>(x)] {
-                    let share = found * x;
-                    assert!(share < 1.0 + 1e-15 && share * INVERSE_MARGIN > 1.0, "1/{x}: {found}");
+                for inverse in [nearly_inverse::<Fused>(x), nearly_inverse::<Separate>(x)] {
+                    let share = inverse * x;
+                    assert!(
+                        share < 1.0 + 1e-15 && share * INVERSE_MARGIN > 1.0,
+                        "1/{x}: {inverse}"
+                    );
                 }
             }
         }

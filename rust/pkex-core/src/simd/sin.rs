@@ -12,7 +12,7 @@ use crate::simd::lanes::map_lanes;
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
 /// Quotients up to this number are exact to within 2⁻¹².
-const MOST_PERIODS: f64 = 1_099_511_627_776.0;
+const MAX_PERIODS: f64 = 1_099_511_627_776.0;
 
 /// sin(π t)/t in t², from the constant term up, on |t| ≤ ½ with a margin.
 ///
@@ -46,7 +46,7 @@ impl Period {
     /// quotients keep their digits and differences do not overflow.
     #[inline(always)]
     pub fn within<const W: usize>(self, entries: &[f64; W]) -> [f64; W] {
-        let is_far = |entry: f64| entry.abs() * self.inverse > MOST_PERIODS;
+        let is_far = |entry: f64| entry.abs() * self.inverse > MAX_PERIODS;
         if !entries.iter().any(|&entry| is_far(entry)) {
             return *entries;
         }
@@ -54,7 +54,7 @@ impl Period {
         map_lanes(entries, |entry| if is_far(entry) { entry % self.length } else { entry })
     }
 
-    /// sin(π r/p), to some units in the last place, for r up to a few times [`MOST_PERIODS`].
+    /// sin(π r/p), to some units in the last place, for r up to a few times [`MAX_PERIODS`].
     #[inline(always)]
     pub fn sine<A: Arithmetic, const W: usize>(self, r: &Double<W>) -> [f64; W] {
         Double::from_lanes(|i| (self.lane::<A>(r.high[i], r.low[i]), 0.0)).high
@@ -64,8 +64,8 @@ impl Period {
     fn lane<A: Arithmetic>(self, high: f64, low: f64) -> f64 {
         let q = A::mul_add(high, self.inverse, ROUND) - ROUND;
         let (product, error) = A::two_product(q, self.length);
-        let (rest, rest_low) = two_sum((high - product) - error, low);
-        let t = A::mul_add(rest_low, self.inverse, rest * self.inverse);
+        let (remainder, remainder_low) = two_sum((high - product) - error, low);
+        let t = A::mul_add(remainder_low, self.inverse, remainder * self.inverse);
         // sin(π (t + q)) = (−1)^q sin(π t): q/2 is an integer, or half of one away.
         let half = 0.5 * q;
         let sign = 1.0 - 4.0 * (half - ((half + ROUND) - ROUND)).abs();
@@ -98,8 +98,8 @@ mod tests {
             let rest = t - t.round();
             let sign = if t.round() % 2.0 == 0.0 { 1.0 } else { -1.0 };
             let expected = sign * (std::f64::consts::PI * rest).sin();
-            for found in [sine::<Fused>(2.0, 2.0 * t), sine::<Separate>(2.0, 2.0 * t)] {
-                assert!((found - expected).abs() <= 4e-16 * expected.abs(), "{t}: {found}");
+            for actual in [sine::<Fused>(2.0, 2.0 * t), sine::<Separate>(2.0, 2.0 * t)] {
+                assert!((actual - expected).abs() <= 4e-16 * expected.abs(), "{t}: {actual}");
             }
         }
     }
@@ -108,11 +108,11 @@ mod tests {
     fn multiples_of_the_period_have_sine_0_and_their_neighbors_nearly() {
         for (length, times) in [(3.0, 1e6), (0.1, 7.0), (1e-3, 4096.0), (7e200, 11.0)] {
             let exact = Fused::two_product(length, times);
-            for found in [
+            for actual in [
                 Period::new(length).sine::<Fused, 1>(&Double::of(exact.0, exact.1)),
                 Period::new(length).sine::<Separate, 1>(&Double::of(exact.0, exact.1)),
             ] {
-                assert!(found[0] == 0.0, "{length} · {times}");
+                assert!(actual[0] == 0.0, "{length} · {times}");
             }
         }
         assert!((sine::<Fused>(0.1, 0.1 + 1e-9) + std::f64::consts::PI * 1e-8).abs() < 1e-15);
@@ -122,8 +122,8 @@ mod tests {
     fn entries_of_very_many_periods_lose_multiples_of_them() {
         let period = Period::new(0.3);
         for (entry, expected) in [(1e6, 1e6), (-2.0, -2.0), (1e300, 1e300 % 0.3)] {
-            let [found, _] = period.within(&[entry, 1e300]);
-            assert_eq!(found.to_bits(), f64::to_bits(expected), "{entry}");
+            let [actual, _] = period.within(&[entry, 1e300]);
+            assert_eq!(actual.to_bits(), f64::to_bits(expected), "{entry}");
         }
     }
 }

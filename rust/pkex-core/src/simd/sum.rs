@@ -104,7 +104,7 @@ impl Accumulator {
 
     /// The differences of the sums, each rounded once.
     #[inline(always)]
-    pub(crate) fn less(&self, other: &Self) -> Lanes {
+    pub(crate) fn minus(&self, other: &Self) -> Lanes {
         Lanes(each_lane(|i| {
             let (high, error) = two_sum(self.high.0[i], -other.high.0[i]);
             high + (error + (self.low.0[i] - other.low.0[i]))

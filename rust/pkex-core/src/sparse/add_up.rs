@@ -9,32 +9,32 @@ use crate::simd::lanes::{LANES, Lanes, each_lane};
 use crate::simd::level::Body;
 use crate::simd::numbers::larger;
 use crate::simd::sum::{Accumulator, Sum, Summation};
-use crate::sparse::cell::{AbsentFactors, Cell, CellWorkspace, Compared};
-use crate::sparse::profiles::{Factor, LEAST};
+use crate::sparse::cell::{AbsentFactors, Cell, CellWorkspace, Comparison};
+use crate::sparse::profiles::{Factor, MIN_FACTOR};
 
 /// The number of an output, among so many.
 #[derive(Clone, Copy)]
 pub(crate) struct Output {
     pub number: usize,
-    pub of: usize,
+    pub count: usize,
 }
 
 impl Output {
     /// The weight of a point.
     #[inline(always)]
     fn weight(self, weights: &[f64], point: usize) -> f64 {
-        weights[point * self.of + self.number]
+        weights[point * self.count + self.number]
     }
 
     /// Adds to the sum of a column.
     #[inline(always)]
     fn add(self, sums: &mut [Sum], column: usize, value: f64) {
-        sums[column * self.of + self.number].add(Sum::from(value), Summation::Compensated);
+        sums[column * self.count + self.number].add(Sum::from(value), Summation::Compensated);
     }
 }
 
 /// Adds c Ω of the points' entries, by column.
-pub(crate) struct AddOwn<'a> {
+pub(crate) struct AddEntries<'a> {
     pub cell: &'a Cell<'a>,
     pub workspace: &'a CellWorkspace,
     pub output: Output,
@@ -42,7 +42,7 @@ pub(crate) struct AddOwn<'a> {
     pub sums: &'a mut [Sum],
 }
 
-impl Body for AddOwn<'_> {
+impl Body for AddEntries<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -50,7 +50,7 @@ impl Body for AddOwn<'_> {
         let Self { cell, workspace, output, context, sums } = self;
         let (tile, summation) = (cell.tile, context.settings.summation);
         if matches!(cell.absent, AbsentFactors::Interventional) {
-            for Compared { column, entries, first, .. } in &workspace.compared {
+            for Comparison { column, entries, first, .. } in &workspace.comparisons {
                 let places = &workspace.places[*first..][..entries.len()];
                 let points = &tile.points[entries.clone()];
                 let sum = cell.sum::<A>((points, places), &workspace.values, output, summation);
@@ -136,8 +136,8 @@ impl NodeRegister {
                 (self.is_far.part(part), numbers.part(part));
             *quotients.part_mut::<W>(part) = each_lane(|i| {
                 let end = if is_far[i] > 0.0 { factor.present } else { factor.absent };
-                let at_node = A::mul_add(steps[i], factor.difference, end);
-                weights[i] * numbers[i] / larger(at_node, LEAST)
+                let value = A::mul_add(steps[i], factor.difference, end);
+                weights[i] * numbers[i] / larger(value, MIN_FACTOR)
             });
         }
         quotients.total()
@@ -145,7 +145,7 @@ impl NodeRegister {
 }
 
 /// Adds the values of columns from the points without an entry.
-pub(crate) struct AddOthers<'a> {
+pub(crate) struct AddZeroEntries<'a> {
     pub cell: &'a Cell<'a>,
     pub nodes: &'a NodeLanes,
     pub workspace: &'a CellWorkspace,
@@ -154,32 +154,32 @@ pub(crate) struct AddOthers<'a> {
     pub sums: &'a mut [Sum],
 }
 
-impl Body for AddOthers<'_> {
+impl Body for AddZeroEntries<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
         let Self { cell, nodes, workspace, output, context, sums } = self;
-        let compared = workspace.compared.as_slice();
+        let comparisons = workspace.comparisons.as_slice();
         for (number, nodes) in nodes.registers.iter().enumerate() {
             let summation = context.settings.summation;
-            let at = AtNodes { cell, nodes, number, workspace, output, summation };
-            let mut all = Accumulator::ZERO;
+            let at = NodeSums { cell, nodes, number, workspace, output, summation };
+            let mut total = Accumulator::ZERO;
             for point in 0..cell.tile.count() {
-                at.include::<A, W>(point, &mut all);
+                at.include::<A, W>(point, &mut total);
             }
-            for Compared { column, reference, entries, .. } in compared {
-                at.add_column::<A, W>(&all, (*column, reference), entries.clone(), sums);
+            for Comparison { column, reference, entries, .. } in comparisons {
+                at.add_column::<A, W>(&total, (*column, reference), entries.clone(), sums);
             }
             let AbsentFactors::Marginal(term, tile) = cell.absent else { continue };
             let mut next = 0;
             for (&column, entries) in term.references.iter().zip(&term.reference_entries[tile]) {
-                while next < compared.len() && compared[next].column < column {
+                while next < comparisons.len() && comparisons[next].column < column {
                     next += 1;
                 }
-                if next == compared.len() || compared[next].column != column {
+                if next == comparisons.len() || comparisons[next].column != column {
                     let reference = term.columns.of_zero(column);
-                    at.add_column::<A, W>(&all, (column, &reference), entries.clone(), sums);
+                    at.add_column::<A, W>(&total, (column, &reference), entries.clone(), sums);
                 }
             }
         }
@@ -187,7 +187,7 @@ impl Body for AddOthers<'_> {
 }
 
 /// Sums over points at some of the nodes.
-struct AtNodes<'a> {
+struct NodeSums<'a> {
     cell: &'a Cell<'a>,
     nodes: &'a NodeRegister,
     /// The number of the register of nodes.
@@ -197,7 +197,7 @@ struct AtNodes<'a> {
     summation: Summation,
 }
 
-impl AtNodes<'_> {
+impl NodeSums<'_> {
     /// Adds the products of a point, times its weight.
     #[inline(always)]
     fn include<A: Arithmetic, const W: usize>(&self, point: usize, sums: &mut Accumulator) {
@@ -214,16 +214,16 @@ impl AtNodes<'_> {
     #[inline(always)]
     fn add_column<A: Arithmetic, const W: usize>(
         &self,
-        all: &Accumulator,
+        total: &Accumulator,
         (column, reference): (usize, &Factor),
         entries: Range<usize>,
         sums: &mut [Sum],
     ) {
-        let mut own = Accumulator::ZERO;
+        let mut entry_sum = Accumulator::ZERO;
         for &point in &self.cell.tile.points[entries] {
-            self.include::<A, W>(point, &mut own);
+            self.include::<A, W>(point, &mut entry_sum);
         }
-        let integral = self.nodes.integral_without::<A, W>(reference, &all.less(&own));
+        let integral = self.nodes.integral_without::<A, W>(reference, &total.minus(&entry_sum));
         self.output.add(sums, column, reference.difference * integral * self.cell.scale);
     }
 }

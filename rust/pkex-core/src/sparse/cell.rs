@@ -7,8 +7,8 @@ use crate::game::block::Block;
 use crate::game::two_players::PerTwo;
 use crate::quadrature::table::NodeTable;
 use crate::simd::lanes::Lanes;
+use crate::sparse::entry_factors::{EntryFactors, ZeroFactors};
 use crate::sparse::marginal::MarginalTerm;
-use crate::sparse::own_factors::{OwnFactors, ZeroFactors};
 use crate::sparse::profiles::{Factor, Profiles};
 use crate::sparse::tiles::Tile;
 
@@ -24,7 +24,7 @@ pub(crate) struct ItemColumn {
 #[derive(Clone, Copy)]
 pub(crate) enum AbsentFactors<'a> {
     /// 1.
-    Neutral(&'a OwnFactors),
+    Neutral(&'a EntryFactors),
     /// Those of the entries z.
     Interventional,
     /// The means of a background; also the number of the tile.
@@ -47,7 +47,7 @@ pub(crate) struct Cell<'a> {
 
 /// A column of the item, compared with the points of a tile.
 #[derive(Clone, Debug)]
-pub(crate) struct Compared {
+pub(crate) struct Comparison {
     pub column: usize,
     /// The factor of points without an entry.
     pub reference: Factor,
@@ -62,7 +62,7 @@ pub(crate) struct Compared {
 /// The workspace of a thread.
 #[derive(Debug, Default)]
 pub(crate) struct CellWorkspace {
-    pub compared: Vec<Compared>,
+    pub comparisons: Vec<Comparison>,
     /// The factors a, b and c of the compared entries, and |c|/M less what it replaces.
     pub present: Vec<f64>,
     pub absent: Vec<f64>,
@@ -75,7 +75,7 @@ pub(crate) struct CellWorkspace {
     pub logs: Vec<Lanes>,
     /// ln ∏ F₀ at the nodes: of an empty point, and of the other columns of each lane's point.
     pub total: Vec<Lanes>,
-    pub of_lanes: Vec<Lanes>,
+    pub lane_logs: Vec<Lanes>,
     /// For each point, ln ∏ k(0, y) over its entries outside the item's columns, if `total` is so
     /// far from 0 that differences from it lose digits; the products are then added up column by
     /// column.
@@ -83,7 +83,7 @@ pub(crate) struct CellWorkspace {
     pub block: Block,
     pub prefixes: PerTwo,
     /// The products at the nodes, for a block, and for each point of the tile.
-    pub others: Vec<Lanes>,
+    pub block_products: Vec<Lanes>,
     pub products: Vec<Lanes>,
     /// c Ω, slot by slot, and the places of the compared entries in it.
     pub values: Vec<Lanes>,
@@ -93,10 +93,10 @@ pub(crate) struct CellWorkspace {
 
 impl Cell<'_> {
     /// The factors of the points' own entries where x is zero; `None` if these have a = b.
-    pub fn own(&self) -> Option<&OwnFactors> {
+    pub fn entry_factors(&self) -> Option<&EntryFactors> {
         match self.absent {
-            AbsentFactors::Neutral(own) => Some(own),
-            AbsentFactors::Marginal(term, tile) => Some(&term.own[tile]),
+            AbsentFactors::Neutral(entry_factors) => Some(entry_factors),
+            AbsentFactors::Marginal(term, tile) => Some(&term.entry_factors[tile]),
             AbsentFactors::Interventional => None,
         }
     }

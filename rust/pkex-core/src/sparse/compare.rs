@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::level::Body;
-use crate::sparse::cell::{AbsentFactors, Cell, CellWorkspace, Compared, ItemColumn};
-use crate::sparse::profiles::{ContrastsOf, Factor, FactorsOf, difference};
+use crate::sparse::cell::{AbsentFactors, Cell, CellWorkspace, Comparison, ItemColumn};
+use crate::sparse::profiles::{ComputeContrasts, ComputeFactors, Factor, difference};
 
 /// Computes the factors of the entries in the item's columns.
 pub(crate) struct Compare<'a> {
@@ -21,15 +21,15 @@ impl Body for Compare<'_> {
     fn run<A: Arithmetic, const W: usize>(self) {
         let Self { cell, item, workspace } = self;
         workspace.begin(cell);
-        for own in item {
-            let reference = cell.reference::<A, W>(own);
-            let entries = cell.tile.entries(own.column);
+        for item_column in item {
+            let reference = cell.reference::<A, W>(item_column);
+            let entries = cell.tile.entries(item_column.column);
             let first = workspace.extend(entries.len());
-            cell.compare::<A, W>(own, &entries, first, workspace);
-            cell.replace_shares(own.column, &reference, &entries, first, workspace);
-            let column = own.column;
+            cell.compare::<A, W>(item_column, &entries, first, workspace);
+            cell.replace_shares(item_column.column, &reference, &entries, first, workspace);
+            let column = item_column.column;
             let next = entries.start;
-            workspace.compared.push(Compared { column, reference, entries, first, next });
+            workspace.comparisons.push(Comparison { column, reference, entries, first, next });
         }
     }
 }
@@ -37,7 +37,7 @@ impl Body for Compare<'_> {
 impl CellWorkspace {
     /// Removes the columns and entries of the last item.
     fn begin(&mut self, cell: &Cell<'_>) {
-        self.compared.clear();
+        self.comparisons.clear();
         for numbers in [
             &mut self.present,
             &mut self.absent,
@@ -47,8 +47,8 @@ impl CellWorkspace {
         ] {
             numbers.clear();
         }
-        match cell.own() {
-            Some(own) => self.lambda.extend_from_slice(&own.lambda),
+        match cell.entry_factors() {
+            Some(factors) => self.lambda.extend_from_slice(&factors.lambda),
             None => self.lambda.resize(cell.tile.count(), 0.0),
         }
     }
@@ -68,23 +68,23 @@ impl CellWorkspace {
 impl Cell<'_> {
     /// The factor of an empty point in a column of the item.
     #[inline(always)]
-    fn reference<A: Arithmetic, const W: usize>(&self, own: &ItemColumn) -> Factor {
-        let profile = self.profiles.of(own.column);
+    fn reference<A: Arithmetic, const W: usize>(&self, item_column: &ItemColumn) -> Factor {
+        let profile = self.profiles.of(item_column.column);
         let zero = [0.0; W];
-        let (a, c) = profile.factor::<A, W>(&[own.x; W], &zero);
+        let (a, c) = profile.factor::<A, W>(&[item_column.x; W], &zero);
         let (present, present_less_one) = (a[0], c[0]);
         let (absent, absent_less_one, difference) = match self.absent {
             AbsentFactors::Neutral(_) => (1.0, 0.0, present_less_one),
             AbsentFactors::Marginal(term, _) => {
-                let of_zero = term.columns.of_zero(own.column);
-                let (b, b_less_one) = (of_zero.absent, of_zero.absent_less_one);
+                let zero_factor = term.columns.of_zero(item_column.column);
+                let (b, b_less_one) = (zero_factor.absent, zero_factor.absent_less_one);
                 let c = difference((present, b), (present_less_one, b_less_one));
                 (b, b_less_one, c)
             }
             AbsentFactors::Interventional => {
-                let (b, b_less_one) = profile.factor::<A, W>(&[own.z; W], &zero);
-                let (x, z, mut contrast) = (own.x, own.z, [0.0]);
-                ContrastsOf { profile, x, z, values: &[0.0], contrasts: &mut contrast }
+                let (b, b_less_one) = profile.factor::<A, W>(&[item_column.z; W], &zero);
+                let (x, z, mut contrast) = (item_column.x, item_column.z, [0.0]);
+                ComputeContrasts { profile, x, z, values: &[0.0], contrasts: &mut contrast }
                     .run::<A, W>();
                 (b[0], b_less_one[0], contrast[0])
             }
@@ -96,17 +96,17 @@ impl Cell<'_> {
     #[inline(always)]
     fn compare<A: Arithmetic, const W: usize>(
         &self,
-        own: &ItemColumn,
+        item_column: &ItemColumn,
         entries: &Range<usize>,
         first: usize,
         workspace: &mut CellWorkspace,
     ) {
-        let profile = self.profiles.of(own.column);
-        let (ItemColumn { x, z, .. }, at) = (*own, first..first + entries.len());
+        let profile = self.profiles.of(item_column.column);
+        let (ItemColumn { x, z, .. }, at) = (*item_column, first..first + entries.len());
         let values = &self.tile.values[entries.clone()];
         let factors = &mut workspace.present[at.clone()];
         let less_one = &mut workspace.less_one[at.clone()];
-        FactorsOf { profile, x, values, factors: &mut *factors, less_one: &mut *less_one }
+        ComputeFactors { profile, x, values, factors: &mut *factors, less_one: &mut *less_one }
             .run::<A, W>();
         let absent = &mut workspace.absent[at.clone()];
         let contrasts = &mut workspace.difference[at];
@@ -125,8 +125,8 @@ impl Cell<'_> {
                 }
             }
             AbsentFactors::Interventional => {
-                FactorsOf { profile, x: z, values, factors: absent, less_one }.run::<A, W>();
-                ContrastsOf { profile, x, z, values, contrasts }.run::<A, W>();
+                ComputeFactors { profile, x: z, values, factors: absent, less_one }.run::<A, W>();
+                ComputeContrasts { profile, x, z, values, contrasts }.run::<A, W>();
             }
         }
     }
@@ -141,14 +141,14 @@ impl Cell<'_> {
         workspace: &mut CellWorkspace,
     ) {
         let CellWorkspace { present, absent, difference, lambda, .. } = workspace;
-        let own = self.own();
-        let replaced = reference.share() - self.zero_factor(column).share();
+        let factors = self.entry_factors();
+        let reference_share = reference.share() - self.zero_factor(column).share();
         for (number, entry) in entries.clone().enumerate() {
             let at = first + number;
             let size = present[at].max(absent[at]);
             let share = if size > 0.0 { difference[at].abs() / size } else { 0.0 };
-            let of_own = own.map_or(0.0, |own| own.shares[entry]);
-            lambda[self.tile.points[entry]] += share - of_own - replaced;
+            let entry_share = factors.map_or(0.0, |factors| factors.shares[entry]);
+            lambda[self.tile.points[entry]] += share - entry_share - reference_share;
         }
     }
 }

@@ -10,9 +10,9 @@ use crate::memory::{INPUT, Memory, RESULT, SUMS, saturating_product};
 use crate::settings::{Context, Settings};
 use crate::simd::sum::{Sum, Summation};
 use crate::sparse::cell::{AbsentFactors, Cell, CellWorkspace, ItemColumn};
+use crate::sparse::entry_factors::{EntryFactors, ZeroFactors};
 use crate::sparse::marginal::MarginalTerm;
 use crate::sparse::means::SparseBackground;
-use crate::sparse::own_factors::{OwnFactors, ZeroFactors};
 use crate::sparse::profiles::{Profiles, log};
 use crate::sparse::rows::{SparseMatrix, SparseRow};
 use crate::sparse::selected_pairs::{PairWorkspace, pairs_with_others};
@@ -39,7 +39,7 @@ struct PackedTerm {
     coefficient: f64,
     profiles: Profiles,
     zeros: Vec<ZeroFactors>,
-    neutral: Vec<OwnFactors>,
+    neutral: Vec<EntryFactors>,
 }
 
 /// The absent factors of a marginal game, term by term.
@@ -60,8 +60,8 @@ pub struct SparseExpansion {
     /// The weights of the points of each tile, output by output.
     weights: Vec<Vec<f64>>,
     terms: Vec<PackedTerm>,
-    of_points: OnceLock<Arc<Marginal>>,
-    last: Mutex<Option<Arc<Marginal>>>,
+    marginal_of_points: OnceLock<Arc<Marginal>>,
+    last_marginal: Mutex<Option<Arc<Marginal>>>,
 }
 
 impl SparseExpansion {
@@ -93,23 +93,23 @@ impl SparseExpansion {
         let weights = tiles.iter().map(of_tile).collect();
         let stop = Stop::new(false);
         let context = Context { settings, stop: &stop };
-        let packed = |term: &Term| {
+        let pack = |term: &Term| {
             let profiles = Profiles::new(term, points.columns())?;
             let zeros = tiles.iter().map(|tile| ZeroFactors::new(&profiles, tile, context));
             let zeros: Vec<_> = zeros.collect();
             let neutral = tiles.iter().zip(&zeros);
-            let neutral = neutral.map(|(tile, zero)| OwnFactors::neutral(tile, zero)).collect();
+            let neutral = neutral.map(|(tile, zero)| EntryFactors::neutral(tile, zero)).collect();
             Ok(PackedTerm { coefficient: term.coefficient, profiles, zeros, neutral })
         };
         Ok(Self {
             columns: points.columns(),
             outputs: coefficients.columns(),
             points: points.to_owned_parts(),
-            terms: terms.iter().map(packed).collect::<Result<_, Error>>()?,
+            terms: terms.iter().map(pack).collect::<Result<_, Error>>()?,
             tiles,
             weights,
-            of_points: OnceLock::new(),
-            last: Mutex::default(),
+            marginal_of_points: OnceLock::new(),
+            last_marginal: Mutex::default(),
         })
     }
 
@@ -139,7 +139,7 @@ impl SparseExpansion {
     ) -> Result<Vec<f64>, Error> {
         self.check_columns("X", x)?;
         // Nothing of the values themselves is done yet.
-        let prepared = self.prepared(game, settings, &mut |_, total| monitor(0, total))?;
+        let marginal = self.prepare_marginal(game, settings, &mut |_, total| monitor(0, total))?;
         let width = saturating_product([self.columns, self.outputs]);
         let work = |workspace: &mut (CellWorkspace, Vec<Sum>),
                     row,
@@ -150,7 +150,7 @@ impl SparseExpansion {
             self.for_each_cell(
                 x.row(row),
                 &[],
-                (game, prepared.as_deref()),
+                (game, marginal.as_deref()),
                 context,
                 |cell, item| {
                     cell.add_values(item, cells, context, sums);
@@ -190,7 +190,7 @@ impl SparseExpansion {
                 got: format!("{selected:?}"),
             });
         }
-        let prepared = self.prepared(game, settings, &mut |_, total| monitor(0, total))?;
+        let marginal = self.prepare_marginal(game, settings, &mut |_, total| monitor(0, total))?;
         let width = saturating_product([pairs_with_others(selected.len()), self.outputs]);
         let work = |workspace: &mut (PairWorkspace, Vec<Sum>),
                     row,
@@ -198,7 +198,7 @@ impl SparseExpansion {
                     values: &mut [f64]| {
             let (pairs, sums) = workspace;
             sums.fill(Sum::default());
-            let game = (game, prepared.as_deref());
+            let game = (game, marginal.as_deref());
             self.for_each_cell(x.row(row), &ascending, game, context, |cell, item| {
                 cell.add_pairs(item, selected, pairs, context, sums);
             });
@@ -228,7 +228,7 @@ impl SparseExpansion {
                     for (tile, weights) in self.tiles.iter().zip(&self.weights).enumerate() {
                         let weights = (term.coefficient, weights.1.as_slice());
                         self.logs_of_kernel(term, tile, x.row(row), logs);
-                        self.add_weighted(logs, weights, sums);
+                        self.add_exponentials(logs, weights, sums);
                     }
                 }
                 write(values, sums);
@@ -248,17 +248,17 @@ impl SparseExpansion {
         settings: &Settings,
         monitor: Monitor<'_>,
     ) -> Result<Vec<f64>, Error> {
-        let prepared = self.prepared(game, settings, monitor)?;
+        let marginal = self.prepare_marginal(game, settings, monitor)?;
         let mut sums = vec![Sum::default(); self.outputs];
         for (number, term) in self.terms.iter().enumerate() {
             for (tile, weights) in self.weights.iter().enumerate() {
-                let logs = match &prepared {
+                let logs = match &marginal {
                     Some(marginal) => {
                         marginal.terms[number].logs_of_absent(&self.tiles[tile], tile)
                     }
                     None => vec![0.0; self.tiles[tile].count()],
                 };
-                self.add_weighted(&logs, (term.coefficient, weights), &mut sums);
+                self.add_exponentials(&logs, (term.coefficient, weights), &mut sums);
             }
         }
         Ok(sums.into_iter().map(Sum::value).collect())
@@ -266,7 +266,7 @@ impl SparseExpansion {
 
     /// The absent factors of a marginal game. The monitor is called with the progress of the means
     /// that must be computed for them.
-    fn prepared(
+    fn prepare_marginal(
         &self,
         game: SparseGame<'_>,
         settings: &Settings,
@@ -281,46 +281,46 @@ impl SparseExpansion {
             SparseGame::Marginal(rows, weights) => {
                 self.check_background(rows, weights)?;
                 // Without waiting: the thread that holds the lock may not exist in a forked child.
-                let kept = self.last.try_lock().ok().and_then(|kept| kept.clone());
-                if let Some(kept) = kept.filter(|kept| kept.background.is_of(rows, weights)) {
-                    return Ok(Some(kept));
+                let last = self.last_marginal.try_lock().ok().and_then(|last| last.clone());
+                if let Some(last) = last.filter(|last| last.background.is_of(rows, weights)) {
+                    return Ok(Some(last));
                 }
                 let background = SparseBackground::new(rows, weights);
-                let marginal = self.marginal(background, settings, monitor)?;
-                if let Ok(mut kept) = self.last.try_lock() {
-                    *kept = Some(Arc::clone(&marginal));
+                let marginal = self.compute_marginal(background, settings, monitor)?;
+                if let Ok(mut last) = self.last_marginal.try_lock() {
+                    *last = Some(Arc::clone(&marginal));
                 }
                 Ok(Some(marginal))
             }
             SparseGame::MarginalOfPoints => {
-                if let Some(marginal) = self.of_points.get() {
+                if let Some(marginal) = self.marginal_of_points.get() {
                     return Ok(Some(Arc::clone(marginal)));
                 }
                 let (starts, indices, values) = &self.points;
                 let points = SparseMatrix::of_parts(self.columns, starts, indices, values);
                 let weights = vec![1.0 / points.rows() as f64; points.rows()];
                 let background = SparseBackground::new(points, &weights);
-                let marginal = self.marginal(background, settings, monitor)?;
-                Ok(Some(Arc::clone(self.of_points.get_or_init(|| marginal))))
+                let marginal = self.compute_marginal(background, settings, monitor)?;
+                Ok(Some(Arc::clone(self.marginal_of_points.get_or_init(|| marginal))))
             }
         }
     }
 
-    fn marginal(
+    fn compute_marginal(
         &self,
         background: SparseBackground,
         settings: &Settings,
         monitor: Monitor<'_>,
     ) -> Result<Arc<Marginal>, Error> {
         let count = self.terms.len();
-        let of_term = |(number, term): (usize, &PackedTerm)| {
+        let marginal_term = |(number, term): (usize, &PackedTerm)| {
             let points = (self.tiles.as_slice(), term.zeros.as_slice());
             let (profiles, columns) = (&term.profiles, self.columns);
             let monitor: Monitor<'_> =
                 &mut |done, total| monitor(number * total + done, count * total);
             MarginalTerm::new(profiles, points, &background, columns, settings, monitor)
         };
-        let terms = self.terms.iter().enumerate().map(of_term).collect::<Result<_, _>>()?;
+        let terms = self.terms.iter().enumerate().map(marginal_term).collect::<Result<_, _>>()?;
         Ok(Arc::new(Marginal { background, terms }))
     }
 
@@ -329,12 +329,12 @@ impl SparseExpansion {
     fn for_each_cell(
         &self,
         x: SparseRow<'_>,
-        included: &[usize],
+        extra_columns: &[usize],
         (game, marginal): (SparseGame<'_>, Option<&Marginal>),
         context: Context<'_>,
         mut add: impl FnMut(&Cell<'_>, &[ItemColumn]),
     ) {
-        let item = |z| including(columns_of(x, z), included);
+        let item = |z| include_columns(columns_of(x, z), extra_columns);
         let alternatives = match game {
             SparseGame::Interventional(rows, weights) => {
                 let of_row = |row| (item(rows.row(row)), weights[row]);
@@ -387,11 +387,11 @@ impl SparseExpansion {
                 let (factor, less_one) = term.profiles.factor(column, x, y);
                 log(factor, less_one)
             };
-            let of_zero = kernel(0.0);
-            add(&mut total, of_zero);
+            let zero_log = kernel(0.0);
+            add(&mut total, zero_log);
             for entry in tile.entries(column) {
                 let sum = &mut sums[tile.points[entry]];
-                for log in [kernel(tile.values[entry]), -of_zero, -zero.logs[entry]] {
+                for log in [kernel(tile.values[entry]), -zero_log, -zero.logs[entry]] {
                     add(sum, log);
                 }
             }
@@ -404,7 +404,7 @@ impl SparseExpansion {
     }
 
     /// Adds weights times exponentials to the sums of outputs.
-    fn add_weighted(&self, logs: &[f64], (scale, weights): (f64, &[f64]), sums: &mut [Sum]) {
+    fn add_exponentials(&self, logs: &[f64], (scale, weights): (f64, &[f64]), sums: &mut [Sum]) {
         for (log, weights) in logs.iter().zip(weights.chunks(self.outputs.max(1))) {
             let kernel = scale * libm::exp(log.min(0.0));
             for (sum, weight) in sums.iter_mut().zip(weights) {
@@ -432,7 +432,7 @@ impl SparseExpansion {
         let cost = saturating_product([rows, entries + width, 12 * self.terms.len()]);
         Waves::new(rows, monitor).compute(
             &memory,
-            Units { in_wave: rows, per_task: 1 },
+            Units { count: rows, per_task: 1 },
             Parallelism::of(cost, settings.threads),
             result.chunks_mut(width).enumerate(),
             || workspace(&memory),
@@ -479,24 +479,24 @@ fn write(values: &mut [f64], sums: &[Sum]) {
 
 /// The columns in which x or z has an entry, ascending.
 fn columns_of(x: SparseRow<'_>, z: SparseRow<'_>) -> Vec<ItemColumn> {
-    let mut of_z = z.columns.iter().copied().zip(z.values.iter().copied()).peekable();
+    let mut z_entries = z.columns.iter().copied().zip(z.values.iter().copied()).peekable();
     let mut columns = Vec::with_capacity(x.columns.len() + z.columns.len());
     for (&column, &x) in x.columns.iter().zip(x.values) {
-        while let Some((column, z)) = of_z.next_if(|(other, _)| *other < column) {
+        while let Some((column, z)) = z_entries.next_if(|(other, _)| *other < column) {
             columns.push(ItemColumn { column, x: 0.0, z });
         }
-        let z = of_z.next_if(|(other, _)| *other == column).map_or(0.0, |(_, z)| z);
+        let z = z_entries.next_if(|(other, _)| *other == column).map_or(0.0, |(_, z)| z);
         columns.push(ItemColumn { column, x, z });
     }
-    columns.extend(of_z.map(|(column, z)| ItemColumn { column, x: 0.0, z }));
+    columns.extend(z_entries.map(|(column, z)| ItemColumn { column, x: 0.0, z }));
     columns
 }
 
 /// The columns of an item and others, ascending; these have zero entries where it has none.
-fn including(mut item: Vec<ItemColumn>, columns: &[usize]) -> Vec<ItemColumn> {
+fn include_columns(mut item: Vec<ItemColumn>, columns: &[usize]) -> Vec<ItemColumn> {
     for &column in columns {
-        let place = item.partition_point(|own| own.column < column);
-        if item.get(place).is_none_or(|own| own.column > column) {
+        let place = item.partition_point(|item_column| item_column.column < column);
+        if item.get(place).is_none_or(|item_column| item_column.column > column) {
             item.insert(place, ItemColumn { column, x: 0.0, z: 0.0 });
         }
     }

@@ -9,9 +9,9 @@ use crate::simd::numbers::smaller;
 use crate::sparse::cell::{AbsentFactors, Cell, CellWorkspace};
 
 /// The logarithms at the nodes of a tile's products of zero entries, or their slopes.
-pub(crate) struct RestOfTile<'a> {
+pub(crate) struct TileZeroLogs<'a> {
     pub total: &'a [Lanes],
-    pub of_points: &'a [Lanes],
+    pub points: &'a [Lanes],
 }
 
 /// Fills the factors of a block, and the products of its other columns at the nodes.
@@ -21,7 +21,7 @@ pub(crate) struct Fill<'a> {
     pub number: usize,
     /// The registers that hold a number of each node.
     pub registers: usize,
-    pub rest: Option<&'a RestOfTile<'a>>,
+    pub zero_logs: Option<&'a TileZeroLogs<'a>>,
     pub workspace: &'a mut CellWorkspace,
 }
 
@@ -30,21 +30,21 @@ impl Body for Fill<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { cell, number, registers, rest, workspace } = self;
-        start_lanes::<W>(cell, (number, registers), rest, workspace);
-        fill_own(cell, number, &mut workspace.block);
-        fill_compared::<W>(cell, (number, registers), workspace);
-        let CellWorkspace { others, of_lanes, block, .. } = workspace;
+        let Self { cell, number, registers, zero_logs, workspace } = self;
+        start_lanes::<W>(cell, (number, registers), zero_logs, workspace);
+        fill_entries(cell, number, &mut workspace.block);
+        fill_comparisons::<W>(cell, (number, registers), workspace);
+        let CellWorkspace { block_products, lane_logs, block, .. } = workspace;
         if block.difference.len() % 2 == 1 {
             block.add_player();
         }
-        for (node, others) in others.iter_mut().enumerate() {
-            let logs = of_lanes[node / LANES..].iter().step_by(registers);
-            for (other, logs) in others.0.iter_mut().zip(logs) {
-                *other = logs.0[node % LANES];
+        for (node, products) in block_products.iter_mut().enumerate() {
+            let logs = lane_logs[node / LANES..].iter().step_by(registers);
+            for (product, logs) in products.0.iter_mut().zip(logs) {
+                *product = logs.0[node % LANES];
             }
             for part in 0..LANES / W {
-                let logs: &mut [f64; W] = others.part_mut(part);
+                let logs: &mut [f64; W] = products.part_mut(part);
                 (*logs, _) = exp_and_expm1::<A, W>(&map_lanes(logs, |log| smaller(log, 0.0)));
             }
         }
@@ -57,27 +57,27 @@ impl Body for Fill<'_> {
 fn start_lanes<const W: usize>(
     cell: &Cell<'_>,
     (number, registers): (usize, usize),
-    rest: Option<&RestOfTile<'_>>,
+    zero_logs: Option<&TileZeroLogs<'_>>,
     workspace: &mut CellWorkspace,
 ) {
-    let CellWorkspace { of_lanes, total, outside, .. } = workspace;
+    let CellWorkspace { lane_logs, total, outside, .. } = workspace;
     let zeros = vec![Lanes::ZERO; if outside.is_some() { registers } else { 0 }];
-    let start: &[Lanes] = match (&outside, rest) {
+    let start: &[Lanes] = match (&outside, zero_logs) {
         (None, _) => total,
-        (Some(_), Some(rest)) => rest.total,
+        (Some(_), Some(zero_logs)) => zero_logs.total,
         (Some(_), None) => &zeros,
     };
-    of_lanes.clear();
+    lane_logs.clear();
     for lane in 0..LANES {
         let point = number * LANES + lane;
-        of_lanes.extend_from_slice(start);
-        let own = &mut of_lanes[lane * registers..];
+        lane_logs.extend_from_slice(start);
+        let sums = &mut lane_logs[lane * registers..];
         if point >= cell.tile.count() {
             continue;
         }
-        if let Some(rest) = rest {
-            for (own, log) in own.iter_mut().zip(&rest.of_points[point * registers..]) {
-                own.subtract::<W>(log);
+        if let Some(zero_logs) = zero_logs {
+            for (sum, log) in sums.iter_mut().zip(&zero_logs.points[point * registers..]) {
+                sum.subtract::<W>(log);
             }
         }
         if matches!(cell.absent, AbsentFactors::Interventional) {
@@ -86,8 +86,8 @@ fn start_lanes<const W: usize>(
                 None => cell.zero.log_sums[point].value(),
             };
             let log_weight = Lanes([-log_weight; LANES]);
-            for own in own {
-                own.subtract::<W>(&log_weight);
+            for sum in sums {
+                sum.subtract::<W>(&log_weight);
             }
         }
     }
@@ -95,56 +95,56 @@ fn start_lanes<const W: usize>(
 
 /// Fills the factors of the points' own entries where x is zero.
 #[inline(always)]
-fn fill_own(cell: &Cell<'_>, number: usize, block: &mut Block) {
-    let Some(own) = cell.own() else {
+fn fill_entries(cell: &Cell<'_>, number: usize, block: &mut Block) {
+    let Some(factors) = cell.entry_factors() else {
         block.begin(0, AbsentFactor::Each);
         return;
     };
     let slots = cell.tile.slots(number);
-    let is_unit = own.absent.is_empty();
+    let is_unit = factors.absent.is_empty();
     block.begin(slots.len(), if is_unit { AbsentFactor::One } else { AbsentFactor::Each });
-    block.difference.copy_from_slice(&own.difference[slots.clone()]);
+    block.difference.copy_from_slice(&factors.difference[slots.clone()]);
     if !is_unit {
-        block.present.copy_from_slice(&own.present[slots.clone()]);
-        block.absent.copy_from_slice(&own.absent[slots]);
+        block.present.copy_from_slice(&factors.present[slots.clone()]);
+        block.absent.copy_from_slice(&factors.absent[slots]);
     }
 }
 
 /// Fills the factors of the compared entries, in the slots of these entries or, if there are none,
 /// in the first free ones.
 #[inline(always)]
-fn fill_compared<const W: usize>(
+fn fill_comparisons<const W: usize>(
     cell: &Cell<'_>,
     (number, registers): (usize, usize),
     workspace: &mut CellWorkspace,
 ) {
-    let CellWorkspace { compared, logs, of_lanes, values, places, block, .. } = workspace;
+    let CellWorkspace { comparisons, logs, lane_logs, values, places, block, .. } = workspace;
     let CellWorkspace { present, absent, difference, outside, .. } = workspace;
-    let (tile, has_own) = (cell.tile, cell.own().is_some());
+    let (tile, has_entry_factors) = (cell.tile, cell.entry_factors().is_some());
     let (first_slot, first_value) = (tile.slots(number).start, values.len());
     let (first_point, end) = (number * LANES, (number + 1) * LANES);
     let has_absent = !matches!(cell.absent, AbsentFactors::Neutral(_));
-    let (mut used, mut log_weights) = ([0; LANES], [0.0; LANES]);
-    for (compared, logs) in compared.iter_mut().zip(logs.chunks_exact(registers)) {
+    let (mut counts, mut log_weights) = ([0; LANES], [0.0; LANES]);
+    for (comparison, logs) in comparisons.iter_mut().zip(logs.chunks_exact(registers)) {
         let mut has_entry = [false; LANES];
-        while compared.next < compared.entries.end && tile.points[compared.next] < end {
-            let entry = compared.next;
-            compared.next += 1;
-            let at = compared.first + entry - compared.entries.start;
+        while comparison.next < comparison.entries.end && tile.points[comparison.next] < end {
+            let entry = comparison.next;
+            comparison.next += 1;
+            let at = comparison.first + entry - comparison.entries.start;
             let lane = tile.points[entry] - first_point;
             has_entry[lane] = true;
             if outside.is_none() {
-                let own = &mut of_lanes[lane * registers..][..registers];
+                let sums = &mut lane_logs[lane * registers..][..registers];
                 for register in 0..registers {
-                    own[register].subtract::<W>(&logs[register]);
+                    sums[register].subtract::<W>(&logs[register]);
                 }
             }
-            let slot = if has_own {
+            let slot = if has_entry_factors {
                 tile.places[entry] / LANES - first_slot
             } else {
                 log_weights[lane] += cell.zero.logs[entry];
-                used[lane] += 1;
-                used[lane] - 1
+                counts[lane] += 1;
+                counts[lane] - 1
             };
             if slot == block.difference.len() {
                 block.add_player();
@@ -157,24 +157,24 @@ fn fill_compared<const W: usize>(
             places[at] = (first_value + slot) * LANES + lane;
         }
         if outside.is_some() {
-            add_to_others(logs, &has_entry, of_lanes);
+            add_to_empty_lanes(logs, &has_entry, lane_logs);
         }
     }
-    if !has_own && outside.is_none() {
-        for (place, own) in of_lanes.iter_mut().enumerate() {
-            own.subtract::<W>(&Lanes([log_weights[place / registers]; LANES]));
+    if !has_entry_factors && outside.is_none() {
+        for (place, sum) in lane_logs.iter_mut().enumerate() {
+            sum.subtract::<W>(&Lanes([log_weights[place / registers]; LANES]));
         }
     }
 }
 
 /// Adds the logarithms of a column to those of the lanes whose points have no entry in it.
 #[inline(always)]
-fn add_to_others(logs: &[Lanes], has_entry: &[bool; LANES], of_lanes: &mut [Lanes]) {
-    for (own, _) in
-        of_lanes.chunks_exact_mut(logs.len()).zip(has_entry).filter(|(_, has_entry)| !**has_entry)
+fn add_to_empty_lanes(logs: &[Lanes], has_entry: &[bool; LANES], lane_logs: &mut [Lanes]) {
+    for (sums, _) in
+        lane_logs.chunks_exact_mut(logs.len()).zip(has_entry).filter(|(_, has_entry)| !**has_entry)
     {
-        for (own, log) in own.iter_mut().zip(logs) {
-            *own = Lanes(zip_lanes(&own.0, &log.0, |own, log| own + log));
+        for (sum, log) in sums.iter_mut().zip(logs) {
+            *sum = Lanes(zip_lanes(&sum.0, &log.0, |sum, log| sum + log));
         }
     }
 }
@@ -192,12 +192,12 @@ impl Body for Keep<'_> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
         let Self { number, registers, workspace } = self;
-        let CellWorkspace { block, others, values, products, .. } = workspace;
-        let of_block = &mut products[number * LANES * registers..][..LANES * registers];
-        for (node, others) in others.iter().enumerate() {
-            let products = of_block[node / LANES..].iter_mut().step_by(registers);
-            for (products, other) in products.zip(&others.0) {
-                products.0[node % LANES] = *other;
+        let CellWorkspace { block, block_products, values, products, .. } = workspace;
+        let point_products = &mut products[number * LANES * registers..][..LANES * registers];
+        for (node, lanes) in block_products.iter().enumerate() {
+            let products = point_products[node / LANES..].iter_mut().step_by(registers);
+            for (register, product) in products.zip(&lanes.0) {
+                register.0[node % LANES] = *product;
             }
         }
         for (omega, c) in block.omega.iter().zip(&block.difference) {

@@ -11,19 +11,19 @@ use crate::quadrature::rule::Rule;
 use crate::settings::{Context, Settings};
 use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::sum::{Sum, Summation};
-use crate::sparse::means::{ColumnMeans, EntryMeans, Means, SparseBackground};
-use crate::sparse::own_factors::{OwnFactors, ZeroFactors};
+use crate::sparse::entry_factors::{EntryFactors, ZeroFactors};
+use crate::sparse::means::{ColumnMeans, ComputeMeans, EntryMeans, SparseBackground};
 use crate::sparse::profiles::{Logarithm, Profiles, log};
 use crate::sparse::tiles::Tile;
 use crate::threads::{self, Monitor, Parallelism};
 
 /// The logarithms of the factors of zero entries at the nodes of a rule, or their slopes.
 #[derive(Debug)]
-pub(crate) struct RestAtNodes {
+pub(crate) struct ZeroLogs {
     /// Of the product over all columns, sixteen nodes in a register.
     pub total: Vec<Lanes>,
     /// Tile by tile, point by point: of the product over the point's columns.
-    pub of_points: Vec<Vec<Lanes>>,
+    pub points: Vec<Vec<Lanes>>,
 }
 
 /// The absent factors of a term in a marginal game.
@@ -32,7 +32,7 @@ pub(crate) struct MarginalTerm {
     pub columns: ColumnMeans,
     pub entries: Vec<EntryMeans>,
     /// The factors of the points' own entries, tile by tile.
-    pub own: Vec<OwnFactors>,
+    pub entry_factors: Vec<EntryFactors>,
     /// The columns whose zero entries have another factor for absent players than for present ones.
     pub references: Vec<usize>,
     /// Their entries in each tile.
@@ -40,7 +40,7 @@ pub(crate) struct MarginalTerm {
     /// Σ |c|/M over these columns.
     pub lambda: f64,
     /// By the number of nodes of the rule.
-    rests: Mutex<BTreeMap<(Logarithm, usize), Arc<RestAtNodes>>>,
+    zero_logs: Mutex<BTreeMap<(Logarithm, usize), Arc<ZeroLogs>>>,
 }
 
 impl MarginalTerm {
@@ -53,14 +53,14 @@ impl MarginalTerm {
         settings: &Settings,
         monitor: Monitor<'_>,
     ) -> Result<Self, Error> {
-        let mut found = Memory::default().filled(n_columns, Vec::new(), INPUT)?;
+        let mut means = Memory::default().filled(n_columns, Vec::new(), INPUT)?;
         let counts = (0..n_columns).map(|column| {
             let entries = tiles.iter().map(|tile| tile.entries(column).len()).sum::<usize>();
             saturating_product([background.count(column), entries + 1])
         });
         let cost = saturating_product([STEPS, counts.sum()]);
         threads::for_each(
-            found.iter_mut().enumerate(),
+            means.iter_mut().enumerate(),
             Parallelism::of(cost, settings.threads),
             || Ok(()),
             |(), (column, means), stop| {
@@ -69,18 +69,18 @@ impl MarginalTerm {
             },
             monitor,
         )?;
-        let (columns, entries) = arranged(&found, tiles);
+        let (columns, entries) = split_means(&means, tiles);
         let is_reference = |column: &usize| columns.less_one[*column] != 0.0;
         let references: Vec<usize> = (0..n_columns).filter(is_reference).collect();
         let of_tile = |tile: &Tile| references.iter().map(|column| tile.entries(*column)).collect();
-        let own = tiles.iter().zip(zeros).zip(&entries);
-        let own =
-            own.map(|((tile, zero), means)| OwnFactors::marginal(tile, zero, means, &columns));
+        let entry_factors = tiles.iter().zip(zeros).zip(&entries);
+        let entry_factors = entry_factors
+            .map(|((tile, zero), means)| EntryFactors::marginal(tile, zero, means, &columns));
         Ok(Self {
-            own: own.collect(),
+            entry_factors: entry_factors.collect(),
             reference_entries: tiles.iter().map(of_tile).collect(),
             lambda: references.iter().map(|&column| columns.of_zero(column).share()).sum(),
-            rests: Mutex::default(),
+            zero_logs: Mutex::default(),
             columns,
             entries,
             references,
@@ -89,43 +89,45 @@ impl MarginalTerm {
 
     /// ln of the product of all absent factors of the points of a tile.
     pub fn logs_of_absent(&self, tile: &Tile, number: usize) -> Vec<f64> {
-        let of_zero = |column: usize| {
+        let zero_log = |column: usize| {
             let factor = self.columns.of_zero(column);
             log(factor.absent, factor.absent_less_one)
         };
-        let total = self.references.iter().map(|&column| of_zero(column)).sum();
+        let total = self.references.iter().map(|&column| zero_log(column)).sum();
         let mut logs = vec![total; tile.count()];
         let means = &self.entries[number];
         for (index, &column) in tile.columns.iter().enumerate() {
-            let of_zero = of_zero(column);
+            let zero_log = zero_log(column);
             for entry in tile.entries_at(index) {
-                let own = log(means.factors[entry], means.less_one[entry]);
-                logs[tile.points[entry]] += own - of_zero;
+                let entry_log = log(means.factors[entry], means.less_one[entry]);
+                logs[tile.points[entry]] += entry_log - zero_log;
             }
         }
         logs
     }
 
     /// The logarithms at the nodes of a rule, which its number of nodes identifies, or their slopes.
-    pub fn rest(&self, rule: &Rule, which: Logarithm, tiles: &[Tile]) -> Arc<RestAtNodes> {
-        let key = (which, rule.count());
+    pub fn zero_logs(&self, rule: &Rule, logarithm: Logarithm, tiles: &[Tile]) -> Arc<ZeroLogs> {
+        let key = (logarithm, rule.count());
         // Without waiting: the thread that holds the lock may not exist in a forked process.
-        if let Some(known) = self.rests.try_lock().ok().and_then(|rests| rests.get(&key).cloned()) {
-            return known;
+        if let Some(logs) =
+            self.zero_logs.try_lock().ok().and_then(|cache| cache.get(&key).cloned())
+        {
+            return logs;
         }
-        let rest = Arc::new(self.computed_rest((rule, which), tiles));
-        if let Ok(mut rests) = self.rests.try_lock() {
-            rests.insert(key, Arc::clone(&rest));
+        let zero_logs = Arc::new(self.compute_zero_logs((rule, logarithm), tiles));
+        if let Ok(mut cache) = self.zero_logs.try_lock() {
+            cache.insert(key, Arc::clone(&zero_logs));
         }
-        rest
+        zero_logs
     }
 
-    fn computed_rest(&self, at: (&Rule, Logarithm), tiles: &[Tile]) -> RestAtNodes {
+    fn compute_zero_logs(&self, at: (&Rule, Logarithm), tiles: &[Tile]) -> ZeroLogs {
         let rule = at.0;
         let (nodes, registers) = (rule.count(), rule.count().div_ceil(LANES));
         let mut total = vec![Sum::from(0.0); nodes];
         let zeros = |tile: &Tile| vec![Lanes::ZERO; tile.count() * registers];
-        let mut of_points: Vec<Vec<Lanes>> = tiles.iter().map(zeros).collect();
+        let mut points: Vec<Vec<Lanes>> = tiles.iter().map(zeros).collect();
         let mut logs = vec![0.0; nodes];
         for (number, &column) in self.references.iter().enumerate() {
             self.columns.of_zero(column).logs_at(at, &mut logs);
@@ -133,10 +135,10 @@ impl MarginalTerm {
                 total.add(Sum::from(log), Summation::Compensated);
             }
             let entries = self.reference_entries.iter().map(|entries| entries[number].clone());
-            for ((tile, of_points), entries) in tiles.iter().zip(&mut of_points).zip(entries) {
+            for ((tile, points), entries) in tiles.iter().zip(&mut points).zip(entries) {
                 for &point in &tile.points[entries] {
-                    let of_point = &mut of_points[point * registers..][..registers];
-                    let sums = of_point.iter_mut().flat_map(|register| &mut register.0);
+                    let point_sums = &mut points[point * registers..][..registers];
+                    let sums = point_sums.iter_mut().flat_map(|register| &mut register.0);
                     sums.zip(&logs).for_each(|(sum, log)| *sum += log);
                 }
             }
@@ -144,7 +146,7 @@ impl MarginalTerm {
         let total: Vec<f64> = total.into_iter().map(Sum::value).collect();
         let lane = |nodes: &[f64], lane: usize| nodes.get(lane).copied().unwrap_or(0.0);
         let register = |nodes: &[f64]| Lanes(std::array::from_fn(|n| lane(nodes, n)));
-        RestAtNodes { total: total.chunks(LANES).map(register).collect(), of_points }
+        ZeroLogs { total: total.chunks(LANES).map(register).collect(), points }
     }
 }
 
@@ -163,7 +165,7 @@ fn means_of_column(
     column: usize,
     context: Context<'_>,
 ) -> Vec<[f64; 2]> {
-    let (values, weights, rest) = background.of(column);
+    let (values, weights, zero_weight) = background.of(column);
     let entries = tiles.iter().flat_map(|tile| &tile.values[tile.entries(column)]);
     let at: Vec<f64> = std::iter::once(0.0).chain(entries.copied()).collect();
     let mut means = vec![[1.0, 0.0]; at.len()];
@@ -173,24 +175,24 @@ fn means_of_column(
         if context.is_stopped() {
             break;
         }
-        let background = (values, weights.as_slice(), rest);
-        context.run(Means { profile, background, values: at, results: means });
+        let background = (values, weights.as_slice(), zero_weight);
+        context.run(ComputeMeans { profile, background, values: at, results: means });
     }
     means
 }
 
 /// The means of all columns, by column and by entry.
-fn arranged(found: &[Vec<[f64; 2]>], tiles: &[Tile]) -> (ColumnMeans, Vec<EntryMeans>) {
+fn split_means(column_means: &[Vec<[f64; 2]>], tiles: &[Tile]) -> (ColumnMeans, Vec<EntryMeans>) {
     let columns = ColumnMeans {
-        factors: found.iter().map(|means| means[0][0]).collect(),
-        less_one: found.iter().map(|means| means[0][1]).collect(),
+        factors: column_means.iter().map(|means| means[0][0]).collect(),
+        less_one: column_means.iter().map(|means| means[0][1]).collect(),
     };
-    let mut next = vec![1; found.len()];
+    let mut next = vec![1; column_means.len()];
     let of_tile = |tile: &Tile| {
         let mut entries = EntryMeans { factors: Vec::new(), less_one: Vec::new() };
         for (index, &column) in tile.columns.iter().enumerate() {
             let count = tile.entries_at(index).len();
-            for [factor, less_one] in &found[column][next[column]..][..count] {
+            for [factor, less_one] in &column_means[column][next[column]..][..count] {
                 entries.factors.push(*factor);
                 entries.less_one.push(*less_one);
             }

@@ -6,7 +6,7 @@ use crate::kernel::family::Profile;
 use crate::simd::arithmetic::Arithmetic;
 use crate::simd::level::Body;
 use crate::simd::sum::{Sum, Summation};
-use crate::sparse::profiles::{Factor, FactorsOf};
+use crate::sparse::profiles::{ComputeFactors, Factor};
 use crate::sparse::rows::{ByColumn, SparseMatrix};
 
 /// Background rows by column, with the weight of each entry's row.
@@ -42,12 +42,12 @@ impl SparseBackground {
         let entries = self.by_column.of(column);
         let rows = &self.by_column.rows[entries.clone()];
         let weights: Vec<f64> = rows.iter().map(|&row| self.weights[row]).collect();
-        let mut rest = Sum::from(1.0);
+        let mut zero_weight = Sum::from(1.0);
         for weight in &weights {
-            rest.add(Sum::from(-weight), Summation::Compensated);
+            zero_weight.add(Sum::from(-weight), Summation::Compensated);
         }
-        let rest = if rows.len() == self.rows { 0.0 } else { rest.value().max(0.0) };
-        (&self.by_column.values[entries], weights, rest)
+        let zero_weight = if rows.len() == self.rows { 0.0 } else { zero_weight.value().max(0.0) };
+        (&self.by_column.values[entries], weights, zero_weight)
     }
 }
 
@@ -79,22 +79,22 @@ pub(crate) struct EntryMeans {
 }
 
 /// Computes the mean of k(z, y) and of k(z, y) − 1 over the rows z of a background for each y.
-pub(crate) struct Means<'a> {
+pub(crate) struct ComputeMeans<'a> {
     pub profile: &'a Profile,
     pub background: (&'a [f64], &'a [f64], f64),
     pub values: &'a [f64],
     pub results: &'a mut [[f64; 2]],
 }
 
-impl Body for Means<'_> {
+impl Body for ComputeMeans<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { profile, background: (entries, weights, rest), values, results } = self;
+        let Self { profile, background: (entries, weights, zero_weight), values, results } = self;
         let mut at_z = (vec![0.0; entries.len()], vec![0.0; entries.len()]);
         for (mean, &y) in results.iter_mut().zip(values) {
-            FactorsOf {
+            ComputeFactors {
                 profile,
                 x: y,
                 values: entries,
@@ -102,16 +102,16 @@ impl Body for Means<'_> {
                 less_one: &mut at_z.1,
             }
             .run::<A, W>();
-            let ([of_zero], [less_one_of_zero]) = profile.factor::<A, 1>(&[0.0], &[y]);
-            let factor = weighted::<A>(&at_z.0, weights, rest * of_zero);
-            *mean = [factor, weighted::<A>(&at_z.1, weights, rest * less_one_of_zero)];
+            let ([zero_factor], [zero_less_one]) = profile.factor::<A, 1>(&[0.0], &[y]);
+            let factor = weighted_sum::<A>(&at_z.0, weights, zero_weight * zero_factor);
+            *mean = [factor, weighted_sum::<A>(&at_z.1, weights, zero_weight * zero_less_one)];
         }
     }
 }
 
 /// A number plus the weighted sum of others.
 #[inline(always)]
-fn weighted<A: Arithmetic>(numbers: &[f64], weights: &[f64], start: f64) -> f64 {
+fn weighted_sum<A: Arithmetic>(numbers: &[f64], weights: &[f64], start: f64) -> f64 {
     let mut sum = Sum::from(start);
     for (number, weight) in numbers.iter().zip(weights) {
         sum.add_product::<A>(*weight, *number);

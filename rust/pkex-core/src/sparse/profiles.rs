@@ -21,7 +21,7 @@ const FAMILIES: [&str; 6] = ["rbf", "laplacian", "cauchy", "matern32", "matern52
 pub(crate) struct Profiles {
     distinct: Vec<Profile>,
     /// The number of each column's kernel; empty if all columns have the same.
-    of_column: Vec<usize>,
+    numbers: Vec<usize>,
 }
 
 impl Profiles {
@@ -29,23 +29,23 @@ impl Profiles {
     pub fn new(term: &Term, columns: usize) -> Result<Self, Error> {
         let mut parts = vec![Vec::new(); columns];
         for factor in &term.factors {
-            let refused = |what| Err(Error::Unsupported(format!("{what} of sparse rows")));
+            let error = |subject| Err(Error::Unsupported(format!("{subject} of sparse rows")));
             if !FAMILIES.contains(&factor.family.name()) {
-                return refused(format!("kernels of the family {:?}", factor.family.name()));
+                return error(format!("kernels of the family {:?}", factor.family.name()));
             }
             match parts.get_mut(factor.column) {
                 Some(parts) => parts.push((factor.family, factor.parameter)),
-                None => return refused(format!("column {} of {columns} columns", factor.column)),
+                None => return error(format!("column {} of {columns} columns", factor.column)),
             }
         }
         if term.series.is_some() {
             return Err(Error::Unsupported("power series of sparse rows".to_owned()));
         }
-        let mut profiles = Self { distinct: Vec::new(), of_column: Vec::new() };
+        let mut profiles = Self { distinct: Vec::new(), numbers: Vec::new() };
         let mut numbers = BTreeMap::new();
         for parts in parts {
             let number = match numbers.entry(key(&parts)) {
-                Entry::Occupied(known) => *known.get(),
+                Entry::Occupied(entry) => *entry.get(),
                 Entry::Vacant(new) => {
                     let mut profile = Profile::default();
                     for (family, parameter) in parts {
@@ -55,17 +55,17 @@ impl Profiles {
                     *new.insert(profiles.distinct.len() - 1)
                 }
             };
-            profiles.of_column.push(number);
+            profiles.numbers.push(number);
         }
         if profiles.distinct.len() == 1 {
-            profiles.of_column = Vec::new();
+            profiles.numbers = Vec::new();
         }
         Ok(profiles)
     }
 
     /// The kernel of a column.
     pub fn of(&self, column: usize) -> &Profile {
-        &self.distinct[self.of_column.get(column).copied().unwrap_or(0)]
+        &self.distinct[self.numbers.get(column).copied().unwrap_or(0)]
     }
 
     /// k(x, y) and k(x, y) − 1 of a column.
@@ -88,7 +88,7 @@ fn key(parts: &[(Family, f64)]) -> Vec<(&'static str, u64, u64)> {
 }
 
 /// Computes k(x, y) and k(x, y) − 1 for each y.
-pub(crate) struct FactorsOf<'a> {
+pub(crate) struct ComputeFactors<'a> {
     pub profile: &'a Profile,
     pub x: f64,
     pub values: &'a [f64],
@@ -96,7 +96,7 @@ pub(crate) struct FactorsOf<'a> {
     pub less_one: &'a mut [f64],
 }
 
-impl Body for FactorsOf<'_> {
+impl Body for ComputeFactors<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -104,7 +104,7 @@ impl Body for FactorsOf<'_> {
         let Self { profile, x, values, factors, less_one } = self;
         let results = factors.chunks_mut(W).zip(less_one.chunks_mut(W));
         for (values, (factors, less_one)) in values.chunks(W).zip(results) {
-            let (a, c) = profile.factor::<A, W>(&[x; W], &padded(values));
+            let (a, c) = profile.factor::<A, W>(&[x; W], &pad(values));
             factors.copy_from_slice(&a[..values.len()]);
             less_one.copy_from_slice(&c[..values.len()]);
         }
@@ -112,7 +112,7 @@ impl Body for FactorsOf<'_> {
 }
 
 /// Computes k(x, y) − k(z, y) for each y, without cancellation.
-pub(crate) struct ContrastsOf<'a> {
+pub(crate) struct ComputeContrasts<'a> {
     pub profile: &'a Profile,
     pub x: f64,
     pub z: f64,
@@ -120,7 +120,7 @@ pub(crate) struct ContrastsOf<'a> {
     pub contrasts: &'a mut [f64],
 }
 
-impl Body for ContrastsOf<'_> {
+impl Body for ComputeContrasts<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -128,7 +128,7 @@ impl Body for ContrastsOf<'_> {
         let Self { profile, x, z, values, contrasts } = self;
         for (values, contrasts) in values.chunks(W).zip(contrasts.chunks_mut(W)) {
             let mut joint = Joint::ONE;
-            let entries = Entries { x: [x; W], z: [z; W], y: padded(values) };
+            let entries = Entries { x: [x; W], z: [z; W], y: pad(values) };
             profile.join::<A, W>(&mut joint, &entries);
             contrasts.copy_from_slice(&joint.difference::<A>().values()[..values.len()]);
         }
@@ -137,7 +137,7 @@ impl Body for ContrastsOf<'_> {
 
 /// At least one and at most `W` numbers, the last of which is repeated.
 #[inline(always)]
-fn padded<const W: usize>(values: &[f64]) -> [f64; W] {
+fn pad<const W: usize>(values: &[f64]) -> [f64; W] {
     each_lane(|i| values[i.min(values.len() - 1)])
 }
 
@@ -177,13 +177,13 @@ impl Factor {
     }
 
     /// ln F(t) at the nodes of a rule, or its slope.
-    pub fn logs_at(&self, (rule, which): (&Rule, Logarithm), logs: &mut [f64]) {
+    pub fn logs_at(&self, (rule, logarithm): (&Rule, Logarithm), logs: &mut [f64]) {
         let (near, far) = logs.split_at_mut(rule.from_absent.len());
         let at = |node: &Node, end: f64, end_less_one: f64| {
             let step = node.step * self.difference;
-            match which {
+            match logarithm {
                 Logarithm::Value => log(end + step, end_less_one + step),
-                Logarithm::Slope => self.difference / (end + step).max(LEAST),
+                Logarithm::Slope => self.difference / (end + step).max(MIN_FACTOR),
             }
         };
         for (log, node) in near.iter_mut().zip(&rule.from_absent) {
@@ -202,10 +202,10 @@ pub(crate) fn difference((a, b): (f64, f64), (a_less_one, b_less_one): (f64, f64
     if larger(a, b) < 0.5 { a - b } else { a_less_one - b_less_one }
 }
 
-/// The least factor whose logarithm or reciprocal is taken: smaller ones are negligible.
-pub(crate) const LEAST: f64 = 1e-290;
+/// The minimum factor whose logarithm or reciprocal is taken: smaller ones are negligible.
+pub(crate) const MIN_FACTOR: f64 = 1e-290;
 
 /// ln of a factor, from its value and its value less one.
 pub(crate) fn log(factor: f64, less_one: f64) -> f64 {
-    if less_one > -0.5 { libm::log1p(less_one) } else { libm::log(factor.max(LEAST)) }
+    if less_one > -0.5 { libm::log1p(less_one) } else { libm::log(factor.max(MIN_FACTOR)) }
 }

@@ -20,7 +20,7 @@ use crate::simd::level::Body;
 use crate::simd::sum::{Accumulator, Sum, Summation, add_to_outputs};
 use crate::sparse::cell::{AbsentFactors, Cell, CellWorkspace, ItemColumn};
 use crate::sparse::compare::Compare;
-use crate::sparse::fill::{Fill, RestOfTile};
+use crate::sparse::fill::{Fill, TileZeroLogs};
 use crate::sparse::profiles::{Factor, Logarithm};
 
 /// The number of pairs of some selected columns and one more player, which stands for all others.
@@ -34,20 +34,20 @@ pub(crate) struct PairWorkspace {
     cell: CellWorkspace,
     /// For each selected column, its place among the compared ones, and the factor of points
     /// without an entry.
-    selected: Vec<(usize, Factor)>,
+    selected_columns: Vec<(usize, Factor)>,
     /// For each compared column and node, (ln F₀)′ of x less that of zero.
     slopes: Vec<Lanes>,
     /// Σ (ln F₀)′ at the nodes: of an empty point, and of the other columns of each lane's point.
     total: Vec<Lanes>,
-    of_lanes: Vec<Lanes>,
+    lane_slopes: Vec<Lanes>,
     /// The same, node by node.
-    of_nodes: Vec<Lanes>,
+    node_slopes: Vec<Lanes>,
     /// The first entry of a block in each compared column.
     firsts: Vec<usize>,
     /// The factors of the selected columns.
     factors: Block,
     /// Of the selected columns at a node: their factors, and the products from each one on.
-    at_node: Vec<Lanes>,
+    node_factors: Vec<Lanes>,
     suffixes: Vec<Lanes>,
     /// The integral of each pair, and the sums of the outputs.
     integrals: Vec<Lanes>,
@@ -71,20 +71,25 @@ impl Cell<'_> {
         let table = cell.table(lambda);
         let rule = table.rule(lambda, !matches!(self.absent, AbsentFactors::Neutral(_)));
         // The other columns are those of a point whose selected columns have the factor 1.
-        workspace.selected.clear();
+        workspace.selected_columns.clear();
         for column in selected {
-            let place = cell.compared.partition_point(|compared| compared.column < *column);
-            let reference = std::mem::replace(&mut cell.compared[place].reference, Factor::ONE);
-            workspace.selected.push((place, reference));
+            let place = cell.comparisons.partition_point(|comparison| comparison.column < *column);
+            let reference = std::mem::replace(&mut cell.comparisons[place].reference, Factor::ONE);
+            workspace.selected_columns.push((place, reference));
         }
-        let logs = self.rest(rule, Logarithm::Value);
-        let slopes = self.rest(rule, Logarithm::Slope);
-        let [logs, slopes] = [&logs, &slopes].map(|rest| rest.as_ref().map(|rest| rest.of_tile()));
-        let CellWorkspace { compared, logs: of_columns, total, .. } = &mut *cell;
-        self.at_nodes((rule, Logarithm::Value), logs.as_ref(), compared, (of_columns, total));
+        let logs = self.zero_logs(rule, Logarithm::Value);
+        let slopes = self.zero_logs(rule, Logarithm::Slope);
+        let [logs, slopes] = [&logs, &slopes].map(|logs| logs.as_ref().map(|logs| logs.of_tile()));
+        let CellWorkspace { comparisons, logs: column_logs, total, .. } = &mut *cell;
+        self.compute_logs(
+            (rule, Logarithm::Value),
+            logs.as_ref(),
+            comparisons,
+            (column_logs, total),
+        );
         cell.outside = self.is_far(cell).then(|| self.logs_outside(cell));
         let numbers = (&mut workspace.slopes, &mut workspace.total);
-        self.at_nodes((rule, Logarithm::Slope), slopes.as_ref(), &cell.compared, numbers);
+        self.compute_logs((rule, Logarithm::Slope), slopes.as_ref(), &cell.comparisons, numbers);
 
         let outputs = self.weights.len() / self.tile.count().max(1);
         let count = pairs_with_others(selected.len());
@@ -93,7 +98,7 @@ impl Cell<'_> {
         workspace.cell.places.clear();
         workspace.cell.places.resize(workspace.cell.present.len(), 0);
         workspace.cell.values.clear();
-        workspace.cell.others.resize(rule.count(), Lanes::ONE);
+        workspace.cell.block_products.resize(rule.count(), Lanes::ONE);
         let nodes = self.nodes(rule);
         for number in 0..self.tile.blocks() {
             if context.is_stopped() {
@@ -101,23 +106,23 @@ impl Cell<'_> {
             }
             let (firsts, cell) = (&mut workspace.firsts, &mut workspace.cell);
             firsts.clear();
-            firsts.extend(cell.compared.iter().map(|compared| compared.next));
+            firsts.extend(cell.comparisons.iter().map(|comparison| comparison.next));
             let registers = rule.count().div_ceil(LANES);
             context.run(Fill {
                 cell: self,
                 number,
                 registers,
-                rest: logs.as_ref(),
+                zero_logs: logs.as_ref(),
                 workspace: cell,
             });
             self.sum_slopes((number, registers), slopes.as_ref(), rule.count(), workspace);
-            self.take_selected(number, workspace);
+            self.extract_factors(number, workspace);
             let is_unit = matches!(self.absent, AbsentFactors::Neutral(_));
             context.run_in_registers(Integrate { nodes: &nodes, is_unit, workspace });
             context.run(AddPairs { cell: self, number, outputs, workspace, context });
         }
-        for (sum, own) in sums.iter_mut().zip(&workspace.sums) {
-            sum.add(Sum::from(own.total().value() * self.scale), Summation::Compensated);
+        for (sum, pair) in sums.iter_mut().zip(&workspace.sums) {
+            sum.add(Sum::from(pair.total().value() * self.scale), Summation::Compensated);
         }
     }
 
@@ -135,56 +140,56 @@ impl Cell<'_> {
     fn sum_slopes(
         &self,
         (number, registers): (usize, usize),
-        rest: Option<&RestOfTile<'_>>,
+        zero_slopes: Option<&TileZeroLogs<'_>>,
         n_nodes: usize,
         workspace: &mut PairWorkspace,
     ) {
-        let PairWorkspace { cell, slopes, total, of_lanes, of_nodes, firsts, .. } = workspace;
+        let PairWorkspace { cell, slopes, total, lane_slopes, node_slopes, firsts, .. } = workspace;
         let (first_point, tile) = (number * LANES, self.tile);
-        of_lanes.clear();
+        lane_slopes.clear();
         for point in first_point..first_point + LANES {
-            let start = of_lanes.len();
-            of_lanes.extend_from_slice(total);
-            if let Some(rest) = rest.filter(|_| point < tile.count()) {
-                for (own, slope) in
-                    of_lanes[start..].iter_mut().zip(&rest.of_points[point * registers..])
+            let start = lane_slopes.len();
+            lane_slopes.extend_from_slice(total);
+            if let Some(zero_slopes) = zero_slopes.filter(|_| point < tile.count()) {
+                for (sum, slope) in
+                    lane_slopes[start..].iter_mut().zip(&zero_slopes.points[point * registers..])
                 {
-                    own.subtract::<LANES>(slope);
+                    sum.subtract::<LANES>(slope);
                 }
             }
         }
-        let columns = cell.compared.iter().zip(firsts).zip(slopes.chunks_exact(registers));
-        for ((compared, first), slopes) in columns {
-            for &point in &tile.points[*first..compared.next] {
-                let own = &mut of_lanes[(point - first_point) * registers..][..registers];
-                for (own, slope) in own.iter_mut().zip(slopes) {
-                    own.subtract::<LANES>(slope);
+        let columns = cell.comparisons.iter().zip(firsts).zip(slopes.chunks_exact(registers));
+        for ((comparison, first), slopes) in columns {
+            for &point in &tile.points[*first..comparison.next] {
+                let sum = &mut lane_slopes[(point - first_point) * registers..][..registers];
+                for (sum, slope) in sum.iter_mut().zip(slopes) {
+                    sum.subtract::<LANES>(slope);
                 }
             }
         }
-        of_nodes.clear();
-        of_nodes.extend((0..n_nodes).map(|node| {
-            let lane = |lane: usize| of_lanes[lane * registers + node / LANES].0[node % LANES];
+        node_slopes.clear();
+        node_slopes.extend((0..n_nodes).map(|node| {
+            let lane = |lane: usize| lane_slopes[lane * registers + node / LANES].0[node % LANES];
             Lanes(std::array::from_fn(lane))
         }));
     }
 
     /// Takes the factors of the selected columns out of a block.
-    fn take_selected(&self, number: usize, workspace: &mut PairWorkspace) {
-        let PairWorkspace { cell, selected, firsts, factors, .. } = workspace;
+    fn extract_factors(&self, number: usize, workspace: &mut PairWorkspace) {
+        let PairWorkspace { cell, selected_columns, firsts, factors, .. } = workspace;
         let Block { present, absent, difference, .. } = factors;
         for numbers in [&mut *present, &mut *absent, &mut *difference] {
             numbers.clear();
         }
-        for (_, reference) in &*selected {
+        for (_, reference) in &*selected_columns {
             present.push(Lanes([reference.present; LANES]));
             absent.push(Lanes([reference.absent; LANES]));
             difference.push(Lanes([reference.difference; LANES]));
         }
-        for (index, (place, _)) in selected.iter().enumerate() {
-            let compared = &cell.compared[*place];
-            for entry in firsts[*place]..compared.next {
-                let at = compared.first + entry - compared.entries.start;
+        for (index, (place, _)) in selected_columns.iter().enumerate() {
+            let comparison = &cell.comparisons[*place];
+            for entry in firsts[*place]..comparison.next {
+                let at = comparison.first + entry - comparison.entries.start;
                 let lane = self.tile.points[entry] - number * LANES;
                 present[index].0[lane] = cell.present[at];
                 absent[index].0[lane] = cell.absent[at];
@@ -200,8 +205,8 @@ impl Cell<'_> {
     }
 }
 
-/// Most nodes whose products are computed together.
-const MOST_NODES: usize = 4;
+/// Maximum nodes whose products are computed together.
+const MAX_NODES: usize = 4;
 
 /// Computes the integral of each pair of a block, without the factors c of its members.
 struct Integrate<'a> {
@@ -220,15 +225,15 @@ impl Body for Integrate<'_> {
         let count = workspace.factors.difference.len();
         workspace.integrals.clear();
         workspace.integrals.resize(pairs_with_others(count), Lanes::ZERO);
-        workspace.at_node.resize(count, Lanes::ONE);
+        workspace.node_factors.resize(count, Lanes::ONE);
         workspace.suffixes.resize(count + 1, Lanes::ONE);
         for (first, nodes, end) in [
             (0, near, if is_unit { End::One } else { End::Absent }),
             (near.len(), far, End::Present),
         ] {
-            for (group, nodes) in nodes.chunks(MOST_NODES).enumerate() {
+            for (group, nodes) in nodes.chunks(MAX_NODES).enumerate() {
                 for part in 0..LANES / W {
-                    let at = AtNodes { nodes, first: first + group * MOST_NODES, end, part };
+                    let at = NodeGroup { nodes, first: first + group * MAX_NODES, end, part };
                     at.add::<A, W>(workspace);
                 }
             }
@@ -257,19 +262,19 @@ impl End {
 
 /// Some nodes, the number of the first of them, and a part of the lanes.
 #[derive(Clone, Copy)]
-struct AtNodes<'a> {
+struct NodeGroup<'a> {
     nodes: &'a [Node],
     first: usize,
     end: End,
     part: usize,
 }
 
-impl AtNodes<'_> {
+impl NodeGroup<'_> {
     /// Adds the contribution of the nodes to the integrals.
     #[inline(always)]
     fn add<A: Arithmetic, const W: usize>(self, workspace: &mut PairWorkspace) {
         let missing = Node { step: 0.0, weight: 0.0 };
-        let nodes: [Node; MOST_NODES] =
+        let nodes: [Node; MAX_NODES] =
             std::array::from_fn(|n| self.nodes.get(n).copied().unwrap_or(missing));
         let (products, derivatives) = self.products::<A, W>(&nodes, workspace);
         for n in 0..self.nodes.len() {
@@ -284,23 +289,26 @@ impl AtNodes<'_> {
     #[inline(always)]
     fn products<A: Arithmetic, const W: usize>(
         self,
-        nodes: &[Node; MOST_NODES],
+        nodes: &[Node; MAX_NODES],
         workspace: &PairWorkspace,
-    ) -> ([[f64; W]; MOST_NODES], [[f64; W]; MOST_NODES]) {
-        let PairWorkspace { cell: CellWorkspace { block, others, .. }, of_nodes, .. } = workspace;
-        let mut products = [[0.0; W]; MOST_NODES];
-        let mut derivatives = [[0.0; W]; MOST_NODES];
+    ) -> ([[f64; W]; MAX_NODES], [[f64; W]; MAX_NODES]) {
+        let PairWorkspace {
+            cell: CellWorkspace { block, block_products, .. }, node_slopes, ..
+        } = workspace;
+        let mut products = [[0.0; W]; MAX_NODES];
+        let mut derivatives = [[0.0; W]; MAX_NODES];
         for n in 0..self.nodes.len() {
-            products[n] = *others[self.first + n].part(self.part);
-            derivatives[n] = multiply_lanes(&products[n], of_nodes[self.first + n].part(self.part));
+            products[n] = *block_products[self.first + n].part(self.part);
+            derivatives[n] =
+                multiply_lanes(&products[n], node_slopes[self.first + n].part(self.part));
         }
         for (player, c) in block.difference.iter().enumerate() {
             let (c, end): (&[f64; W], [f64; W]) =
                 (c.part(self.part), self.end.of(block, player, self.part));
-            for n in 0..MOST_NODES {
+            for n in 0..MAX_NODES {
                 let factor = each_lane(|i| A::mul_add(nodes[n].step, c[i], end[i]));
-                let changed = multiply_lanes(&products[n], c);
-                derivatives[n] = multiply_add_lanes::<A, W>(&changed, &derivatives[n], &factor);
+                let increment = multiply_lanes(&products[n], c);
+                derivatives[n] = multiply_add_lanes::<A, W>(&increment, &derivatives[n], &factor);
                 products[n] = multiply_lanes(&products[n], &factor);
             }
         }
@@ -315,14 +323,14 @@ impl AtNodes<'_> {
         (mut product, mut derivative): ([f64; W], [f64; W]),
         workspace: &mut PairWorkspace,
     ) {
-        let PairWorkspace { factors, at_node, suffixes, integrals, .. } = workspace;
+        let PairWorkspace { factors, node_factors, suffixes, integrals, .. } = workspace;
         let count = factors.difference.len();
         let mut suffix = [1.0; W];
         for player in (0..count).rev() {
             let end: [f64; W] = self.end.of(factors, player, self.part);
             let c: &[f64; W] = factors.difference[player].part(self.part);
             let factor = each_lane(|i| A::mul_add(step, c[i], end[i]));
-            *at_node[player].part_mut(self.part) = factor;
+            *node_factors[player].part_mut(self.part) = factor;
             *suffixes[player + 1].part_mut(self.part) = suffix;
             suffix = multiply_lanes(&suffix, &factor);
         }
@@ -334,13 +342,13 @@ impl AtNodes<'_> {
                 let integral: &mut [f64; W] = integral.part_mut(self.part);
                 let after = suffixes[other + 1].part(self.part);
                 *integral = multiply_add_lanes::<A, W>(integral, &run, after);
-                run = multiply_lanes(&run, at_node[other].part(self.part));
+                run = multiply_lanes(&run, node_factors[other].part(self.part));
             }
             let Some(integral) = integrals.next() else { return };
             let integral: &mut [f64; W] = integral.part_mut(self.part);
             let after = suffixes[one + 1].part(self.part);
             *integral = multiply_add_lanes::<A, W>(integral, &derivative, after);
-            let factor: &[f64; W] = at_node[one].part(self.part);
+            let factor: &[f64; W] = node_factors[one].part(self.part);
             product = multiply_lanes(&product, factor);
             derivative = multiply_lanes(&derivative, factor);
         }
@@ -367,8 +375,8 @@ impl Body for AddPairs<'_> {
         let first = number * LANES;
         let count = cell.tile.count().saturating_sub(first).min(LANES);
         let weight = |output: usize| {
-            let of_lane = |lane: usize| cell.weights[(first + lane) * outputs + output];
-            let lane = |lane: usize| if lane < count { of_lane(lane) } else { 0.0 };
+            let point_weight = |lane: usize| cell.weights[(first + lane) * outputs + output];
+            let lane = |lane: usize| if lane < count { point_weight(lane) } else { 0.0 };
             (output, Lanes(std::array::from_fn(lane)))
         };
         let weights: Vec<(usize, Lanes)> = (0..outputs).map(weight).collect();

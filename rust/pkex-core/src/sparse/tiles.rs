@@ -9,8 +9,8 @@ use std::ops::Range;
 use crate::simd::lanes::LANES;
 use crate::sparse::rows::{ByColumn, SparseMatrix};
 
-/// Most slots of a tile: numbers of a few megabytes for each thread.
-const MOST_SLOTS: usize = 1 << 16;
+/// Maximum slots of a tile: numbers of a few megabytes for each thread.
+const MAX_SLOTS: usize = 1 << 16;
 
 /// Some points and their entries.
 #[derive(Debug)]
@@ -37,12 +37,12 @@ impl Tile {
         order.sort_by_key(|&row| (length(row), row));
         let (mut tiles, mut rows, mut slots) = (Vec::new(), Vec::new(), 0);
         for block in order.chunks(LANES) {
-            let own = slots_for(block.iter().map(|&row| length(row)).max().unwrap_or(0));
-            if slots + own > MOST_SLOTS && !rows.is_empty() {
+            let block_slots = slots_for(block.iter().map(|&row| length(row)).max().unwrap_or(0));
+            if slots + block_slots > MAX_SLOTS && !rows.is_empty() {
                 tiles.push(Self::new(matrix, std::mem::take(&mut rows)));
                 slots = 0;
             }
-            slots += own;
+            slots += block_slots;
             rows.extend_from_slice(block);
         }
         if !rows.is_empty() {
@@ -65,16 +65,16 @@ impl Tile {
         let ByColumn { values, rows: points, .. } = by_column;
         let mut tile =
             Self { rows, ends, columns, column_ends, values, points, places: Vec::new() };
-        tile.places = tile.placed();
+        tile.places = tile.compute_places();
         tile
     }
 
     /// The place of each entry: the entries of a point have the slots from the first on.
-    fn placed(&self) -> Vec<usize> {
-        let mut used = vec![0; self.rows.len()];
+    fn compute_places(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.rows.len()];
         let place = |&point: &usize| {
-            let slot = self.slots(point / LANES).start + used[point];
-            used[point] += 1;
+            let slot = self.slots(point / LANES).start + counts[point];
+            counts[point] += 1;
             slot * LANES + point % LANES
         };
         self.points.iter().map(place).collect()

@@ -16,10 +16,10 @@ use crate::simd::level::Body;
 use crate::walk::triangle::{EvaluationPlace, Partners};
 
 /// Evaluations of a tile, and the evaluation blocks of their partners.
-const ONES: usize = 16;
-const OTHERS: usize = 4;
+const EVALUATIONS: usize = 16;
+const PARTNER_BLOCKS: usize = 4;
 /// The number of blocks of products in a tile. The last tiles may have fewer.
-pub(crate) const TILE: usize = ONES * OTHERS;
+pub(crate) const TILE: usize = EVALUATIONS * PARTNER_BLOCKS;
 /// Deviations of a chunk: those of all evaluations and of one block fit into the first-level cache.
 const CHUNK: usize = 128;
 
@@ -35,14 +35,14 @@ pub(crate) struct Tiles {
 struct Tile {
     /// The number of its first block of products.
     first: usize,
-    ones: Range<usize>,
-    others: Range<usize>,
+    evaluations: Range<usize>,
+    partner_blocks: Range<usize>,
 }
 
 impl Tile {
     /// The number after its last block of products.
     fn end(&self) -> usize {
-        self.first + self.ones.len() * self.others.len()
+        self.first + self.evaluations.len() * self.partner_blocks.len()
     }
 }
 
@@ -54,21 +54,23 @@ impl Tiles {
 
     /// The number of blocks of products.
     pub fn blocks(self) -> usize {
-        let Some(last) = self.evaluations.div_ceil(OTHERS * LANES).checked_sub(1) else { return 0 };
-        let [ones, others] = self.sides(last);
-        Self::before(last) + ones.len() * others.len()
+        let Some(last) = self.evaluations.div_ceil(PARTNER_BLOCKS * LANES).checked_sub(1) else {
+            return 0;
+        };
+        let [evaluations, partner_blocks] = self.sides(last);
+        Self::before(last) + evaluations.len() * partner_blocks.len()
     }
 
-    /// The number of blocks of products before a group: Σ_{g < group} `OTHERS` · `OTHERS` · `LANES`
+    /// The number of blocks of products before a group: Σ_{g < group} `PARTNER_BLOCKS`² · `LANES`
     /// (g + 1).
     fn before(group: usize) -> usize {
-        OTHERS * OTHERS * LANES * (group * (group + 1) / 2)
+        PARTNER_BLOCKS * PARTNER_BLOCKS * LANES * (group * (group + 1) / 2)
     }
 
     /// The group of a block of products: the largest g with g (g + 1)/2 up to a quotient.
     #[inline(always)]
     fn group(index: usize) -> usize {
-        let triangle = index / (OTHERS * OTHERS * LANES);
+        let triangle = index / (PARTNER_BLOCKS * PARTNER_BLOCKS * LANES);
         let group = ((8 * triangle + 1).isqrt() - 1) / 2;
         debug_assert!(Self::before(group) <= index && index < Self::before(group + 1));
         group
@@ -77,12 +79,13 @@ impl Tiles {
     /// The evaluations of a block of products.
     #[inline(always)]
     pub fn locate(self, index: usize) -> Partners {
-        let Tile { first, ones, others } = self.tile(index);
-        let (other, one) = ((index - first) / ones.len(), (index - first) % ones.len());
-        let one = ones.start + one;
+        let Tile { first, evaluations, partner_blocks } = self.tile(index);
+        let (block, evaluation) =
+            ((index - first) / evaluations.len(), (index - first) % evaluations.len());
+        let one = evaluations.start + evaluation;
         Partners {
             one: EvaluationPlace { block: one / LANES, lane: one % LANES },
-            others: others.start + other,
+            block: partner_blocks.start + block,
         }
     }
 
@@ -90,8 +93,8 @@ impl Tiles {
     #[inline(always)]
     fn sides(self, group: usize) -> [Range<usize>; 2] {
         let blocks = self.evaluations.div_ceil(LANES);
-        let others = group * OTHERS..((group + 1) * OTHERS).min(blocks);
-        [0..self.evaluations.min(others.end * LANES), others]
+        let partner_blocks = group * PARTNER_BLOCKS..((group + 1) * PARTNER_BLOCKS).min(blocks);
+        [0..self.evaluations.min(partner_blocks.end * LANES), partner_blocks]
     }
 
     /// The tile of a block of products.
@@ -99,13 +102,13 @@ impl Tiles {
     fn tile(self, index: usize) -> Tile {
         let group = Self::group(index);
         let start = Self::before(group);
-        let [ones, others] = self.sides(group);
-        let blocks = ONES * others.len();
+        let [evaluations, partner_blocks] = self.sides(group);
+        let blocks = EVALUATIONS * partner_blocks.len();
         let tile = (index - start) / blocks;
         Tile {
             first: start + tile * blocks,
-            ones: tile * ONES..((tile + 1) * ONES).min(ones.end),
-            others,
+            evaluations: tile * EVALUATIONS..((tile + 1) * EVALUATIONS).min(evaluations.end),
+            partner_blocks,
         }
     }
 }
@@ -157,8 +160,8 @@ impl Body for MultiplyDeviations<'_> {
         let first = tile.first;
         self.covariances.first = first;
         loop {
-            let of_tile = (tile.first - first) * columns..(tile.end() - first) * columns;
-            let values = &mut self.covariances.values[of_tile];
+            let range = (tile.first - first) * columns..(tile.end() - first) * columns;
+            let values = &mut self.covariances.values[range];
             multiply::<A, W>(&tile, self.deviations, (self.packed, self.starts), values);
             if tile.end() >= self.blocks.end {
                 return;
@@ -178,18 +181,19 @@ fn multiply<A: Arithmetic, const W: usize>(
 ) {
     values.fill(Lanes::ZERO);
     let columns = starts.len() - 1;
-    let of_others = values.chunks_mut((tile.ones.len() * columns).max(1));
-    for (other, values) in tile.others.clone().zip(of_others) {
-        let others = &packed[other * deviations.columns()..][..deviations.columns()];
+    let block_values = values.chunks_mut((tile.evaluations.len() * columns).max(1));
+    for (block, values) in tile.partner_blocks.clone().zip(block_values) {
+        let partners = &packed[block * deviations.columns()..][..deviations.columns()];
         for column in 0..columns {
             for start in (starts[column]..starts[column + 1]).step_by(CHUNK) {
                 let chunk = start..(start + CHUNK).min(starts[column + 1]);
-                let (ones, others) = ((deviations, tile.ones.clone()), &others[chunk.clone()]);
+                let (evaluations, partners) =
+                    ((deviations, tile.evaluations.clone()), &partners[chunk.clone()]);
                 let values = values.iter_mut().skip(column).step_by(columns);
                 // Two registers for each of the evaluations leave room for their factors.
                 match W {
-                    8 => add_chunk::<A, W, 8>(ones, others, chunk, values),
-                    _ => add_chunk::<A, W, 4>(ones, others, chunk, values),
+                    8 => add_chunk::<A, W, 8>(evaluations, partners, chunk, values),
+                    _ => add_chunk::<A, W, 4>(evaluations, partners, chunk, values),
                 }
             }
         }
@@ -200,17 +204,18 @@ fn multiply<A: Arithmetic, const W: usize>(
 /// covariances, `N` evaluations together. After the last evaluation, that one is repeated.
 #[inline(always)]
 fn add_chunk<'a, A: Arithmetic, const W: usize, const N: usize>(
-    (deviations, ones): (Matrix<'_>, Range<usize>),
-    others: &[Lanes],
+    (deviations, evaluations): (Matrix<'_>, Range<usize>),
+    partners: &[Lanes],
     chunk: Range<usize>,
     mut covariances: impl Iterator<Item = &'a mut Lanes>,
 ) {
-    for first in ones.clone().step_by(N) {
-        let row = |place: usize| &deviations.row((first + place).min(ones.end - 1))[chunk.clone()];
+    for first in evaluations.clone().step_by(N) {
+        let row =
+            |place: usize| &deviations.row((first + place).min(evaluations.end - 1))[chunk.clone()];
         let rows: [&[f64]; N] = std::array::from_fn(row);
         let mut sums = [Lanes::ZERO; N];
         for part in 0..LANES / (2 * W) {
-            for (sum, products) in sums.iter_mut().zip(products::<A, W, N>(rows, others, part)) {
+            for (sum, products) in sums.iter_mut().zip(products::<A, W, N>(rows, partners, part)) {
                 for (half, products) in products.iter().enumerate() {
                     *sum.part_mut(2 * part + half) = *products;
                 }
@@ -230,17 +235,17 @@ fn add_chunk<'a, A: Arithmetic, const W: usize, const N: usize>(
 #[inline(always)]
 fn products<A: Arithmetic, const W: usize, const N: usize>(
     rows: [&[f64]; N],
-    others: &[Lanes],
+    partners: &[Lanes],
     part: usize,
 ) -> [[[f64; W]; 2]; N] {
     let mut sums = [[[0.0; W]; 2]; N];
-    let rows = rows.map(|row| &row[..others.len()]);
-    for (place, other) in others.iter().enumerate() {
-        let halves: [&[f64; W]; 2] = [other.part(2 * part), other.part(2 * part + 1)];
-        for (half, other) in halves.into_iter().enumerate() {
+    let rows = rows.map(|row| &row[..partners.len()]);
+    for (place, partner) in partners.iter().enumerate() {
+        let halves: [&[f64; W]; 2] = [partner.part(2 * part), partner.part(2 * part + 1)];
+        for (half, partner) in halves.into_iter().enumerate() {
             for row in 0..N {
-                let (own, sum) = (rows[row][place], &mut sums[row][half]);
-                *sum = each_lane(|i| A::mul_add(own, other[i], sum[i]));
+                let (deviation, sum) = (rows[row][place], &mut sums[row][half]);
+                *sum = each_lane(|i| A::mul_add(deviation, partner[i], sum[i]));
             }
         }
     }
@@ -260,7 +265,7 @@ mod tests {
                 let partners = tiles.locate(index);
                 let one = partners.one.block * LANES + partners.one.lane;
                 for (lane, times) in partners.times().0.into_iter().enumerate() {
-                    let other = partners.others * LANES + lane;
+                    let other = partners.block * LANES + lane;
                     if other < evaluations {
                         counts[one * evaluations + other] += times;
                     }
@@ -268,9 +273,12 @@ mod tests {
             }
             for one in 0..evaluations {
                 for other in 0..evaluations {
-                    let both =
+                    let count =
                         counts[one * evaluations + other] + counts[other * evaluations + one];
-                    assert!((both - 2.0).abs() < 0.5, "{one} and {other} of {evaluations}: {both}");
+                    assert!(
+                        (count - 2.0).abs() < 0.5,
+                        "{one} and {other} of {evaluations}: {count}"
+                    );
                 }
             }
         }

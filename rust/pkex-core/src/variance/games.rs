@@ -8,7 +8,7 @@
 //! Covariances are computed as products of *deviations*: vectors g_ej with g_ej · g_e′j = cⱼ, such
 //! as the square roots of a quadrature rule's weights times φ_ej − E φ_ej at its nodes. So c does
 //! not cancel. They are products of matrices: of the deviations of a few evaluations, and those of
-//! sixteen others. They are computed once for all values of players, which are items of one walk.
+//! sixteen partners. They are computed once for all values of players, which are items of one walk.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ use crate::game::coalitions::{Coalitions, binomial};
 use crate::game::quantity::{MeasureNodes, Quantity};
 use crate::game::spread::Spread;
 use crate::kernel::players::Players;
-use crate::kernel::product::multiplied_contrast;
+use crate::kernel::product::multiply_contrasts;
 use crate::matrix::Matrix;
 use crate::memory::{INPUT, Memory, RESULT, saturating_product};
 use crate::quadrature::measure::{Density, Measure};
@@ -28,7 +28,7 @@ use crate::simd::lanes::{LANES, Lanes, each_lane, map_lanes, zip_lanes};
 use crate::simd::level::Body;
 use crate::threads::Monitor;
 use crate::variance::covariances::{Covariances, MultiplyDeviations, TILE, Tiles};
-use crate::walk::computation::{Computation, InParts, MOST_COALITIONS};
+use crate::walk::computation::{Computation, InParts, MAX_COALITIONS};
 use crate::walk::items;
 use crate::walk::source::{Costs, Runs, Size, Source};
 use crate::walk::triangle::{EvaluationPlace, Partners};
@@ -77,8 +77,8 @@ impl<'a> VarianceGames<'a> {
             players: (0..players.count()).collect(),
             columns_of_player,
             tiles: Tiles::new(means.rows()),
-            packed_means: packed(means)?,
-            packed_deviations: packed(deviations)?,
+            packed_means: pack(means)?,
+            packed_deviations: pack(deviations)?,
             packed_weights: Weights::new(weights)?,
         })
     }
@@ -124,7 +124,7 @@ impl<'a> VarianceGames<'a> {
         let count = binomial(players, 2).unwrap_or(usize::MAX);
         let width = saturating_product([count, self.weights.columns()]);
         let result = Memory::default().filled(width, 0.0, RESULT)?;
-        let parts = Coalitions::parts(players, 2, MOST_COALITIONS).unwrap_or_default();
+        let parts = Coalitions::parts(players, 2, MAX_COALITIONS).unwrap_or_default();
         let games = GamesOfItems { games: self, quantities: &[] };
         InParts { result, width, parts, nodes: nodes.nodes(), monitor }.of(&games, settings)
     }
@@ -164,7 +164,7 @@ fn check_shapes(
 }
 
 /// Sixteen rows at a time as lanes, column by column.
-fn packed(matrix: Matrix<'_>) -> Result<Vec<Lanes>, Error> {
+fn pack(matrix: Matrix<'_>) -> Result<Vec<Lanes>, Error> {
     let blocks = matrix.rows().div_ceil(LANES);
     let mut lanes = Vec::new();
     let length = saturating_product([blocks, matrix.columns()]);
@@ -196,8 +196,8 @@ impl Source for GamesOfItems<'_> {
         Runs::none_in_groups(TILE)
     }
 
-    fn quantity<'q>(&'q self, item: usize, of_call: Quantity<'q>) -> Quantity<'q> {
-        self.quantities.get(item).copied().unwrap_or(of_call)
+    fn quantity<'q>(&'q self, item: usize, call_quantity: Quantity<'q>) -> Quantity<'q> {
+        self.quantities.get(item).copied().unwrap_or(call_quantity)
     }
 
     fn costs(&self) -> Costs {
@@ -251,26 +251,28 @@ impl Source for GamesOfItems<'_> {
     fn weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {
         let partners = self.games.tiles.locate(index);
         let weights = self.games.weights_of_products(partners);
-        weights.map(|(output, own, others)| (output, Lanes(map_lanes(&others.0, |w| own * w))))
+        weights.map(|(output, weight, partner_weights)| {
+            (output, Lanes(map_lanes(&partner_weights.0, |w| weight * w)))
+        })
     }
 }
 
-/// A column of one evaluation and of sixteen others.
+/// A column of one evaluation and of sixteen partners.
 pub(crate) struct ColumnOfProducts<'a, const W: usize> {
     /// The deviations of the one evaluation.
-    pub own: &'a [f64],
-    /// The deviations of the others.
-    pub others: &'a [Lanes],
+    pub deviations: &'a [f64],
+    /// The deviations of the partners.
+    pub partner_deviations: &'a [Lanes],
     /// The mean of the one evaluation.
     pub mean: f64,
-    /// The means of some of the others.
-    pub means: &'a [f64; W],
+    /// The means of some of the partners.
+    pub partner_means: &'a [f64; W],
 }
 
 impl VarianceGames<'_> {
     /// The deviations of a column in all lanes, and the means in some.
     #[inline(always)]
-    pub(crate) fn of_column<const W: usize>(
+    pub(crate) fn column_of_products<const W: usize>(
         &self,
         partners: Partners,
         column: usize,
@@ -278,23 +280,33 @@ impl VarianceGames<'_> {
     ) -> ColumnOfProducts<'_, W> {
         let one = number(partners.one);
         let range = self.starts[column]..self.starts[column + 1];
-        let own = &self.deviations.row(one)[range.clone()];
-        let others = &self.packed_deviations[partners.others * self.deviations.columns()..][range];
-        let means = &self.packed_means[partners.others * self.means.columns() + column];
+        let deviations = &self.deviations.row(one)[range.clone()];
+        let partner_deviations =
+            &self.packed_deviations[partners.block * self.deviations.columns()..][range];
+        let partner_means = &self.packed_means[partners.block * self.means.columns() + column];
         let mean = self.means.row(one)[column];
-        ColumnOfProducts { own, others, mean, means: means.part(part) }
+        ColumnOfProducts {
+            deviations,
+            partner_deviations,
+            mean,
+            partner_means: partner_means.part(part),
+        }
     }
 
-    /// By output: the weight of the one evaluation, and the weights of the others times how often
+    /// By output: the weight of the one evaluation, and the weights of the partners times how often
     /// each product counts.
     #[inline(always)]
     pub(crate) fn weights_of_products(
         &self,
         partners: Partners,
     ) -> impl Iterator<Item = (usize, f64, Lanes)> {
-        let (own, times) = (self.weights.row(number(partners.one)), partners.times());
-        self.packed_weights.of_block(partners.others).map(move |(output, others)| {
-            (output, own[output], Lanes(zip_lanes(&times.0, &others.0, |times, w| times * w)))
+        let (weights, times) = (self.weights.row(number(partners.one)), partners.times());
+        self.packed_weights.of_block(partners.block).map(move |(output, partner_weights)| {
+            (
+                output,
+                weights[output],
+                Lanes(zip_lanes(&times.0, &partner_weights.0, |times, w| times * w)),
+            )
         })
     }
 }
@@ -324,10 +336,13 @@ impl Body for FillProducts<'_> {
                 let mut factors = [[1.0; W], [1.0; W], [0.0; W]];
                 for (place, &column) in columns.iter().enumerate() {
                     let c: &[f64; W] = covariances[column].part(part);
-                    let own = games.factors::<W>(partners, column, part, c);
+                    let column_factors = games.factors::<W>(partners, column, part, c);
                     factors = match place {
-                        0 => own,
-                        _ => multiplied_contrast::<A, W>(factors.each_ref(), own.each_ref()),
+                        0 => column_factors,
+                        _ => multiply_contrasts::<A, W>(
+                            factors.each_ref(),
+                            column_factors.each_ref(),
+                        ),
                     };
                 }
                 *block.present[player].part_mut(part) = factors[0];
@@ -340,7 +355,7 @@ impl Body for FillProducts<'_> {
 }
 
 impl VarianceGames<'_> {
-    /// a, b and c of a column, for one evaluation and some of sixteen others, given c.
+    /// a, b and c of a column, for one evaluation and some of sixteen partners, given c.
     #[inline(always)]
     fn factors<const W: usize>(
         &self,
@@ -349,8 +364,9 @@ impl VarianceGames<'_> {
         part: usize,
         c: &[f64; W],
     ) -> [[f64; W]; 3] {
-        let ColumnOfProducts { mean, means, .. } = self.of_column::<W>(partners, column, part);
-        let b = each_lane(|i| mean * means[i]);
+        let ColumnOfProducts { mean, partner_means, .. } =
+            self.column_of_products::<W>(partners, column, part);
+        let b = each_lane(|i| mean * partner_means[i]);
         [each_lane(|i| b[i] + c[i]), b, *c]
     }
 }

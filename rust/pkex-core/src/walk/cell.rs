@@ -20,7 +20,7 @@ use crate::walk::tiling::Tiling;
 pub(crate) struct CellWorkspace<C> {
     block: Block,
     /// The first block of the tile for which the cache is prepared.
-    prepared: Option<usize>,
+    prepared_block: Option<usize>,
     cache: C,
     scratch: Scratch,
     weights: Vec<(usize, Lanes)>,
@@ -67,9 +67,9 @@ impl<C: Default> CellWorkspace<C> {
         blocks: &Range<usize>,
         context: Context<'_>,
     ) {
-        if source.costs().preparation > 0 && self.prepared != Some(blocks.start) {
+        if source.costs().preparation > 0 && self.prepared_block != Some(blocks.start) {
             source.prepare(blocks.clone(), context, &mut self.cache);
-            self.prepared = Some(blocks.start);
+            self.prepared_block = Some(blocks.start);
         }
     }
 }
@@ -116,9 +116,9 @@ pub(crate) fn add_up_cell<S: Source>(
             let bound = quantity.bound(&spread, block);
             largest = larger(largest, coefficient.abs() * bound);
             weight += coefficient.abs();
-            let narrower = source.narrower(index);
-            if (weight + narrower.weight) * bound <= NEGLIGIBLE * largest {
-                next += narrower.count;
+            let narrower_terms = source.narrower_terms(index);
+            if (weight + narrower_terms.weight) * bound <= NEGLIGIBLE * largest {
+                next += narrower_terms.count;
             }
             if !runs.ends_with(next - 1) && next < end {
                 continue;
@@ -126,8 +126,11 @@ pub(crate) fn add_up_cell<S: Source>(
             (scale, largest, weight) = (Lanes::ONE, 0.0, 0.0);
         }
         weights.clear();
-        let scaled = |weights: Lanes| Lanes(zip_lanes(&weights.0, &scale.0, |w, scale| w * scale));
-        weights.extend(source.weights(index).map(|(output, weights)| (output, scaled(weights))));
+        let scale_weights =
+            |weights: Lanes| Lanes(zip_lanes(&weights.0, &scale.0, |w, scale| w * scale));
+        weights.extend(
+            source.weights(index).map(|(output, weights)| (output, scale_weights(weights))),
+        );
         if values.is_empty() {
             context.run(Reduce { block, places, weights, outputs, summation, accumulators });
         } else {

@@ -56,11 +56,11 @@ impl Chunks {
     }
 
     /// The chunks in bands of about equal size, with at most `most` rows or one chunk each.
-    pub fn in_bands(mut self, most: usize) -> Self {
-        for of_class in self.chunks.chunk_by_mut(|chunk, next| chunk.class == next.class) {
-            let fit = (most / of_class[0].rows.len()).max(1);
-            let bands = of_class.len().div_ceil(fit);
-            for band in of_class.chunks_mut(of_class.len().div_ceil(bands)) {
+    pub fn in_bands(mut self, max_rows: usize) -> Self {
+        for class_chunks in self.chunks.chunk_by_mut(|chunk, next| chunk.class == next.class) {
+            let chunks_per_band = (max_rows / class_chunks[0].rows.len()).max(1);
+            let bands = class_chunks.len().div_ceil(chunks_per_band);
+            for band in class_chunks.chunks_mut(class_chunks.len().div_ceil(bands)) {
                 let rows = band[0].rows.start..band[band.len() - 1].rows.end;
                 for chunk in band {
                     chunk.band = rows.clone();

@@ -33,7 +33,7 @@ impl Computation for Values<'_> {
 /// Coalitions of one pass: half a kilobyte each, which together stay in the second-level cache. At
 /// 100 players this is twice as fast as all coalitions of two at once, although every pass fills
 /// the factors again.
-pub(crate) const MOST_COALITIONS: usize = 1 << 11;
+pub(crate) const MAX_COALITIONS: usize = 1 << 11;
 
 /// Computes the interactions of coalitions in parts. Many parts are shared among the threads; a few
 /// parts are computed in turn, each on all threads.

@@ -131,7 +131,7 @@ impl<S: Source> ItemWalk<'_, S> {
         );
         waves.compute(
             memory,
-            Units { in_wave: cells, per_task: cells_per_task },
+            Units { count: cells, per_task: cells_per_task },
             parallelism,
             sums.chunks_mut(cells_per_task * width).enumerate(),
             || CellWorkspace::new(*source, *quantity, tiling, memory),

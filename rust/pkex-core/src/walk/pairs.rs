@@ -101,8 +101,8 @@ impl<'a> PairWalk<'a> {
             ends_rectangle: false,
         };
         let mut tiles = Vec::new();
-        let most = saturating_product([chunks.len(), chunks.len() + 1]) / 2;
-        Memory::default().reserve(&mut tiles, most, PAIRS)?;
+        let max_tiles = saturating_product([chunks.len(), chunks.len() + 1]) / 2;
+        Memory::default().reserve(&mut tiles, max_tiles, PAIRS)?;
         tiles.extend(
             (0..chunks.len())
                 .flat_map(|i| (i..chunks.len()).map(move |j| tile(i, j)))
@@ -153,9 +153,9 @@ impl<'a> PairWalk<'a> {
         let settings = self.settings;
         let mut waves = Waves::new(self.tiles.len(), monitor);
         let mut wave: Vec<T::Sums> = Vec::new();
-        let mut done = 0;
-        while done < self.tiles.len() {
-            let tiles = &self.tiles[done..][..self.wave_length(done, work)];
+        let mut start = 0;
+        while start < self.tiles.len() {
+            let tiles = &self.tiles[start..][..self.wave_length(start, work)];
             if wave.len() < tiles.len() {
                 wave.resize_with(tiles.len(), T::Sums::default);
             }
@@ -164,7 +164,7 @@ impl<'a> PairWalk<'a> {
             }
             waves.compute(
                 memory,
-                Units { in_wave: tiles.len(), per_task: 1 },
+                Units { count: tiles.len(), per_task: 1 },
                 self.parallelism,
                 wave.iter_mut().zip(tiles),
                 || work.workspace(memory),
@@ -175,22 +175,22 @@ impl<'a> PairWalk<'a> {
             for (tile, sums) in tiles.iter().zip(&wave) {
                 collect(*tile, sums);
             }
-            done += tiles.len();
+            start += tiles.len();
         }
         Ok(())
     }
 
     /// The number of tiles of the wave that starts with tile number `start`.
     fn wave_length(&self, start: usize, work: &impl TileWork) -> usize {
-        let least = match self.parallelism {
+        let min_length = match self.parallelism {
             Parallelism::Inline | Parallelism::Within(_) => 1,
             Parallelism::Shared(threads) | Parallelism::Threads(threads) => 2 * threads,
         };
-        let rest = &self.tiles[start..];
+        let tiles = &self.tiles[start..];
         let fits = |total: &mut usize, tile: &Tile<'_>| {
             *total = total.saturating_add(work.bytes(*tile));
             (*total <= WAVE_BYTES).then_some(())
         };
-        rest.iter().scan(0, fits).count().max(least).min(rest.len())
+        tiles.iter().scan(0, fits).count().max(min_length).min(tiles.len())
     }
 }

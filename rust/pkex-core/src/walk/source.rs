@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::game::block::{Block, FactorCount};
 use crate::game::quantity::Quantity;
 use crate::game::spread::Spread;
-use crate::kernel::narrowing::Narrower;
+use crate::kernel::narrowing::NarrowerTerms;
 use crate::memory::Memory;
 use crate::settings::Context;
 use crate::simd::lanes::Lanes;
@@ -39,19 +39,19 @@ impl Size {
 pub(crate) struct Runs {
     /// Blocks from the start of one sequence of such blocks to the next.
     length: usize,
-    /// Most blocks whose values are added up.
-    most: usize,
+    /// Maximum blocks whose values are added up.
+    max_blocks: usize,
     /// The number of neighboring blocks that a tile never separates.
     pub blocks_together: usize,
 }
 
 impl Runs {
     /// Every block has weights of its own.
-    pub const NONE: Self = Self { length: 1, most: 1, blocks_together: 1 };
+    pub const NONE: Self = Self { length: 1, max_blocks: 1, blocks_together: 1 };
 
-    /// Most alternatives whose values are added up: these sums are plain, with at most this number
-    /// of roundings.
-    const MOST_ALTERNATIVES: usize = 16;
+    /// Maximum alternatives whose values are added up: these sums are plain, with at most this
+    /// number of roundings.
+    const MAX_ALTERNATIVES: usize = 16;
 
     /// Every block has weights of its own; a tile never separates blocks of such a group.
     pub fn none_in_groups(blocks_together: usize) -> Self {
@@ -60,12 +60,12 @@ impl Runs {
 
     /// One block for each term of a sum; a tile holds all of them.
     pub fn of_terms(terms: usize) -> Self {
-        Self { length: terms, most: usize::MAX, blocks_together: terms.max(1) }
+        Self { length: terms, max_blocks: usize::MAX, blocks_together: terms.max(1) }
     }
 
     /// One block for each alternative for absent players.
     pub fn of_alternatives(alternatives: usize) -> Self {
-        Self { length: alternatives, most: Self::MOST_ALTERNATIVES, blocks_together: 1 }
+        Self { length: alternatives, max_blocks: Self::MAX_ALTERNATIVES, blocks_together: 1 }
     }
 
     /// Whether several blocks share their weights.
@@ -76,7 +76,7 @@ impl Runs {
     /// Whether a block is the last of those whose values are added up.
     pub fn ends_with(self, index: usize) -> bool {
         let end = index % self.length + 1;
-        end == self.length || end.is_multiple_of(self.most)
+        end == self.length || end.is_multiple_of(self.max_blocks)
     }
 }
 
@@ -104,8 +104,8 @@ pub(crate) trait Source: Sync {
     }
     /// The quantity of an item, where each item has its own instead of that of the call. All have
     /// the same number of results.
-    fn quantity<'q>(&'q self, _item: usize, of_call: Quantity<'q>) -> Quantity<'q> {
-        of_call
+    fn quantity<'q>(&'q self, _item: usize, call_quantity: Quantity<'q>) -> Quantity<'q> {
+        call_quantity
     }
     /// The costs of filling blocks.
     fn costs(&self) -> Costs {
@@ -138,8 +138,8 @@ pub(crate) trait Source: Sync {
     }
     /// The narrower terms of a run that directly follow a block. No factor of theirs is larger than
     /// that of the block.
-    fn narrower(&self, _index: usize) -> Narrower {
-        Narrower::default()
+    fn narrower_terms(&self, _index: usize) -> NarrowerTerms {
+        NarrowerTerms::default()
     }
     /// The outputs with a weight in a block, and their weights before multiplication; unused lanes
     /// have weight 0.

@@ -31,17 +31,17 @@ impl Tiling {
     const WAVE_BYTES: usize = 12 << 20;
     /// Tiles of a wave, so that it has work for many threads even where a batch is few items.
     const TILES_PER_WAVE: usize = 16;
-    /// Most bytes that are prepared for a tile.
+    /// Maximum bytes that are prepared for a tile.
     const PREPARED_BYTES: usize = 16 << 20;
-    /// Most bytes that all items of a tile read: they fit into a second-level cache.
+    /// Maximum bytes that all items of a tile read: they fit into a second-level cache.
     const CACHED_BYTES: usize = 512 << 10;
-    /// Least blocks of a tile, so that adding its sums is cheap compared with computing them.
-    const LEAST_BLOCKS: usize = 8;
+    /// Minimum blocks of a tile, so that adding its sums is cheap compared with computing them.
+    const MIN_BLOCKS: usize = 8;
     /// Rough cost of a task, and so of a cell (50 µs), so that threads share an item.
     const TASK_COST: usize = 1 << 18;
-    /// Most cost of a cell (about 50 ms).
-    const MOST_CELL_COST: usize = 1 << 28;
-    const MOST_BLOCKS_PER_TILE: usize = 64;
+    /// Maximum cost of a cell (about 50 ms).
+    const MAX_CELL_COST: usize = 1 << 28;
+    const MAX_BLOCKS_PER_TILE: usize = 64;
     /// A task costs at least this multiple of its preparation, if there are enough items.
     const PREPARATION_SHARE: usize = 8;
 
@@ -50,23 +50,23 @@ impl Tiling {
         let width = saturating_product([quantity.count(players), outputs]);
         let game_cost = quantity.cost(players).saturating_add(width);
         let block_cost = saturating_product([LANES, game_cost.max(1)]);
-        let most_prepared = match costs.preparation {
+        let preparation_limit = match costs.preparation {
             0 => usize::MAX,
             _ => Self::PREPARED_BYTES / saturating_product([costs.prepared_bytes, players.max(1)]),
         };
         // Sums that fill the cache leave no room anyway.
         let sums = saturating_product([width, size_of::<Accumulator>()]);
-        let most_cached = match costs.block_bytes {
+        let cache_limit = match costs.block_bytes {
             1.. if sums <= Self::CACHED_BYTES => Self::CACHED_BYTES / costs.block_bytes,
             _ => usize::MAX,
         };
-        let most_blocks = (Self::TASK_COST / block_cost)
-            .min(most_cached)
-            .max(Self::LEAST_BLOCKS)
-            .min(Self::MOST_CELL_COST / block_cost)
-            .min(most_prepared)
-            .clamp(1, Self::MOST_BLOCKS_PER_TILE);
-        let tiles = blocks.div_ceil(most_blocks);
+        let max_blocks = (Self::TASK_COST / block_cost)
+            .min(cache_limit)
+            .max(Self::MIN_BLOCKS)
+            .min(Self::MAX_CELL_COST / block_cost)
+            .min(preparation_limit)
+            .clamp(1, Self::MAX_BLOCKS_PER_TILE);
+        let tiles = blocks.div_ceil(max_blocks);
         // Tiles have equal size, so that threads can share them, and hold all terms of a sum.
         let blocks_per_tile = blocks.div_ceil(tiles.max(1)).max(1);
         let blocks_per_tile = blocks_per_tile.next_multiple_of(source.runs().blocks_together);
@@ -94,8 +94,8 @@ impl Tiling {
     /// Cells of a task; cells that share a preparation are of one tile.
     pub fn cells_per_task(&self, items: usize) -> usize {
         let sharing = items.min(saturating_product([Self::PREPARATION_SHARE, self.preparation]));
-        let least = (Self::TASK_COST / self.cell_cost.max(1)).max(1);
-        least.next_multiple_of(sharing.max(1))
+        let min_cells = (Self::TASK_COST / self.cell_cost.max(1)).max(1);
+        min_cells.next_multiple_of(sharing.max(1))
     }
 
     /// The blocks of a tile.

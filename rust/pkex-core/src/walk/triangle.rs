@@ -21,8 +21,8 @@ pub(crate) struct EvaluationPlace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Partners {
     pub one: EvaluationPlace,
-    /// The evaluation block of the others.
-    pub others: usize,
+    /// The evaluation block of the partners.
+    pub block: usize,
 }
 
 impl Partners {
@@ -34,7 +34,7 @@ impl Partners {
             Ordering::Equal => 1.0,
             Ordering::Greater => 2.0,
         };
-        match self.others.cmp(&self.one.block) {
+        match self.block.cmp(&self.one.block) {
             Ordering::Equal => Lanes(std::array::from_fn(|lane| times(lane.cmp(&self.one.lane)))),
             order => Lanes([times(order); LANES]),
         }
@@ -70,7 +70,7 @@ impl Triangle {
 
     /// The evaluations of a block of products.
     pub fn locate(&self, index: usize) -> Partners {
-        let others = self.starts.partition_point(|&start| start <= index) - 1;
-        Partners { one: self.evaluations[index - self.starts[others]], others }
+        let block = self.starts.partition_point(|&start| start <= index) - 1;
+        Partners { one: self.evaluations[index - self.starts[block]], block }
     }
 }

@@ -15,8 +15,8 @@ use crate::threads::{self, Monitor, POLL_INTERVAL, Parallelism, Stop};
 /// The units of work, such as tiles, of a wave.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Units {
-    pub in_wave: usize,
-    /// Most units of a task.
+    pub count: usize,
+    /// Maximum units of a task.
     pub per_task: usize,
 }
 
@@ -25,15 +25,15 @@ pub(crate) struct Waves<'a> {
     monitor: Monitor<'a>,
     /// Units of work, such as tiles.
     done: usize,
-    all: usize,
+    total: usize,
     /// The time of the last call of the monitor: waves may be shorter than the polling interval.
-    asked: Instant,
+    last_call: Instant,
 }
 
 impl<'a> Waves<'a> {
-    /// The progress before the first wave of a computation of `all` units.
-    pub fn new(all: usize, monitor: Monitor<'a>) -> Self {
-        Self { monitor, done: 0, all, asked: Instant::now() }
+    /// The progress before the first wave of a computation of `total` units.
+    pub fn new(total: usize, monitor: Monitor<'a>) -> Self {
+        Self { monitor, done: 0, total, last_call: Instant::now() }
     }
 
     /// Computes a wave of some units, at most `per_task` of them in each task. Workspaces are
@@ -41,27 +41,27 @@ impl<'a> Waves<'a> {
     pub fn compute<T: Send, W>(
         &mut self,
         memory: &Memory,
-        Units { in_wave, per_task }: Units,
+        Units { count, per_task }: Units,
         parallelism: Parallelism<'_>,
         tasks: impl ExactSizeIterator<Item = T> + Send,
         workspace: impl Fn() -> Result<W, Error> + Sync,
         work: impl Fn(&mut W, T, &Stop) + Sync,
     ) -> Result<(), Error> {
-        let _workspaces = memory.for_a_wave();
-        threads::for_each(tasks, parallelism, workspace, work, &mut |finished, _| {
-            self.ask(in_wave.min(finished * per_task))
+        let _workspaces = memory.begin_wave();
+        threads::for_each(tasks, parallelism, workspace, work, &mut |tasks_done, _| {
+            self.call_monitor(count.min(tasks_done * per_task))
         })?;
-        self.done += in_wave;
-        if self.ask(0).is_break() { Err(Error::Interrupted) } else { Ok(()) }
+        self.done += count;
+        if self.call_monitor(0).is_break() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// Calls the monitor, unless it has just been called, with `of_wave` units of the wave done.
-    fn ask(&mut self, of_wave: usize) -> ControlFlow<()> {
-        if self.asked.elapsed() < POLL_INTERVAL {
+    /// Calls the monitor, unless it has just been called, with `units` units of the wave done.
+    fn call_monitor(&mut self, units: usize) -> ControlFlow<()> {
+        if self.last_call.elapsed() < POLL_INTERVAL {
             return ControlFlow::Continue(());
         }
-        self.asked = Instant::now();
-        (self.monitor)(self.done + of_wave, self.all)
+        self.last_call = Instant::now();
+        (self.monitor)(self.done + units, self.total)
     }
 }
 
@@ -77,7 +77,7 @@ mod tests {
         let wave = |waves: &mut Waves<'_>, bytes: usize| {
             waves.compute(
                 &memory,
-                Units { in_wave: 1, per_task: 1 },
+                Units { count: 1, per_task: 1 },
                 Parallelism::Inline,
                 std::iter::once(()),
                 || {
@@ -94,10 +94,10 @@ mod tests {
             assert_eq!(wave(&mut waves, 2 * GIBIBYTE), Ok(()), "{number}");
         }
         // Memory that is kept longer reduces the memory that is left.
-        let kept = memory.reserve(&mut Vec::<u8>::new(), GIBIBYTE, FACTORS);
-        assert_eq!(kept, Ok(()));
+        let result = memory.reserve(&mut Vec::<u8>::new(), GIBIBYTE, FACTORS);
+        assert_eq!(result, Ok(()));
         let (bytes, beside) = (2 * GIBIBYTE, GIBIBYTE);
-        let refused = wave(&mut waves, bytes);
-        assert_eq!(refused, Err(Error::Memory { bytes, beside, of: FACTORS }));
+        let result = wave(&mut waves, bytes);
+        assert_eq!(result, Err(Error::Memory { bytes, beside, of: FACTORS }));
     }
 }

@@ -31,8 +31,8 @@ impl Weights {
                 let lanes = Lanes(std::array::from_fn(|lane| weight(first + lane, output)));
                 if lanes != Lanes::ZERO {
                     if entries.len() == entries.capacity() {
-                        let more = (2 * entries.len()).max(LANES);
-                        memory.reserve(&mut entries, more, INPUT)?;
+                        let capacity = (2 * entries.len()).max(LANES);
+                        memory.reserve(&mut entries, capacity, INPUT)?;
                     }
                     entries.push((output, lanes));
                 }

@@ -246,7 +246,7 @@ fn value_of_group(family: Family, scales: [f64; 2], x: [f64; 2], z: [f64; 2], ki
         Matrix::of_shape(&[0.0, 0.0], [1, 2]),
         Matrix::of_shape(&[1.0], [1, 1]),
         &[Term { coefficient: 1.0, factors: vec![factor(0), factor(1)], series: None }],
-        Players::grouped(vec![0, 0]),
+        Players::new(vec![0, 0]),
     )
     .unwrap();
     let background = Background { rows: Matrix::of_shape(&z, [1, 2]), weights: &[1.0] };

@@ -55,7 +55,7 @@ impl Case {
             Matrix::of_shape(&self.points, [self.coefficients.len(), COLUMNS]),
             Matrix::of_shape(&self.coefficients, [self.coefficients.len(), 1]),
             &self.terms,
-            Players::grouped(OF_COLUMN.to_vec()),
+            Players::new(OF_COLUMN.to_vec()),
         )
         .unwrap()
     }

@@ -143,7 +143,7 @@ fn explanations(settings: &Settings) -> Results {
 fn other_explanations(settings: &Settings) -> Results {
     let rows = data(3, ROWS);
     let rows = Matrix::of_shape(&rows, [ROWS, COLUMNS]);
-    let groups = Players::grouped((0..COLUMNS).map(|column| column % 9).collect());
+    let groups = Players::new((0..COLUMNS).map(|column| column % 9).collect());
     let [(_, terms), ..] = kernels();
     let grouped = expansion(&terms, groups);
     let of_points = ValueFunction::MarginalOfPoints;
@@ -303,7 +303,7 @@ fn pairs(settings: &Settings) -> Results {
 /// negative and above 1; and the means for centering.
 fn centered(settings: &Settings) -> Results {
     // Each player has three columns of categories, two of numbers, and one that is not compared.
-    let players = Players::grouped((0..COLUMNS).map(|column| column / 6).collect());
+    let players = Players::new((0..COLUMNS).map(|column| column / 6).collect());
     let factors = (0..COLUMNS).step_by(6).flat_map(|column| {
         [
             Factor { family: Family::CenteredCategorical, column, parameter: 0.5 },
@@ -353,7 +353,7 @@ fn centered(settings: &Settings) -> Results {
         ("pairs", [of_rows, groups, univariate, squares].concat()),
         ("neutral", explained(ValueFunction::Neutral)),
         ("marginal", explained(ValueFunction::MarginalOfPoints)),
-        ("means", mean.at_all(&numbers).unwrap()),
+        ("means", mean.evaluate(&numbers).unwrap()),
     ]
     .map(|(name, values)| (format!("centered {name}"), values))
     .into()
@@ -386,7 +386,7 @@ fn variances(settings: &Settings) -> Results {
         Matrix::of_shape(&means, [evaluations, columns]),
         (Matrix::of_shape(&deviations, [evaluations, length]), &starts),
         Matrix::of_shape(&weights, [evaluations, outputs]),
-        &Players::grouped(vec![0, 1, 2, 1, 3, 4]),
+        &Players::new(vec![0, 1, 2, 1, 3, 4]),
     )
     .unwrap();
     let once = games.values(true, settings, &mut go_on).unwrap();

@@ -45,7 +45,7 @@ impl Case {
                 Term { coefficient: 0.7, factors: first, series: None },
                 Term { coefficient: 2.0, factors: second, series: None },
             ],
-            players: Players::grouped(OF_COLUMN.to_vec()),
+            players: Players::new(OF_COLUMN.to_vec()),
             absent: with_absent.then(|| random.numbers(2 * PLAYERS, 0.3, 0.9)),
             groups: (0..rows).map(|row| row / group_size).collect(),
             targets: random.numbers(rows, 0.0, 3.0).into_iter().map(f64::floor).collect(),
@@ -460,7 +460,7 @@ fn means_of_gaussian_columns_equal_those_of_pairs_at_any_width() {
             let found = mean_factors(
                 Matrix::of_shape(&data, [rows, 1]),
                 &[Term { coefficient: 1.0, factors, series: None }],
-                &Players::grouped(vec![0]),
+                &Players::new(vec![0]),
                 &Settings::default(),
                 &mut |_, _| ControlFlow::Continue(()),
             );

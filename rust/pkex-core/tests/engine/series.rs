@@ -38,7 +38,7 @@ fn terms() -> [Term; 3] {
 }
 
 fn players() -> Players {
-    Players::grouped(vec![0, 1, 2, 3, 4, 0, 5])
+    Players::new(vec![0, 1, 2, 3, 4, 0, 5])
 }
 
 fn numbers(rows: usize) -> Vec<f64> {

@@ -21,7 +21,7 @@ fn squares(case: &Case) -> Expansion {
         Matrix::of_shape(&case.points, [n, COLUMNS]),
         Matrix::of_shape(&coefficients, [n, 2]),
         &case.terms,
-        Players::grouped(vec![0, 1, 2, 1, 3]),
+        Players::new(vec![0, 1, 2, 1, 3]),
     )
     .unwrap()
 }

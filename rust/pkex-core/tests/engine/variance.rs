@@ -38,7 +38,7 @@ impl Case {
             means: random.numbers(count * COLUMNS, -1.0, 1.0),
             deviations: random.numbers(count * starts[COLUMNS], -size, size),
             weights: random.numbers(count * OUTPUTS, -1.0, 1.0),
-            players: Players::grouped(of_column.to_vec()),
+            players: Players::new(of_column.to_vec()),
         }
     }
 

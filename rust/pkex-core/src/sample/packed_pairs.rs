@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::kernel::packed::PackedKernel;
+use crate::kernel::packed_kernel::PackedKernel;
 use crate::memory::saturating_product;
 use crate::quadrature::table::NodeTable;
 use crate::sample::absent::AbsentPlayers;
@@ -25,10 +25,10 @@ pub(crate) struct PackedPairs<'a> {
     pub absent: Vec<AbsentPlayers<'a>>,
     pub nodes: NodeTable,
     /// The pairs of rows with themselves, for terms whose k(x, x) depends on x, if there are any.
-    pub own: Option<SelfPairs>,
+    pub self_pairs: Option<SelfPairs>,
     pub layout: Layout,
-    /// Most blocks of a chunk.
-    pub most_blocks: usize,
+    /// Maximum blocks of a chunk.
+    pub max_blocks: usize,
 }
 
 impl<'a> PackedPairs<'a> {
@@ -45,7 +45,7 @@ impl<'a> PackedPairs<'a> {
                 takes_halves
             }
         };
-        let own = if takes_halves && kernel.diagonal_varies() {
+        let self_pairs = if takes_halves && kernel.diagonal_varies() {
             let values = self_pair_values(problem.rows, &kernel, &absent, settings)?;
             Some(SelfPairs::new(values, problem.rows.rows(), chunks)?)
         } else {
@@ -55,14 +55,14 @@ impl<'a> PackedPairs<'a> {
         let kind = (weights.is_target(), weights.exchanges());
         Ok(Self {
             layout: Layout::new(problem.players.count(), kind, problem.univariate_in_groups),
-            most_blocks: chunks.all().iter().map(Chunk::blocks).max().unwrap_or(0),
+            max_blocks: chunks.all().iter().map(Chunk::blocks).max().unwrap_or(0),
             problem,
             weights,
             points: PackedRows::new(problem.rows, chunks, |row| row)?,
             absent,
             kernel,
             nodes: NodeTable::new(problem.players.count()),
-            own,
+            self_pairs,
         })
     }
 
@@ -100,14 +100,14 @@ impl<'a> PackedPairs<'a> {
     /// The number of sums of all pairs of groups of a tile.
     pub fn group_sums(&self, tile: Tile<'_>) -> usize {
         let [first, second] = [tile.first, tile.second].map(|chunk| self.groups_of(chunk).len());
-        first * second * self.layout.in_group
+        first * second * self.layout.group_width
     }
 
     /// The bytes of a tile's sums.
     pub fn bytes(&self, tile: Tile<'_>) -> usize {
         let rows = tile.first.rows.len() + tile.second.rows.len();
-        let of_rows = saturating_product([rows, self.layout.in_row]);
-        saturating_product([of_rows.saturating_add(self.other_sums(tile)), size_of::<f64>()])
+        let row_sums = saturating_product([rows, self.layout.row_width]);
+        saturating_product([row_sums.saturating_add(self.other_sums(tile)), size_of::<f64>()])
     }
 
     /// The number of a tile's sums except those of rows.

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use crate::absent::contrast::Contrast;
 use crate::absent::factors::AbsentFactors;
-use crate::game::block::{AbsentFactor, Block, Higher, PlayerPart};
+use crate::game::block::{AbsentFactor, Block, HigherOrders, PlayerPart};
 use crate::game::spread::{RunningSpread, Spread, share_of_quotient};
 use crate::kernel::linked_terms::LinkedFactors;
 use crate::kernel::term::{PackedTerm, Sink};
@@ -15,7 +15,7 @@ use crate::simd::level::Body;
 use crate::simd::numbers::{larger, smaller};
 
 /// Present factors a, computed when a sink takes them or before.
-pub(crate) trait OwnFactors {
+pub(crate) trait PresentFactors {
     /// Whether factors may be negative, or above 1.
     fn are_signed(&self) -> bool {
         false
@@ -25,7 +25,7 @@ pub(crate) trait OwnFactors {
     fn factors_into<A: Arithmetic, S: Sink, const W: usize>(self, sink: &mut S);
 }
 
-impl OwnFactors for LinkedFactors<'_> {
+impl PresentFactors for LinkedFactors<'_> {
     #[inline(always)]
     fn factors_into<A: Arithmetic, S: Sink, const W: usize>(self, sink: &mut S) {
         self.factors_into::<A, S, W>(sink);
@@ -39,14 +39,14 @@ pub(crate) struct TermFactors<'a> {
     pub points: &'a [Lanes],
 }
 
-impl OwnFactors for TermFactors<'_> {
+impl PresentFactors for TermFactors<'_> {
     #[inline(always)]
     fn factors_into<A: Arithmetic, S: Sink, const W: usize>(self, sink: &mut S) {
         self.term.factors_into::<A, S, W>(self.x, self.points, sink);
     }
 }
 
-impl OwnFactors for &Block {
+impl PresentFactors for &Block {
     fn are_signed(&self) -> bool {
         self.is_signed
     }
@@ -66,28 +66,28 @@ impl OwnFactors for &Block {
 }
 
 /// Fills a block with present and absent factors. Returns no spread if a difference is [`CANCELLED`].
-struct FillAgainst<'a, O> {
-    own: O,
+struct FillBlock<'a, O> {
+    factors: O,
     absent: &'a AbsentFactors,
     block: &'a mut Block,
     loss: f64,
 }
 
-impl<O: OwnFactors> Body for FillAgainst<'_, O> {
+impl<O: PresentFactors> Body for FillBlock<'_, O> {
     type Output = Option<Spread>;
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> Option<Spread> {
-        let Self { own, absent, block, loss } = self;
-        if own.are_signed() {
-            return Some(fill_signed::<A, _, W>(own, absent, block));
+        let Self { factors, absent, block, loss } = self;
+        if factors.are_signed() {
+            return Some(fill_signed::<A, _, W>(factors, absent, block));
         }
         if !block.needs_present && !absent.inverse.is_empty() {
-            return fill_quotients::<A, _, W>(own, absent, block, loss);
+            return fill_quotients::<A, _, W>(factors, absent, block, loss);
         }
         block.begin(absent.factor.len(), AbsentFactor::Each);
-        let mut against = Against::<A> {
-            known: absent,
+        let mut sink = DifferenceSink::<A> {
+            absent_factors: absent,
             loss,
             present: &mut block.present,
             absent: &mut block.absent,
@@ -95,36 +95,36 @@ impl<O: OwnFactors> Body for FillAgainst<'_, O> {
             spread: RunningSpread::START,
             of: PhantomData,
         };
-        own.factors_into::<A, _, W>(&mut against);
-        against.spread.total()
+        factors.factors_into::<A, _, W>(&mut sink);
+        sink.spread.total()
     }
 }
 
 /// Fills a block with a row's present factors and absent ones.
-pub(crate) fn fill_against(
-    own: impl OwnFactors,
+pub(crate) fn fill_block(
+    factors: impl PresentFactors,
     absent: &AbsentFactors,
     block: &mut Block,
     contrast: &dyn Contrast,
     context: Context<'_>,
 ) -> Spread {
-    let spread = context.run(FillAgainst { own, absent, block, loss: contrast.loss() });
+    let spread = context.run(FillBlock { factors, absent, block, loss: contrast.loss() });
     spread.unwrap_or_else(|| context.run(ReplaceCancelled { absent, block, contrast, context }))
 }
 
 /// Fills a block with the present factors of another block, which may be power series, and absent
 /// ones.
-pub(crate) fn fill_block_against(
-    own: &Block,
+pub(crate) fn fill_from_block(
+    source: &Block,
     absent: &AbsentFactors,
     block: &mut Block,
     contrast: &dyn Contrast,
     context: Context<'_>,
 ) -> Spread {
-    let spread = fill_against(own, absent, block, contrast, context);
-    if own.series.is_there() {
-        block.series.weights.clone_from(&own.series.weights);
-        fill_series(&own.series, &absent.higher, block, contrast, context);
+    let spread = fill_block(source, absent, block, contrast, context);
+    if source.series.exists() {
+        block.series.weights.clone_from(&source.series.weights);
+        fill_series(&source.series, &absent.higher, block, contrast, context);
     }
     spread
 }
@@ -132,28 +132,28 @@ pub(crate) fn fill_block_against(
 /// Fills a block with factors of any sign, which are known to an absolute error: c is computed from
 /// a − 1 and b − 1.
 #[inline(always)]
-fn fill_signed<A: Arithmetic, O: OwnFactors, const W: usize>(
-    own: O,
+fn fill_signed<A: Arithmetic, O: PresentFactors, const W: usize>(
+    factors: O,
     absent: &AbsentFactors,
     block: &mut Block,
 ) -> Spread {
     block.begin(absent.factor.len(), AbsentFactor::Each);
     block.is_signed = true;
-    let Block { present, absent: factors, difference, .. } = block;
-    let mut sink = SignedAgainst { known: absent, present, absent: factors, difference };
-    own.factors_into::<A, _, W>(&mut sink);
+    let Block { present, absent: absent_lanes, difference, .. } = block;
+    let mut sink = SignedSink { absent_factors: absent, present, absent: absent_lanes, difference };
+    factors.factors_into::<A, _, W>(&mut sink);
     block.spread::<A, W>()
 }
 
 /// Takes present factors of any sign, and fills a block with them, absent ones and differences.
-struct SignedAgainst<'a> {
-    known: &'a AbsentFactors,
+struct SignedSink<'a> {
+    absent_factors: &'a AbsentFactors,
     present: &'a mut [Lanes],
     absent: &'a mut [Lanes],
     difference: &'a mut [Lanes],
 }
 
-impl Sink for SignedAgainst<'_> {
+impl Sink for SignedSink<'_> {
     const PRESENT: bool = true;
 
     #[inline(always)]
@@ -163,27 +163,27 @@ impl Sink for SignedAgainst<'_> {
         a: &[f64; W],
         a_less_one: &[f64; W],
     ) {
-        let b_less_one: &[f64; W] = self.known.less_one[player].part(part);
+        let b_less_one: &[f64; W] = self.absent_factors.less_one[player].part(part);
         *self.present[player].part_mut(part) = *a;
-        *self.absent[player].part_mut::<W>(part) = *self.known.factor[player].part(part);
+        *self.absent[player].part_mut::<W>(part) = *self.absent_factors.factor[player].part(part);
         *self.difference[player].part_mut(part) = zip_lanes(a_less_one, b_less_one, |a, b| a - b);
     }
 }
 
 /// Fills a block with games divided by ∏ b: absent factors are 1, and c is (a − b)/b.
 #[inline(always)]
-fn fill_quotients<A: Arithmetic, O: OwnFactors, const W: usize>(
-    own: O,
+fn fill_quotients<A: Arithmetic, O: PresentFactors, const W: usize>(
+    factors: O,
     absent: &AbsentFactors,
     block: &mut Block,
     loss: f64,
 ) -> Option<Spread> {
     block.begin(absent.factor.len(), AbsentFactor::One);
     block.divisor = absent.product;
-    // Absent factors are at least `LEAST_FACTOR`, so that factors have few halvings.
+    // Absent factors are at least `MIN_ABSENT_FACTOR`, so that factors have few halvings.
     let (loss, difference) = (5.0 * loss, &mut block.difference);
-    let mut quotients = Quotients { known: absent, loss, difference, sums: Lanes::ZERO };
-    own.factors_into::<A, _, W>(&mut quotients);
+    let mut quotients = Quotients { absent_factors: absent, loss, difference, sums: Lanes::ZERO };
+    factors.factors_into::<A, _, W>(&mut quotients);
     let has_cancelled = quotients.sums.0.iter().any(|sum| sum.is_nan());
     (!has_cancelled).then(|| Spread::of_quotients(&quotients.sums))
 }
@@ -194,8 +194,8 @@ fn fill_quotients<A: Arithmetic, O: OwnFactors, const W: usize>(
 const CANCELLED: f64 = f64::NAN;
 
 /// Takes present factors, and fills a block with them, absent ones and differences or [`CANCELLED`].
-struct Against<'a, A> {
-    known: &'a AbsentFactors,
+struct DifferenceSink<'a, A> {
+    absent_factors: &'a AbsentFactors,
     loss: f64,
     present: &'a mut [Lanes],
     absent: &'a mut [Lanes],
@@ -204,7 +204,7 @@ struct Against<'a, A> {
     of: PhantomData<A>,
 }
 
-impl<A: Arithmetic> Sink for Against<'_, A> {
+impl<A: Arithmetic> Sink for DifferenceSink<'_, A> {
     const PRESENT: bool = true;
 
     #[inline(always)]
@@ -214,8 +214,8 @@ impl<A: Arithmetic> Sink for Against<'_, A> {
         a: &[f64; W],
         a_less_one: &[f64; W],
     ) {
-        let b: [f64; W] = *self.known.factor[player].part(part);
-        let b_less_one: [f64; W] = *self.known.less_one[player].part(part);
+        let b: [f64; W] = *self.absent_factors.factor[player].part(part);
+        let b_less_one: [f64; W] = *self.absent_factors.less_one[player].part(part);
         let (mut c, mut size) = ([0.0; W], [0.0; W]);
         // One loop, which is vectorized as a whole.
         for i in 0..W {
@@ -232,7 +232,7 @@ impl<A: Arithmetic> Sink for Against<'_, A> {
 /// Takes present factors, and fills a block with their differences to absent ones divided by these,
 /// or [`CANCELLED`].
 struct Quotients<'a> {
-    known: &'a AbsentFactors,
+    absent_factors: &'a AbsentFactors,
     loss: f64,
     difference: &'a mut [Lanes],
     /// Sums of [`share_of_quotient`].
@@ -250,15 +250,15 @@ impl Sink for Quotients<'_> {
         _a: &[f64; W],
         a_less_one: &[f64; W],
     ) {
-        let (loss, AbsentFactors { less_one, inverse, .. }) = (self.loss, self.known);
+        let (loss, AbsentFactors { less_one, inverse, .. }) = (self.loss, self.absent_factors);
         let b_less_one: &[f64; W] = less_one[player].part(part);
         let inverse: &[f64; W] = inverse[player].part(part);
         // Products before the selection among them, so that the selection is not a branch.
         let c = zip_lanes(a_less_one, b_less_one, |a, b| a - b);
-        let least = zip_lanes(a_less_one, b_less_one, |a, b| -loss * smaller(a, b));
+        let threshold = zip_lanes(a_less_one, b_less_one, |a, b| -loss * smaller(a, b));
         let quotient = multiply_lanes(&c, inverse);
         let c: [f64; W] =
-            each_lane(|i| if c[i].abs() < least[i] { CANCELLED } else { quotient[i] });
+            each_lane(|i| if c[i].abs() < threshold[i] { CANCELLED } else { quotient[i] });
         let sum = self.sums.part_mut(part);
         *sum = zip_lanes(sum, &c, |sum, c| sum + share_of_quotient(c));
         *self.difference[player].part_mut(part) = c;
@@ -273,8 +273,8 @@ fn difference((a, b): (f64, f64), (a_less_one, b_less_one): (f64, f64), loss: f6
     let size = larger(a, b);
     let from_one = a_less_one - b_less_one;
     let lack = -smaller(a_less_one, b_less_one);
-    let (c, of) = if size < 0.5 { (a - b, size) } else { (from_one, lack) };
-    if c.abs() < of * in_halvings(loss, size) { CANCELLED } else { c }
+    let (c, scale) = if size < 0.5 { (a - b, size) } else { (from_one, lack) };
+    if c.abs() < scale * halvings(loss, size) { CANCELLED } else { c }
 }
 
 /// Replaces each [`CANCELLED`] by a contrast; returns the spread.
@@ -293,11 +293,11 @@ impl Body for ReplaceCancelled<'_> {
         let Self { absent, block, contrast, context } = self;
         let are_quotients = block.absent_factor() == AbsentFactor::One;
         for (player, difference) in block.difference.iter_mut().enumerate() {
-            let cancelled = difference.0.map(f64::is_nan);
-            if !cancelled.contains(&true) {
+            let mask = difference.0.map(f64::is_nan);
+            if !mask.contains(&true) {
                 continue;
             }
-            let mut exact = contrast.of_player(player, &cancelled, context);
+            let mut exact = contrast.of_player(player, &mask, context);
             if are_quotients {
                 exact = exact.times::<W>(&absent.inverse[player]);
             }
@@ -317,30 +317,30 @@ impl Body for ReplaceCancelled<'_> {
 
 /// Fills the higher orders of a block whose factors are power series.
 fn fill_series(
-    own: &Higher,
+    source: &HigherOrders,
     absent: &[Lanes],
     block: &mut Block,
     contrast: &dyn Contrast,
     context: Context<'_>,
 ) {
-    let (players, orders, series) = (block.present.len(), own.orders(), &mut block.series);
-    series.is_pure = own.is_pure;
+    let (players, orders, series) = (block.present.len(), source.orders(), &mut block.series);
+    series.is_pure = source.is_pure;
     series.begin(players, AbsentFactor::Each);
-    series.present.copy_from_slice(&own.present);
+    series.present.copy_from_slice(&source.present);
     series.absent.copy_from_slice(absent);
     series.exact.resize(2 * orders, Lanes::ZERO);
     for player in 0..players {
-        let these = player * orders..(player + 1) * orders;
-        let difference = &mut series.difference[these.clone()];
-        let (present, absent) = (&own.present[these.clone()], &absent[these]);
+        let range = player * orders..(player + 1) * orders;
+        let difference = &mut series.difference[range.clone()];
+        let (present, absent) = (&source.present[range.clone()], &absent[range]);
         let loss = contrast.loss();
-        let cancelled = context.run(Subtract { present, absent, difference, loss });
-        if !cancelled.contains(&true) {
+        let mask = context.run(Subtract { present, absent, difference, loss });
+        if !mask.contains(&true) {
             continue;
         }
-        contrast.of_series(player, &cancelled, &mut series.exact, context);
+        contrast.of_series(player, &mask, &mut series.exact, context);
         for (difference, exact) in difference.iter_mut().zip(&series.exact) {
-            for lane in (0..LANES).filter(|&lane| cancelled[lane]) {
+            for lane in (0..LANES).filter(|&lane| mask[lane]) {
                 difference.0[lane] = exact.0[lane];
             }
         }
@@ -362,39 +362,39 @@ impl Body for Subtract<'_> {
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) -> [bool; LANES] {
         let Self { present, absent, difference, loss } = self;
-        let mut cancelled = [false; LANES];
+        let mut mask = [false; LANES];
         for ((a, b), difference) in present.iter().zip(absent).zip(difference) {
-            for (i, cancelled) in cancelled.iter_mut().enumerate() {
+            for (i, mask) in mask.iter_mut().enumerate() {
                 let (a, b) = (a.0[i], b.0[i]);
                 difference.0[i] = a - b;
-                *cancelled |= (a - b).abs() < loss * larger(a.abs(), b.abs());
+                *mask |= (a - b).abs() < loss * larger(a.abs(), b.abs());
             }
         }
-        cancelled
+        mask
     }
 }
 
 /// `unit`, a power of two, times 1 + ⌈−log₂ x⌉ for x from 0 to 1 (or 1 more), from the binary
 /// exponent of x.
 #[inline(always)]
-const fn in_halvings(unit: f64, x: f64) -> f64 {
+const fn halvings(unit: f64, x: f64) -> f64 {
     // A unit is the last digit of 2⁵² units. The biased exponent of 1 is 1023.
-    let many = 4_503_599_627_370_496.0 * unit;
-    let bits = (many + 1024.0 * unit).to_bits();
-    f64::from_bits(bits - (x.to_bits() >> 52)) - many
+    let offset = 4_503_599_627_370_496.0 * unit;
+    let bits = (offset + 1024.0 * unit).to_bits();
+    f64::from_bits(bits - (x.to_bits() >> 52)) - offset
 }
 
 #[cfg(test)]
 mod tests {
-    use super::in_halvings;
+    use super::halvings;
 
     #[test]
     fn halvings_count_powers_of_two() {
         let numbers = [1.0, 0.75, 0.5, 0.3, 2.0_f64.powi(-30), f64::MIN_POSITIVE, 5e-324, 0.0];
         let expected = [1.0, 2.0, 2.0, 3.0, 31.0, 1023.0, 1024.0, 1024.0];
         for unit in [1.0, 0.125] {
-            let found = numbers.map(|x| in_halvings(unit, x) / unit);
-            assert_eq!(found.map(f64::to_bits), expected.map(f64::to_bits));
+            let actual = numbers.map(|x| halvings(unit, x) / unit);
+            assert_eq!(actual.map(f64::to_bits), expected.map(f64::to_bits));
         }
     }
 }

@@ -9,7 +9,7 @@
 use crate::coalitions::factors::{Factors, Rows};
 use crate::coalitions::tables::multiply_out;
 use crate::error::Error;
-use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::packed_expansion::PackedExpansion;
 use crate::memory::{FACTORS, Memory, SUMS, saturating_product};
 use crate::settings::Context;
 use crate::simd::arithmetic::{Arithmetic, two_sum};
@@ -59,31 +59,31 @@ impl Halves {
 
 /// The workspace of a thread.
 #[derive(Debug)]
-pub(crate) struct AllWorkspace {
+pub(crate) struct RangeWorkspace {
     halves: Halves,
     factors: Factors,
     /// R and L, a few columns after another, and for these evaluation by evaluation: they are read
     /// in this order.
     tables: [Vec<f64>; 2],
     /// R or L of one evaluation.
-    of_evaluation: Vec<f64>,
+    evaluation_table: Vec<f64>,
     /// Lᵀ R, row by row: sums, and their rounding errors.
     totals: [Vec<f64>; 2],
 }
 
-impl AllWorkspace {
+impl RangeWorkspace {
     /// A workspace for the coalitions of the first `free` players, with fixed other ones.
     pub fn new(expansion: &PackedExpansion, free: usize, memory: &Memory) -> Result<Self, Error> {
         let halves = Halves::new(free, expansion.outputs());
         let [columns, rows] = halves.widths();
-        let filled = |sizes, purpose| memory.filled(saturating_product(sizes), 0.0, purpose);
-        let table = |width| filled([width, EVALUATIONS], FACTORS);
-        let total = || filled([columns, rows], SUMS);
+        let zeros = |sizes, purpose| memory.filled(saturating_product(sizes), 0.0, purpose);
+        let table = |width| zeros([width, EVALUATIONS], FACTORS);
+        let total = || zeros([columns, rows], SUMS);
         Ok(Self {
             halves,
             factors: Factors::new(expansion.players(), memory)?,
             tables: [table(columns)?, table(rows)?],
-            of_evaluation: filled([columns.max(rows), 1], FACTORS)?,
+            evaluation_table: zeros([columns.max(rows), 1], FACTORS)?,
             totals: [total()?, total()?],
         })
     }
@@ -106,9 +106,9 @@ impl AllWorkspace {
             if context.is_stopped() {
                 return;
             }
-            let some = first..(first + BLOCKS).min(blocks);
-            let evaluations = some.len() * LANES;
-            for (place, index) in some.enumerate() {
+            let block_range = first..(first + BLOCKS).min(blocks);
+            let evaluations = block_range.len() * LANES;
+            for (place, index) in block_range.enumerate() {
                 self.factors.fill(expansion, index, rows, context);
                 self.fill_tables(expansion, start, place, index);
             }
@@ -124,8 +124,8 @@ impl AllWorkspace {
             });
         }
         let Self { halves, totals: [sums, errors], .. } = self;
-        let (width, padded) = (halves.columns(), halves.widths()[0]);
-        let totals = sums.chunks(padded).zip(errors.chunks(padded));
+        let (width, padded_width) = (halves.columns(), halves.widths()[0]);
+        let totals = sums.chunks(padded_width).zip(errors.chunks(padded_width));
         for (values, (sums, errors)) in values.chunks_mut(width).zip(totals) {
             for (value, (sum, error)) in values.iter_mut().zip(sums.iter().zip(errors)) {
                 *value = sum + error;
@@ -141,30 +141,30 @@ impl AllWorkspace {
         place: usize,
         index: usize,
     ) {
-        let Self { halves, factors, tables: [right, left], of_evaluation, .. } = self;
+        let Self { halves, factors, tables: [right, left], evaluation_table, .. } = self;
         let [columns, rows] = halves.widths();
-        let (free, fixed) = factors.of_players.split_at(halves.players);
-        let (first, second) = free.split_at(halves.first);
-        let of_output = halves.rows() / halves.outputs;
+        let (free_players, fixed_players) = factors.players.split_at(halves.players);
+        let (first, second) = free_players.split_at(halves.first);
+        let output_rows = halves.rows() / halves.outputs;
         for lane in 0..LANES {
             let evaluation = place * LANES + lane;
             let at = |(a, b): &(Lanes, Lanes)| (a.0[lane], b.0[lane]);
-            let of_fixed = fixed
+            let fixed_product = fixed_players
                 .iter()
                 .map(at)
                 .zip(halves.players..)
                 .fold(1.0, |product, ((a, b), player)| {
                     product * if start >> player & 1 == 1 { a } else { b }
                 });
-            let table = &mut of_evaluation[..columns];
+            let table = &mut evaluation_table[..columns];
             table[0] = 1.0;
             multiply_out(table, first.iter().map(at), |x, y| x * y);
             distribute::<COLUMNS>(table, evaluation, right);
-            let table = &mut of_evaluation[..rows];
+            let table = &mut evaluation_table[..rows];
             table.fill(0.0);
             for (output, weights) in expansion.block_weights(index) {
-                let table = &mut table[output * of_output..][..of_output];
-                table[0] = weights.0[lane] * of_fixed;
+                let table = &mut table[output * output_rows..][..output_rows];
+                table[0] = weights.0[lane] * fixed_product;
                 multiply_out(table, second.iter().map(at), |x, y| x * y);
             }
             distribute::<ROWS>(table, evaluation, left);

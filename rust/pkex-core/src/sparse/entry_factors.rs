@@ -6,7 +6,7 @@ use crate::settings::Context;
 use crate::simd::lanes::{LANES, Lanes};
 use crate::simd::sum::{Sum, Summation};
 use crate::sparse::means::{ColumnMeans, EntryMeans};
-use crate::sparse::profiles::{Factor, FactorsOf, Profiles, difference, log};
+use crate::sparse::profiles::{ComputeFactors, Factor, Profiles, difference, log};
 use crate::sparse::tiles::Tile;
 
 /// k(0, y) of each entry y of a tile, and its logarithms.
@@ -26,7 +26,7 @@ impl ZeroFactors {
         let (mut factors, mut less_one) = (vec![0.0; count], vec![0.0; count]);
         for (index, &column) in tile.columns.iter().enumerate() {
             let entries = tile.entries_at(index);
-            context.run(FactorsOf {
+            context.run(ComputeFactors {
                 profile: profiles.of(column),
                 x: 0.0,
                 values: &tile.values[entries.clone()],
@@ -45,7 +45,7 @@ impl ZeroFactors {
 
 /// The factors a, b and c of a tile's entries where x is zero, in a game.
 #[derive(Debug)]
-pub(crate) struct OwnFactors {
+pub(crate) struct EntryFactors {
     /// Slot by slot; empty lanes have a = b = 1.
     pub present: Vec<Lanes>,
     /// Empty if every b is 1.
@@ -57,7 +57,7 @@ pub(crate) struct OwnFactors {
     pub lambda: Vec<f64>,
 }
 
-impl OwnFactors {
+impl EntryFactors {
     /// The factors in the neutral game, where b = 1.
     pub fn neutral(tile: &Tile, zero: &ZeroFactors) -> Self {
         let factor = |entry: usize| Factor {
@@ -97,7 +97,7 @@ impl OwnFactors {
         has_absent: bool,
     ) -> Self {
         let slots = tile.all_slots();
-        let mut own = Self {
+        let mut result = Self {
             present: vec![Lanes::ONE; slots],
             absent: vec![Lanes::ONE; if has_absent { slots } else { 0 }],
             difference: vec![Lanes::ZERO; slots],
@@ -105,19 +105,19 @@ impl OwnFactors {
             lambda: vec![0.0; tile.count()],
         };
         for (index, &column) in tile.columns.iter().enumerate() {
-            let of_zero = share_of_zero(column);
+            let zero_share = share_of_zero(column);
             for entry in tile.entries_at(index) {
                 let (factor, place) = (factor(entry), tile.places[entry]);
                 let (slot, lane) = (place / LANES, place % LANES);
-                own.present[slot].0[lane] = factor.present;
-                own.difference[slot].0[lane] = factor.difference;
+                result.present[slot].0[lane] = factor.present;
+                result.difference[slot].0[lane] = factor.difference;
                 if has_absent {
-                    own.absent[slot].0[lane] = factor.absent;
+                    result.absent[slot].0[lane] = factor.absent;
                 }
-                own.shares.push(factor.share());
-                own.lambda[tile.points[entry]] += factor.share() - of_zero;
+                result.shares.push(factor.share());
+                result.lambda[tile.points[entry]] += factor.share() - zero_share;
             }
         }
-        own
+        result
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::kernel::linked_terms::Links;
-use crate::kernel::narrowing::Narrower;
+use crate::kernel::narrowing::NarrowerTerms;
 use crate::kernel::players::Players;
 use crate::kernel::term::{PackedTerm, Term};
 
@@ -14,7 +14,7 @@ pub(crate) struct PackedKernel {
     /// The terms whose factors are computed from those of other terms.
     pub links: Links,
     /// The narrower terms after each term.
-    pub narrower: Vec<Narrower>,
+    pub narrower_terms: Vec<NarrowerTerms>,
 }
 
 impl PackedKernel {
@@ -22,23 +22,23 @@ impl PackedKernel {
     pub fn new(terms: &[Term], players: Players) -> Result<Self, Error> {
         let terms = terms.iter().map(|term| PackedTerm::new(term, &players));
         let terms: Vec<_> = terms.collect::<Result<_, _>>()?;
-        let narrower = Narrower::after_each(&terms);
-        Ok(Self { links: Links::among(&terms), narrower, terms, players })
+        let narrower_terms = NarrowerTerms::after_each(&terms);
+        Ok(Self { links: Links::among(&terms), narrower_terms, terms, players })
     }
 
     /// The largest number of players that a term compares.
-    pub fn most_players(&self) -> usize {
+    pub fn max_players(&self) -> usize {
         self.terms.iter().map(|term| term.players.len()).max().unwrap_or(0)
     }
 
     /// Whether a player is compared by at least two terms on average.
     pub fn shares_players(&self) -> bool {
-        let compared: usize = self.terms.iter().map(|term| term.players.len()).sum();
-        compared >= 2 * self.players.count()
+        let count: usize = self.terms.iter().map(|term| term.players.len()).sum();
+        count >= 2 * self.players.count()
     }
 
     /// The highest power of s of a term that is a power series; 0 if there is none.
-    pub fn most_orders(&self) -> usize {
+    pub fn max_orders(&self) -> usize {
         self.terms.iter().map(PackedTerm::orders).max().unwrap_or(0)
     }
 

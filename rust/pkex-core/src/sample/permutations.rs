@@ -42,12 +42,12 @@ pub fn permuted_sums(
             settings.threads,
         ),
         || {
-            let mut gathered = Vec::new();
+            let mut pair_weights = Vec::new();
             let blocks = saturating_product([TOGETHER / ABREAST, rows.div_ceil(LANES)]);
-            memory.reserve(&mut gathered, blocks, PAIRS)?;
-            Ok(gathered)
+            memory.reserve(&mut pair_weights, blocks, PAIRS)?;
+            Ok(pair_weights)
         },
-        |gathered, (sums, orders), stop| {
+        |pair_weights, (sums, orders), stop| {
             let context = Context { settings, stop };
             for row in 0..rows {
                 if context.is_stopped() {
@@ -58,7 +58,7 @@ pub fn permuted_sums(
                     packed: &packed,
                     row,
                     orders,
-                    gathered,
+                    pair_weights,
                     sums,
                 });
             }
@@ -119,11 +119,11 @@ impl PackedValues {
             for value in 0..values.columns() {
                 lanes.extend((row / LANES..rows.div_ceil(LANES)).map(|block| {
                     Lanes(std::array::from_fn(|lane| {
-                        let other = block * LANES + lane;
-                        if !(row + 1..rows).contains(&other) {
+                        let later_row = block * LANES + lane;
+                        if !(row + 1..rows).contains(&later_row) {
                             return 0.0;
                         }
-                        values.row(triangle_index(row, other, rows))[value]
+                        values.row(triangle_index(row, later_row, rows))[value]
                     }))
                 }));
             }
@@ -132,7 +132,7 @@ impl PackedValues {
         Ok(Self { lanes, starts })
     }
 
-    fn of_row(&self, row: usize) -> &[Lanes] {
+    fn row_lanes(&self, row: usize) -> &[Lanes] {
         &self.lanes[self.starts[row]..self.starts[row + 1]]
     }
 }
@@ -144,7 +144,7 @@ struct AddPermutedRow<'a> {
     row: usize,
     orders: &'a [usize],
     /// The weights of the pairs, for each [`ABREAST`] permutations and each block.
-    gathered: &'a mut Vec<[Lanes; ABREAST]>,
+    pair_weights: &'a mut Vec<[Lanes; ABREAST]>,
     sums: &'a mut [f64],
 }
 
@@ -156,21 +156,21 @@ impl Body for AddPermutedRow<'_> {
         let (rows, first) = (self.weights.rows(), self.row / LANES);
         let blocks = rows.div_ceil(LANES) - first;
         let permutations = self.orders.len() / rows;
-        self.gathered.clear();
-        self.gathered.resize(permutations.div_ceil(ABREAST) * blocks, [Lanes::ZERO; ABREAST]);
+        self.pair_weights.clear();
+        self.pair_weights.resize(permutations.div_ceil(ABREAST) * blocks, [Lanes::ZERO; ABREAST]);
         for (number, order) in self.orders.chunks(rows).enumerate() {
             let weights = self.weights.row(order[self.row]);
-            for (block, others) in order[first * LANES..].chunks(LANES).enumerate() {
-                let gathered = &mut self.gathered[number / ABREAST * blocks + block];
-                for (lane, &other) in gathered[number % ABREAST].0.iter_mut().zip(others) {
-                    *lane = weights[other];
+            for (block, partners) in order[first * LANES..].chunks(LANES).enumerate() {
+                let block_weights = &mut self.pair_weights[number / ABREAST * blocks + block];
+                for (lane, &partner) in block_weights[number % ABREAST].0.iter_mut().zip(partners) {
+                    *lane = weights[partner];
                 }
             }
         }
         let width = self.sums.len() / permutations;
-        for (value, values) in self.packed.of_row(self.row).chunks(blocks).enumerate() {
+        for (value, values) in self.packed.row_lanes(self.row).chunks(blocks).enumerate() {
             let sums = self.sums.chunks_mut(ABREAST * width);
-            for (sums, weights) in sums.zip(self.gathered.chunks(blocks)) {
+            for (sums, weights) in sums.zip(self.pair_weights.chunks(blocks)) {
                 let mut totals = [Lanes::ZERO; ABREAST];
                 for (value, weights) in values.iter().zip(weights) {
                     for (total, weight) in totals.iter_mut().zip(weights) {

@@ -6,7 +6,7 @@
 use crate::coalitions::factors::{Factors, Rows};
 use crate::coalitions::tables::multiply_out;
 use crate::error::Error;
-use crate::evaluations::packed::PackedExpansion;
+use crate::evaluations::packed_expansion::PackedExpansion;
 use crate::memory::{FACTORS, INPUT, Memory, SUMS, saturating_product};
 use crate::settings::Context;
 use crate::simd::arithmetic::Arithmetic;
@@ -19,13 +19,13 @@ const COALITIONS: usize = 1 << QUARTET;
 
 /// Coalitions, as the numbers of their parts in each quartet.
 #[derive(Debug)]
-pub(crate) struct Listed {
+pub(crate) struct CoalitionList {
     count: usize,
     quartets: usize,
     parts: Vec<u8>,
 }
 
-impl Listed {
+impl CoalitionList {
     /// Reads coalitions of a number of players, each as one boolean for each player.
     pub fn new(members: &[bool], players: usize) -> Result<Self, Error> {
         let quartets = players.div_ceil(QUARTET);
@@ -33,8 +33,8 @@ impl Listed {
         let mut parts = Vec::new();
         Memory::default().reserve(&mut parts, saturating_product([count, quartets]), INPUT)?;
         for coalition in members.chunks_exact(players.max(1)) {
-            let part = |some: &[bool]| {
-                some.iter().rev().fold(0, |part, &is_in| part << 1 | u8::from(is_in))
+            let part = |quartet: &[bool]| {
+                quartet.iter().rev().fold(0, |part, &is_in| part << 1 | u8::from(is_in))
             };
             parts.extend(coalition.chunks(QUARTET).map(part));
         }
@@ -49,7 +49,7 @@ impl Listed {
 
 /// The workspace of a thread.
 #[derive(Debug)]
-pub(crate) struct ListedWorkspace {
+pub(crate) struct ListWorkspace {
     factors: Factors,
     /// The products of the coalitions of each quartet.
     tables: Vec<[Lanes; COALITIONS]>,
@@ -58,18 +58,18 @@ pub(crate) struct ListedWorkspace {
     accumulators: Vec<Accumulator>,
 }
 
-impl ListedWorkspace {
+impl ListWorkspace {
     /// A workspace with memory for listed coalitions.
     pub fn new(
         expansion: &PackedExpansion,
-        listed: &Listed,
+        coalitions: &CoalitionList,
         memory: &Memory,
     ) -> Result<Self, Error> {
         let (players, outputs) = (expansion.players(), expansion.outputs());
         let (mut tables, mut weights, mut accumulators) = (Vec::new(), Vec::new(), Vec::new());
         memory.reserve(&mut tables, players.div_ceil(QUARTET), FACTORS)?;
         memory.reserve(&mut weights, outputs, FACTORS)?;
-        memory.reserve(&mut accumulators, saturating_product([listed.count, outputs]), SUMS)?;
+        memory.reserve(&mut accumulators, saturating_product([coalitions.count, outputs]), SUMS)?;
         let factors = Factors::new(players, memory)?;
         Ok(Self { factors, tables, weights, accumulators })
     }
@@ -79,7 +79,7 @@ impl ListedWorkspace {
         &mut self,
         expansion: &PackedExpansion,
         rows: Rows<'_>,
-        listed: &Listed,
+        coalitions: &CoalitionList,
         context: Context<'_>,
         values: &mut [f64],
     ) {
@@ -95,12 +95,12 @@ impl ListedWorkspace {
             weights.clear();
             weights.extend(expansion.block_weights(index));
             tables.clear();
-            tables.resize(listed.quartets, [Lanes::ONE; COALITIONS]);
+            tables.resize(coalitions.quartets, [Lanes::ONE; COALITIONS]);
             context.run(AddUp {
                 factors,
                 tables,
                 weights,
-                listed,
+                coalitions,
                 outputs,
                 summation,
                 accumulators,
@@ -118,7 +118,7 @@ struct AddUp<'a> {
     factors: &'a Factors,
     tables: &'a mut [[Lanes; COALITIONS]],
     weights: &'a [(usize, Lanes)],
-    listed: &'a Listed,
+    coalitions: &'a CoalitionList,
     outputs: usize,
     summation: Summation,
     accumulators: &'a mut [Accumulator],
@@ -129,16 +129,16 @@ impl Body for AddUp<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, const W: usize>(self) {
-        let Self { factors, tables, weights, listed, outputs, summation, accumulators } = self;
-        for (table, players) in tables.iter_mut().zip(factors.of_players.chunks(QUARTET)) {
+        let Self { factors, tables, weights, coalitions, outputs, summation, accumulators } = self;
+        for (table, players) in tables.iter_mut().zip(factors.players.chunks(QUARTET)) {
             multiply_out(table, players.iter().copied(), |x, y| x.times::<W>(&y));
         }
         debug_assert_eq!(
-            listed.parts.len() * outputs,
-            accumulators.len() * listed.quartets,
+            coalitions.parts.len() * outputs,
+            accumulators.len() * coalitions.quartets,
             "every coalition has a sum for each output"
         );
-        let coalitions = listed.parts.chunks_exact(listed.quartets);
+        let coalitions = coalitions.parts.chunks_exact(coalitions.quartets);
         for (parts, accumulators) in coalitions.zip(accumulators.chunks_exact_mut(outputs)) {
             let mut product = Lanes::ONE;
             for (table, &part) in tables.iter().zip(parts) {

@@ -58,7 +58,7 @@ impl VarianceGames<'_> {
             sums.fill(Double::of(0.0, 0.0));
             waves.compute(
                 &memory,
-                Units { in_wave: count, per_task: 1 },
+                Units { count, per_task: 1 },
                 parallelism,
                 sums.chunks_mut(width.max(1)).enumerate(),
                 || Ok(()),
@@ -109,7 +109,7 @@ impl Body for TileOfProducts<'_> {
     fn run<A: Arithmetic, const W: usize>(self) {
         let Self { games, blocks, rule, with_interactions, context, sums } = self;
         let outputs = games.weights.columns();
-        let mut work = Work::<W>::new(games.columns_of_player.len());
+        let mut workspace = Workspace::<W>::new(games.columns_of_player.len());
         let mut totals = vec![Double::<W>::of(0.0, 0.0); sums.len()];
         for part in 0..LANES / W {
             totals.fill(Double::of(0.0, 0.0));
@@ -118,13 +118,14 @@ impl Body for TileOfProducts<'_> {
                     return;
                 }
                 let partners = games.tiles.locate(block);
-                work.fill::<A>(games, partners, part);
-                work.evaluate::<A>(rule, with_interactions);
-                for (output, own, others) in games.weights_of_products(partners) {
-                    let others: &[f64; W] = others.part(part);
-                    let weights = Double::from_lanes(|i| A::two_product(own, others[i]));
-                    let of_output = totals.iter_mut().skip(output).step_by(outputs);
-                    for (total, value) in of_output.zip(&work.values) {
+                workspace.fill::<A>(games, partners, part);
+                workspace.evaluate::<A>(rule, with_interactions);
+                for (output, weight, partner_weights) in games.weights_of_products(partners) {
+                    let partner_weights: &[f64; W] = partner_weights.part(part);
+                    let weights =
+                        Double::from_lanes(|i| A::two_product(weight, partner_weights[i]));
+                    let output_totals = totals.iter_mut().skip(output).step_by(outputs);
+                    for (total, value) in output_totals.zip(&workspace.values) {
                         *total = total.plus(&weights.times::<A>(value));
                     }
                 }
@@ -139,7 +140,7 @@ impl Body for TileOfProducts<'_> {
 }
 
 /// The factors of the players of some products, and the quantities computed from them.
-struct Work<const W: usize> {
+struct Workspace<const W: usize> {
     present: Vec<Double<W>>,
     absent: Vec<Double<W>>,
     difference: Vec<Double<W>>,
@@ -148,7 +149,7 @@ struct Work<const W: usize> {
     values: Vec<Double<W>>,
 }
 
-impl<const W: usize> Work<W> {
+impl<const W: usize> Workspace<W> {
     fn new(count: usize) -> Self {
         let zeros = |length| vec![Double::of(0.0, 0.0); length];
         Self {
@@ -249,10 +250,10 @@ fn factors<A: Arithmetic, const W: usize>(
     column: usize,
     part: usize,
 ) -> [Double<W>; 3] {
-    let ColumnOfProducts { own, others, mean, means } =
-        games.of_column::<W>(partners, column, part);
+    let ColumnOfProducts { deviations, partner_deviations, mean, partner_means } =
+        games.column_of_products::<W>(partners, column, part);
     let mut c = Double::<W>::of(0.0, 0.0);
-    for (g, h) in own.iter().zip(others) {
+    for (g, h) in deviations.iter().zip(partner_deviations) {
         for (i, h) in h.part::<W>(part).iter().enumerate() {
             let (product, product_error) = A::two_product(*g, *h);
             let (sum, sum_error) = two_sum(c.high[i], product);
@@ -261,6 +262,6 @@ fn factors<A: Arithmetic, const W: usize>(
         }
     }
     let c = Double::from_lanes(|i| two_sum(c.high[i], c.low[i]));
-    let b = Double::from_lanes(|i| A::two_product(mean, means[i]));
+    let b = Double::from_lanes(|i| A::two_product(mean, partner_means[i]));
     [b.plus(&c), b, c]
 }

@@ -2,9 +2,9 @@
 
 use crate::error::Error;
 use crate::game::block::FactorCount;
-use crate::kernel::linked_terms::{FactorNumbers, KeptFactors, LinkedFactors};
-use crate::kernel::narrowing::Narrower;
-use crate::kernel::packed::PackedKernel;
+use crate::kernel::linked_terms::{FactorCache, FactorNumbers, LinkedFactors};
+use crate::kernel::narrowing::NarrowerTerms;
+use crate::kernel::packed_kernel::PackedKernel;
 use crate::kernel::players::Players;
 use crate::kernel::term::{PackedTerm, Term};
 use crate::matrix::Matrix;
@@ -63,15 +63,15 @@ impl PackedExpansion {
         }
         let kernel = PackedKernel::new(terms, players)?;
         let blocks = points.rows().div_ceil(LANES);
-        let mut packed = Vec::new();
+        let mut lanes = Vec::new();
         let length = saturating_product([blocks, points.columns()]);
-        Memory::default().reserve(&mut packed, length, INPUT)?;
-        packed.extend((0..blocks).flat_map(|block| points.block_by_column(block)));
+        Memory::default().reserve(&mut lanes, length, INPUT)?;
+        lanes.extend((0..blocks).flat_map(|block| points.block_by_column(block)));
         Ok(Self {
-            nodes: NodeTable::new(kernel.most_players()),
+            nodes: NodeTable::new(kernel.max_players()),
             kernel,
             count: points.rows(),
-            points: packed,
+            points: lanes,
             weights: Weights::new(coefficients)?,
         })
     }
@@ -83,7 +83,7 @@ impl PackedExpansion {
 
     /// The factors of a block that has all players.
     pub fn factor_count(&self) -> FactorCount {
-        FactorCount { players: self.players(), orders: self.kernel.most_orders() }
+        FactorCount { players: self.players(), orders: self.kernel.max_orders() }
     }
 
     /// Number of columns.
@@ -116,21 +116,22 @@ impl PackedExpansion {
 
     /// The number of the evaluation block at a place of the walk: the terms of a block of points
     /// are neighbors.
-    pub fn at_place(&self, place: usize) -> usize {
+    pub fn block_at(&self, place: usize) -> usize {
         let terms = self.kernel.terms.len();
         place % terms * self.weights.blocks() + place / terms
     }
 
     /// The factors of an evaluation block, if they are computed from those of another term.
-    pub fn linked<'a>(
+    pub fn linked_factors<'a>(
         &'a self,
-        kept: &'a mut KeptFactors,
+        cache: &'a mut FactorCache,
         at: RowPlace<'a>,
     ) -> Option<LinkedFactors<'a>> {
         let (term, points) = self.term_and_points(at.block);
         let blocks = self.weights.blocks();
-        let of = FactorNumbers { row: at.item, block: at.block % blocks, term: at.block / blocks };
-        kept.linked(&self.kernel.links, of, (term, at.x, points))
+        let numbers =
+            FactorNumbers { row: at.item, block: at.block % blocks, term: at.block / blocks };
+        cache.linked_factors(&self.kernel.links, numbers, (term, at.x, points))
     }
 
     /// The term and the points, column by column, of an evaluation block.
@@ -158,8 +159,8 @@ impl PackedExpansion {
     }
 
     /// The narrower terms after that of an evaluation block.
-    pub fn narrower(&self, index: usize) -> Narrower {
-        self.kernel.narrower[index / self.weights.blocks()]
+    pub fn narrower_terms(&self, index: usize) -> NarrowerTerms {
+        self.kernel.narrower_terms[index / self.weights.blocks()]
     }
 
     /// The outputs with a weight in an evaluation block, and the weights before multiplication.
@@ -171,7 +172,7 @@ impl PackedExpansion {
     /// The outputs with a weight in an evaluation block, and the weights.
     pub fn block_weights(&self, index: usize) -> impl Iterator<Item = (usize, Lanes)> {
         let coefficient = self.coefficient(index);
-        let scaled = move |weights: Lanes| Lanes(map_lanes(&weights.0, |w| w * coefficient));
-        self.unscaled_weights(index).map(move |(output, weights)| (output, scaled(weights)))
+        let scale = move |weights: Lanes| Lanes(map_lanes(&weights.0, |w| w * coefficient));
+        self.unscaled_weights(index).map(move |(output, weights)| (output, scale(weights)))
     }
 }

@@ -49,7 +49,7 @@ pub const CASES: [Case; 18] = [
     },
     Case { name: "interventional, entries that are shared", sizes: ROWS, run: indicators },
     Case { name: "Matérn 5/2, neutral, 20 features", sizes: ROWS, run: matern },
-    Case { name: "coalitions of two, marginal, 40 features", sizes: ROWS, run: of_two },
+    Case { name: "coalitions of two, marginal, 40 features", sizes: ROWS, run: pair_interactions },
     Case { name: "all coalitions of 12 features", sizes: ROWS, run: all_coalitions },
     Case { name: "coalitions along orders of 40 features", sizes: ROWS, run: along_orders },
     Case { name: "coupling of three classes", sizes: SAMPLE, run: coupling },
@@ -104,9 +104,14 @@ fn all_coalitions(rows: usize, settings: &Settings) -> f64 {
     let model = Model { features: 12, ..MODEL };
     let (expansion, x) = (model.expansion(), model.numbers(4, rows * model.features));
     let x = Matrix::of_shape(&x, [rows, model.features]);
-    let all = Coalitions::Range(0..1 << model.features);
-    let values =
-        expect(expansion.coalition_values(x, ValueFunction::Neutral, &all, settings, &mut go_on));
+    let coalitions = Coalitions::Range(0..1 << model.features);
+    let values = expect(expansion.coalition_values(
+        x,
+        ValueFunction::Neutral,
+        &coalitions,
+        settings,
+        &mut go_on,
+    ));
     (black_box(values).len() * model.points) as f64
 }
 
@@ -118,8 +123,8 @@ fn along_orders(rows: usize, settings: &Settings) -> f64 {
     let x = Matrix::of_shape(&x, [rows, model.features]);
     let order = |number: usize| (0..model.features).map(move |place| (7 * place + number) % 40);
     let orders: Vec<usize> = (0..ORDERS).flat_map(order).collect();
-    let (game, along) = (ValueFunction::Neutral, Coalitions::Orders(&orders));
-    let values = expect(expansion.coalition_values(x, game, &along, settings, &mut go_on));
+    let (game, coalitions) = (ValueFunction::Neutral, Coalitions::Orders(&orders));
+    let values = expect(expansion.coalition_values(x, game, &coalitions, settings, &mut go_on));
     (black_box(values).len() * model.points) as f64
 }
 
@@ -182,14 +187,14 @@ fn explain(
 }
 
 /// Interactions of all coalitions of two, of which it returns rows × points × coalitions.
-fn of_two(rows: usize, settings: &Settings) -> f64 {
+fn pair_interactions(rows: usize, settings: &Settings) -> f64 {
     const FEATURES: usize = 40;
     let model = Model { features: FEATURES, ..MODEL };
     let (expansion, x) = (model.expansion(), model.numbers(4, rows * FEATURES));
     let x = Matrix::of_shape(&x, [rows, FEATURES]);
     let game = ValueFunction::MarginalOfPoints;
-    let of = (2, &Measure::Density(Density::UNIFORM));
-    black_box(expect(expansion.interactions(x, game, of, settings, &mut go_on)));
+    let size_and_measure = (2, &Measure::Density(Density::UNIFORM));
+    black_box(expect(expansion.interactions(x, game, size_and_measure, settings, &mut go_on)));
     (rows * model.points * FEATURES * (FEATURES - 1) / 2) as f64
 }
 
