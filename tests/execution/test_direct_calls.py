@@ -336,6 +336,9 @@ ANSWERED: dict[str, Callable[[], object]] = {
         summation="compensated",
         rectangles=(2**40, 5),
     ),
+    "variances without columns": lambda: variance_games(
+        means=EMPTY, deviations=EMPTY, starts=np.array([0]), players=NO_PLAYERS
+    ),
     "no orders": lambda: _core.permuted_sums(
         np.ones((2, 2)), np.ones((3, 1)), np.empty((0, 2), dtype=np.int64), n_threads=1
     ),

@@ -1,9 +1,9 @@
 //! The covariances of the factors of two evaluations, tile by tile.
 //!
-//! A tile is the products of sixteen evaluations with those of four evaluation blocks. Its
-//! covariances are the product of two matrices, column by column: a tile reads the deviations of 80
-//! evaluations for 64 blocks of products. Neighboring tiles have the same evaluation blocks, so
-//! these stay in the cache.
+//! A tile is the products of sixteen evaluations, or fewer if there are many columns, with those of
+//! four evaluation blocks. Its covariances are the product of two matrices, column by column: a tile
+//! of sixteen reads the deviations of 80 evaluations for 64 blocks of products. Neighboring tiles
+//! have the same evaluation blocks, so these stay in the cache.
 
 use std::ops::Range;
 
@@ -16,10 +16,11 @@ use crate::simd::level::Body;
 use crate::walk::triangle::{EvaluationPlace, Partners};
 
 /// Evaluations of a tile, and the evaluation blocks of their partners.
-const EVALUATIONS: usize = 16;
+const MAX_EVALUATIONS: usize = 16;
+const MIN_EVALUATIONS: usize = 4;
 const PARTNER_BLOCKS: usize = 4;
-/// The number of blocks of products in a tile. The last tiles may have fewer.
-pub(crate) const TILE: usize = EVALUATIONS * PARTNER_BLOCKS;
+/// Maximum bytes of a tile's covariances, unless it has the minimum of evaluations.
+const TILE_BYTES: usize = 4 << 20;
 /// Deviations of a chunk: those of all evaluations and of one block fit into the first-level cache.
 const CHUNK: usize = 128;
 
@@ -28,6 +29,7 @@ const CHUNK: usize = 128;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tiles {
     evaluations: usize,
+    evaluations_per_tile: usize,
 }
 
 /// The products of some evaluations and some evaluation blocks: for each of these blocks, a block
@@ -47,9 +49,16 @@ impl Tile {
 }
 
 impl Tiles {
-    /// The products of a number of evaluations.
-    pub fn new(evaluations: usize) -> Self {
-        Self { evaluations }
+    /// The products of a number of evaluations with factors of a number of columns.
+    pub fn new(evaluations: usize, columns: usize) -> Self {
+        let bytes = saturating_product([PARTNER_BLOCKS, columns.max(1), size_of::<Lanes>()]);
+        let evaluations_per_tile = (TILE_BYTES / bytes).clamp(MIN_EVALUATIONS, MAX_EVALUATIONS);
+        Self { evaluations, evaluations_per_tile }
+    }
+
+    /// The number of blocks of products in a tile. The last tiles may have fewer.
+    pub fn blocks_per_tile(self) -> usize {
+        self.evaluations_per_tile * PARTNER_BLOCKS
     }
 
     /// The number of blocks of products.
@@ -103,11 +112,12 @@ impl Tiles {
         let group = Self::group(index);
         let start = Self::before(group);
         let [evaluations, partner_blocks] = self.sides(group);
-        let blocks = EVALUATIONS * partner_blocks.len();
+        let length = self.evaluations_per_tile;
+        let blocks = length * partner_blocks.len();
         let tile = (index - start) / blocks;
         Tile {
             first: start + tile * blocks,
-            evaluations: tile * EVALUATIONS..((tile + 1) * EVALUATIONS).min(evaluations.end),
+            evaluations: tile * length..((tile + 1) * length).min(evaluations.end),
             partner_blocks,
         }
     }
@@ -125,8 +135,15 @@ pub(crate) struct Covariances {
 impl Covariances {
     /// Reserves memory for any sequence of a number of blocks. The tiles at its ends are computed as
     /// a whole.
-    pub fn reserve(&mut self, blocks: usize, columns: usize, memory: &Memory) -> Result<(), Error> {
-        let length = saturating_product([blocks.saturating_add(2 * TILE), columns]);
+    pub fn reserve(
+        &mut self,
+        tiles: Tiles,
+        blocks: usize,
+        columns: usize,
+        memory: &Memory,
+    ) -> Result<(), Error> {
+        let length =
+            saturating_product([blocks.saturating_add(2 * tiles.blocks_per_tile()), columns]);
         self.values = memory.filled(length, Lanes::ZERO, FACTORS)?;
         Ok(())
     }
@@ -258,8 +275,10 @@ mod tests {
 
     #[test]
     fn every_product_is_counted_once_for_each_order_of_its_evaluations() {
-        for evaluations in [1, 15, 16, 17, 64, 65, 100, 128, 300] {
-            let tiles = Tiles::new(evaluations);
+        let numbers = [1, 15, 16, 17, 64, 65, 100, 128, 300];
+        let numbers = numbers.into_iter().flat_map(|n| [0, 1, 700, 1_000_000].map(|d| (n, d)));
+        for (evaluations, columns) in numbers {
+            let tiles = Tiles::new(evaluations, columns);
             let mut counts = vec![0.0; evaluations * evaluations];
             for index in 0..tiles.blocks() {
                 let partners = tiles.locate(index);
@@ -282,6 +301,6 @@ mod tests {
                 }
             }
         }
-        assert_eq!(Tiles::new(0).blocks(), 0);
+        assert_eq!(Tiles::new(0, 1).blocks(), 0);
     }
 }

@@ -27,7 +27,7 @@ use crate::simd::arithmetic::Arithmetic;
 use crate::simd::lanes::{LANES, Lanes, each_lane, map_lanes, zip_lanes};
 use crate::simd::level::Body;
 use crate::threads::Monitor;
-use crate::variance::covariances::{Covariances, MultiplyDeviations, TILE, Tiles};
+use crate::variance::covariances::{Covariances, MultiplyDeviations, Tiles};
 use crate::walk::computation::{Computation, InParts, MAX_COALITIONS};
 use crate::walk::items;
 use crate::walk::source::{Costs, Runs, Size, Source};
@@ -76,7 +76,7 @@ impl<'a> VarianceGames<'a> {
             starts,
             players: (0..players.count()).collect(),
             columns_of_player,
-            tiles: Tiles::new(means.rows()),
+            tiles: Tiles::new(means.rows(), means.columns()),
             packed_means: pack(means)?,
             packed_deviations: pack(deviations)?,
             packed_weights: Weights::new(weights)?,
@@ -193,7 +193,7 @@ impl Source for GamesOfItems<'_> {
     }
 
     fn runs(&self) -> Runs {
-        Runs::none_in_groups(TILE)
+        Runs::none_in_groups(self.games.tiles.blocks_per_tile())
     }
 
     fn quantity<'q>(&'q self, item: usize, call_quantity: Quantity<'q>) -> Quantity<'q> {
@@ -202,7 +202,7 @@ impl Source for GamesOfItems<'_> {
 
     fn costs(&self) -> Costs {
         let columns_of_player =
-            self.games.means.columns().div_ceil(self.games.players.len().max(1));
+            self.games.means.columns().div_ceil(self.games.players.len().max(1)).max(1);
         Costs {
             preparation: 1,
             prepared_bytes: saturating_product([columns_of_player, size_of::<Lanes>()]),
@@ -216,7 +216,7 @@ impl Source for GamesOfItems<'_> {
         cache: &mut Covariances,
         memory: &Memory,
     ) -> Result<(), Error> {
-        cache.reserve(blocks, self.games.means.columns(), memory)
+        cache.reserve(self.games.tiles, blocks, self.games.means.columns(), memory)
     }
 
     fn prepare(&self, blocks: Range<usize>, context: Context<'_>, covariances: &mut Covariances) {
