@@ -1,11 +1,15 @@
 """Sensitivity indices have the same bits for any number of threads, in bounded memory."""
 
+import threading
 import tracemalloc
 from importlib import import_module
 
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 import pkex
 from pkex.kernels import RBF
@@ -41,6 +45,25 @@ def test_chunks_of_nodes_and_columns_in_parallel_change_rounding_only(monkeypatc
         np.testing.assert_array_equal(alone.shapley_effects, together.shapley_effects)
         for name in ("variance", "shapley_effects", "first_order", "total"):
             np.testing.assert_allclose(getattr(alone, name), getattr(expected, name), rtol=1e-10)
+
+
+KERNEL_RIDGE = KernelRidge(kernel="rbf")
+OWN_STEP = FunctionTransformer(np.frompyfunc(lambda x: 2.0 * x, 1, 1))
+
+
+@pytest.mark.parametrize("model", [KERNEL_RIDGE, make_pipeline(OWN_STEP, KERNEL_RIDGE)])
+def test_functions_of_users_are_called_in_the_thread_of_the_call(monkeypatch, model):
+    deviations = import_module("pkex.sensitivity.deviations")
+    monkeypatch.setattr(deviations, "_FEW", 0)
+    threads, of_column = set(), deviations._of_column
+
+    def recorded(*arguments):
+        threads.add(threading.get_ident())
+        return of_column(*arguments)
+
+    monkeypatch.setattr(deviations, "_of_column", recorded)
+    pkex.sensitivity(model.fit(ROWS, ROWS[:, 0]), ROWS, n_jobs=2)
+    assert (threads == {threading.get_ident()}) is (model is not KERNEL_RIDGE)
 
 
 def test_memory_is_that_of_single_columns():

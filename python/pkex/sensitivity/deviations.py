@@ -37,8 +37,7 @@ _BLOCK = 1024
 _CHUNK, _LEAST_NODES = 1 << 22, 64
 # The length of rows above which those of several chunks are shortened together.
 _LONG = 1024
-# Up to this number of evaluations, columns are computed one by one: functions of users, which may
-# not allow calls from several threads, are such sums.
+# Up to this number of evaluations, columns are computed one by one, as threads would save little.
 _FEW = 1 << 10
 # The most numbers in memory for all columns that are computed together: 4 GB.
 _MOST_TOGETHER = 1 << 29
@@ -91,7 +90,8 @@ class Deviations:
 
         n = len(products.weights)
         together = _MOST_TOGETHER // (4 * max(_CHUNK, _LEAST_NODES * n) + 2 * _LONG * n)
-        n_threads = min(computation.n_threads, max(1, together)) if n > _FEW else 1
+        is_parallel = products.allows_threads and n > _FEW
+        n_threads = min(computation.n_threads, max(1, together)) if is_parallel else 1
         columns = side_by_side(of_column, range(len(marginals)), n_threads)
         means, vectors, total = [], [], 0
         with closing(columns):
