@@ -7,7 +7,8 @@ from importlib import import_module
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.kernel_ridge import KernelRidge
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF as GPRBF
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -47,12 +48,13 @@ def test_chunks_of_nodes_and_columns_in_parallel_change_rounding_only(monkeypatc
             np.testing.assert_allclose(getattr(alone, name), getattr(expected, name), rtol=1e-10)
 
 
-KERNEL_RIDGE = KernelRidge(kernel="rbf")
+PROCESS = GaussianProcessRegressor(GPRBF(6.0), alpha=0.1, optimizer=None)
 OWN_STEP = FunctionTransformer(np.frompyfunc(lambda x: 2.0 * x, 1, 1))
 
 
-@pytest.mark.parametrize("model", [KERNEL_RIDGE, make_pipeline(OWN_STEP, KERNEL_RIDGE)])
-def test_functions_of_users_are_called_in_the_thread_of_the_call(monkeypatch, model):
+@pytest.mark.parametrize("uncertainty", [0, 20])
+@pytest.mark.parametrize("model", [PROCESS, make_pipeline(OWN_STEP, PROCESS)], ids=["", "step"])
+def test_functions_of_users_are_called_in_the_thread_of_the_call(monkeypatch, model, uncertainty):
     deviations = import_module("pkex.sensitivity.deviations")
     monkeypatch.setattr(deviations, "_FEW", 0)
     threads, of_column = set(), deviations._of_column
@@ -62,8 +64,9 @@ def test_functions_of_users_are_called_in_the_thread_of_the_call(monkeypatch, mo
         return of_column(*arguments)
 
     monkeypatch.setattr(deviations, "_of_column", recorded)
-    pkex.sensitivity(model.fit(ROWS, ROWS[:, 0]), ROWS, n_jobs=2)
-    assert (threads == {threading.get_ident()}) is (model is not KERNEL_RIDGE)
+    model.fit(ROWS, ROWS[:, 0])
+    pkex.sensitivity(model, ROWS, n_jobs=2, uncertainty=uncertainty, random_state=0)
+    assert (threads == {threading.get_ident()}) is (model is not PROCESS)
 
 
 def test_memory_is_that_of_single_columns():
