@@ -190,6 +190,20 @@ def test_sparse_matrices_with_wrong_indices_are_not_loaded(explained, name):
     assert "must be < 3" in said
 
 
+# In SciPy's own check, none of them is wrong: the last is 0 or negative, or differences overflow.
+@pytest.mark.parametrize(
+    "starts", [[0, 10**6, 0], [0, 10**6, -1], [0, 2**62, -(2**63), -(2**62), 0, 1]], ids=str
+)
+def test_sparse_matrices_with_wrong_starts_of_rows_are_not_loaded(explained, starts):
+    content = io.BytesIO()
+    parts = {"indptr": np.array(starts), "indices": np.zeros(1, dtype=int), "data": np.ones(1)}
+    np.savez(content, format=b"csr", shape=np.array([len(starts) - 1, 3]), **parts)
+    said = explained(
+        node("SparseMatrixNode", SPARSE, type="scipy", file="array"), content.getvalue()
+    )
+    assert "m.skops cannot be loaded: ValueError: indptr must be a non-decreasing" in said
+
+
 @pytest.mark.parametrize("name", [KERNEL, SPARSE, "numpy.dtype"])
 def test_functions_of_old_files_are_not_safe(explained, name):
     path, _, own = name.rpartition(".")

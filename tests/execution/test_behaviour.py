@@ -100,6 +100,11 @@ LONG_CALLS = {
         rows = rng.normal(size=(2_000_000, 50))
         call = lambda: pkex.Explainer(few).shap_values(rows)
     """,
+    "sensitivity": """
+        from scipy import stats
+        narrow = pkex.KernelExpansion(rng.normal(size=(3000, 4)), np.ones(3000), RBF(0.005))
+        call = lambda: pkex.sensitivity(narrow, [stats.uniform(-3.0, 6.0)] * 4)
+    """,
     "games": """
         factors = rng.uniform(0.9, 1.0, size=(3000, 2000))
         call = lambda: pkex.product_game(factors, method="recursion")

@@ -3,14 +3,18 @@
 import os
 import subprocess
 import sys
+import time
+from concurrent.futures import CancelledError
+from contextlib import closing
 from textwrap import dedent
-from threading import Barrier, get_ident
+from threading import Barrier, Event, get_ident
 
 import numpy as np
 import pytest
 from sklearn.svm import SVR
 
 import pkex
+from pkex.execution.backends import check_awaited
 from pkex.execution.side_by_side import side_by_side
 
 threadpoolctl = pytest.importorskip("threadpoolctl")
@@ -102,3 +106,27 @@ def test_an_error_ends_it_and_gives_threads_back():
         with pytest.raises(ValueError, match="one"):
             list(side_by_side(piece, range(100), 2))
         assert blas_threads() == before
+
+
+def test_items_that_no_one_waits_for_anymore_end():
+    begun, ends = Event(), []
+
+    def piece(number):
+        if number == 0:
+            begun.wait(timeout=60)
+            return
+        begun.set()
+        for _ in range(10_000):
+            time.sleep(0.001)
+            try:
+                check_awaited()
+            except CancelledError:
+                ends.append(number)
+                raise
+
+    check_awaited()
+    with closing(side_by_side(piece, range(2), 2)) as results:
+        assert next(results) is None
+        assert not ends
+    assert ends == [1]
+    check_awaited()

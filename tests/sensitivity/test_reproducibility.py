@@ -1,11 +1,16 @@
 """Sensitivity indices have the same bits for any number of threads, in bounded memory."""
 
+import threading
 import tracemalloc
 from importlib import import_module
 
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF as GPRBF
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 import pkex
 from pkex.kernels import RBF
@@ -41,6 +46,27 @@ def test_chunks_of_nodes_and_columns_in_parallel_change_rounding_only(monkeypatc
         np.testing.assert_array_equal(alone.shapley_effects, together.shapley_effects)
         for name in ("variance", "shapley_effects", "first_order", "total"):
             np.testing.assert_allclose(getattr(alone, name), getattr(expected, name), rtol=1e-10)
+
+
+PROCESS = GaussianProcessRegressor(GPRBF(6.0), alpha=0.1, optimizer=None)
+OWN_STEP = FunctionTransformer(np.frompyfunc(lambda x: 2.0 * x, 1, 1))
+
+
+@pytest.mark.parametrize("uncertainty", [0, 20])
+@pytest.mark.parametrize("model", [PROCESS, make_pipeline(OWN_STEP, PROCESS)], ids=["", "step"])
+def test_functions_of_users_are_called_in_the_thread_of_the_call(monkeypatch, model, uncertainty):
+    deviations = import_module("pkex.sensitivity.deviations")
+    monkeypatch.setattr(deviations, "_FEW", 0)
+    threads, of_column = set(), deviations._of_column
+
+    def recorded(*arguments):
+        threads.add(threading.get_ident())
+        return of_column(*arguments)
+
+    monkeypatch.setattr(deviations, "_of_column", recorded)
+    model.fit(ROWS, ROWS[:, 0])
+    pkex.sensitivity(model, ROWS, n_jobs=2, uncertainty=uncertainty, random_state=0)
+    assert (threads == {threading.get_ident()}) is (model is not PROCESS)
 
 
 def test_memory_is_that_of_single_columns():

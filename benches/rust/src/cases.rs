@@ -222,8 +222,9 @@ fn hsic(rows: usize, settings: &Settings) -> f64 {
     pairs(rows, true, weighting, settings)
 }
 
-/// Shapley effects of a sum of products, first-order and total indices, and the products of two evaluations × inputs. Inputs have
-/// deviations at eight nodes, as Gaussian kernels of inputs with a known distribution have.
+/// Shapley effects, first-order and total indices of a sum of products, and the products of two
+/// evaluations × inputs. Inputs have deviations at eight nodes, as Gaussian kernels of inputs with a
+/// known distribution have.
 fn variance(evaluations: usize, settings: &Settings) -> f64 {
     const INPUTS: usize = 20;
     const NODES: usize = 8;

@@ -13,10 +13,11 @@ import sys
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
+from threading import Event, local
 from typing import Any, TypeVar
 
 import numpy as np
@@ -34,6 +35,8 @@ _OF_REST, _OF_ALL = 1 / 4, 1 / 32
 _AHEAD = 4
 # Seconds without a result after which a Dask cluster is asked for its workers.
 _PATIENCE = 30.0
+# `is_over`, in a thread of `Threads`: set when no one waits for results anymore.
+_OF_THREAD = local()
 
 
 class Threads:
@@ -45,14 +48,28 @@ class Threads:
     def map(
         self, function: Callable[[_Item], _Result], items: Iterable[_Item]
     ) -> Generator[_Result, None, None]:
-        """Yield the results of a function for all items, in order."""
-        pool = ThreadPoolExecutor(self.number)
+        """Yield the results of a function for all items, in order.
+
+        If that ends early, as by Ctrl-C, items that have begun are awaited. Functions that take
+        long end at their next call of `check_awaited`.
+        """
+        is_over = Event()
+        prepare = partial(setattr, _OF_THREAD, "is_over", is_over)
+        pool = ThreadPoolExecutor(self.number, initializer=prepare)
         futures = (pool.submit(function, item) for item in items)
         try:
             for future in _ahead(futures, _AHEAD * self.number):
                 yield future.result()
         finally:
+            is_over.set()
             pool.shutdown(cancel_futures=True)
+
+
+def check_awaited() -> None:
+    """Raise CancelledError in a thread of `Threads` if no one waits for its results anymore."""
+    is_over = getattr(_OF_THREAD, "is_over", None)
+    if is_over is not None and is_over.is_set():
+        raise CancelledError
 
 
 class Workers(ABC):

@@ -61,6 +61,9 @@ class Products(ABC):
     weights : ndarray of shape (evaluations, outputs)
     """
 
+    allows_threads = False
+    """Whether several threads may compute factors at once. Functions of users may not allow it."""
+
     def __init__(self, weights: Float) -> None:
         self.weights = weights
 
@@ -128,6 +131,8 @@ class TermsOfPoints(PointProducts):
         Terms without mixtures and power series.
     """
 
+    allows_threads = True
+
     def __init__(self, points: Float, weights: Float, terms: Sequence[Term]) -> None:
         factors = [factor for term in terms for factor in term.factors]
         scaled = np.concatenate([term.coefficient * weights for term in terms])
@@ -168,6 +173,7 @@ class Joined(Products):
     def __init__(self, parts: Sequence[Products], weights: Sequence[Float]) -> None:
         super().__init__(np.concatenate(weights))
         self._parts = parts
+        self.allows_threads = all(part.allows_threads for part in parts)
 
     def factors(self, column: int, entries: NDArray[Any]) -> Float:
         return np.concatenate([part.factors(column, entries) for part in self._parts])

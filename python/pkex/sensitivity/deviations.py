@@ -11,6 +11,7 @@ each chunk of nodes, then for all chunks together. Each time, the remainder of a
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.errors import InputError
+from pkex.execution.backends import check_awaited
 from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
 from pkex.execution.side_by_side import side_by_side
@@ -35,8 +37,7 @@ _BLOCK = 1024
 _CHUNK, _LEAST_NODES = 1 << 22, 64
 # The length of rows above which those of several chunks are shortened together.
 _LONG = 1024
-# Up to this number of evaluations, columns are computed one by one: functions of users, which may
-# not allow calls from several threads, are such sums.
+# Up to this number of evaluations, columns are computed one by one, as threads would save little.
 _FEW = 1 << 10
 # The most numbers in memory for all columns that are computed together: 4 GB.
 _MOST_TOGETHER = 1 << 29
@@ -89,7 +90,8 @@ class Deviations:
 
         n = len(products.weights)
         together = _MOST_TOGETHER // (4 * max(_CHUNK, _LEAST_NODES * n) + 2 * _LONG * n)
-        n_threads = min(computation.n_threads, max(1, together)) if n > _FEW else 1
+        is_parallel = products.allows_threads and n > _FEW
+        n_threads = min(computation.n_threads, max(1, together)) if is_parallel else 1
         columns = side_by_side(of_column, range(len(marginals)), n_threads)
         means, vectors, total = [], [], 0
         with closing(columns):
@@ -240,7 +242,6 @@ def _of_column(
 ) -> tuple[Float, Float]:
     """Return the means (evaluations,) and the deviations (evaluations, r) of factors."""
     n = len(products.weights)
-    chunks = _chunks(n, len(entries))
     sizes = np.abs(products.weights)
     largest = sizes.max(axis=0, initial=0.0)
     sizes = (sizes / np.where(largest > 0.0, largest, 1.0)).max(axis=1, initial=0.0)
@@ -248,12 +249,12 @@ def _of_column(
     likely = int(np.argmax(weights))
     one = products.factors(column, entries[likely : likely + 1])
     lacks = np.zeros(n)
-    for some in chunks:
+    for some in _chunks(n, len(entries)):
         factors = products.factors(column, entries[some])
         lacks += np.einsum("er,r->e", factors - one, weights[some])
     means = one[:, 0] + lacks
     vectors: list[Float] = []
-    for some in chunks:
+    for some in _chunks(n, len(entries)):
         factors = products.factors(column, entries[some]) - means[:, None]
         vectors.append(_shortened(factors * np.sqrt(weights[some]), sizes))
         if sum(own.shape[1] for own in vectors) > _LONG:
@@ -261,8 +262,11 @@ def _of_column(
     return means, _shortened(np.hstack(vectors), sizes) if len(vectors) > 1 else vectors[0]
 
 
-def _chunks(n_evaluations: int, n_nodes: int) -> list[slice]:
-    return blocks_of(n_nodes, max(_LEAST_NODES, _CHUNK // max(n_evaluations, 1)))
+def _chunks(n_evaluations: int, n_nodes: int) -> Iterator[slice]:
+    """Yield slices of nodes, until no one waits for the column anymore."""
+    for some in blocks_of(n_nodes, max(_LEAST_NODES, _CHUNK // max(n_evaluations, 1))):
+        check_awaited()
+        yield some
 
 
 def _shortened(rows: Float, sizes: Float) -> Float:
@@ -295,6 +299,7 @@ def _extended(basis: Float, rest: Float, least: float) -> Float | None:
     """Return a basis with the directions of remainders; None if it would save little."""
     squares = np.einsum("er,er->e", rest, rest)
     while squares.max(initial=0.0) > least:
+        check_awaited()
         if 4 * (len(basis) + _STEP) > 3 * basis.shape[1]:
             return None
         farthest = np.argsort(-squares, kind="stable")[:_STEP]
