@@ -62,7 +62,7 @@ class CenteredColumn(ABC):
         """Return the factor 1 + share · k̃ for the engine, for rows with the values in `column`."""
 
     @abstractmethod
-    def evaluated(self, left: Float, right: Float) -> Float:
+    def evaluate(self, left: Float, right: Float) -> Float:
         """Return k̃ between all values (n,) and (m,), of shape (n, m)."""
 
     @abstractmethod
@@ -122,18 +122,18 @@ class CenteredNumber(CenteredColumn):
         parameters = np.array([[self.length_scale, share / (1.0 - self.mean)]])
         return Factor(_NUMBER, np.array([column], dtype=np.int64), parameters)
 
-    def evaluated(self, left: Float, right: Float) -> Float:
+    def evaluate(self, left: Float, right: Float) -> Float:
         """Return k̃ between all values."""
         with np.errstate(over="ignore"):
             kernel = np.exp(-0.5 * ((left[:, None] - right) / self.length_scale) ** 2)
-        centered = kernel - self._means(left)[:, None] - self._means(right) + self.mean
-        normalized: Float = centered / (1.0 - self.mean)
-        return normalized
+        differences = kernel - self._means(left)[:, None] - self._means(right) + self.mean
+        values: Float = differences / (1.0 - self.mean)
+        return values
 
     def diagonal(self, entries: Float) -> Float:
         """Return (1 − 2r + g)/τ."""
-        normalized: Float = (1.0 - 2.0 * self._means(entries) + self.mean) / (1.0 - self.mean)
-        return normalized
+        values: Float = (1.0 - 2.0 * self._means(entries) + self.mean) / (1.0 - self.mean)
+        return values
 
     def _means(self, entries: Float) -> Float:
         return _core.gauss_mean_at(
@@ -221,19 +221,19 @@ class CenteredCategories(CenteredColumn):
         parameters = np.array([[share / self._scale]])
         return Factor(_CATEGORIES, np.array([column], dtype=np.int64), parameters)
 
-    def evaluated(self, left: Float, right: Float) -> Float:
+    def evaluate(self, left: Float, right: Float) -> Float:
         """Return k̃ between all values."""
         (p, q), (other_p, other_q) = self._of_entries(left), self._of_entries(right)
         kernel = np.where(left[:, None] == right, q[:, None], 0.0)
-        centered = kernel - (p * q)[:, None] - other_p * other_q + self._mean
-        normalized: Float = centered / self._scale
-        return normalized
+        differences = kernel - (p * q)[:, None] - other_p * other_q + self._mean
+        values: Float = differences / self._scale
+        return values
 
     def diagonal(self, entries: Float) -> Float:
         """Return (q − 2r + g)/τ."""
         shares, amplitudes = self._of_entries(entries)
-        normalized: Float = (amplitudes * (1.0 - 2.0 * shares) + self._mean) / self._scale
-        return normalized
+        values: Float = (amplitudes * (1.0 - 2.0 * shares) + self._mean) / self._scale
+        return values
 
     def _of_entries(self, entries: Float) -> tuple[Float, Float]:
         """Return the shares of values in the sample, 0 for unknown ones, and q."""
@@ -263,11 +263,11 @@ def centered_column(
     return kind.of(column, looks_ahead=looks_ahead)
 
 
-def _over_others(means: Float, own: Float | float, n_rows: int | None = None) -> Float:
+def _over_others(means: Float, diagonal: Float | float, n_rows: int | None = None) -> Float:
     """Return means over the other rows, given means over all rows and each row's own value."""
     n = len(means) if n_rows is None else n_rows
-    others: Float = (n * means - own) / (n - 1.0)
-    return others
+    result: Float = (n * means - diagonal) / (n - 1.0)
+    return result
 
 
 def _typical_distance(column: Float) -> float:

@@ -43,9 +43,9 @@ class ColumnScale:
         if _is_rounding(half, middle):
             return cls(middle, 0, 0.0, math.inf)
         exponent = math.frexp(half)[1]
-        scaled = np.ldexp(column - middle, -exponent)
-        mean = math.fsum(scaled.tolist()) / len(column)
-        variance = math.fsum(((scaled - mean) ** 2).tolist()) / len(column)
+        values = np.ldexp(column - middle, -exponent)
+        mean = math.fsum(values.tolist()) / len(column)
+        variance = math.fsum(((values - mean) ** 2).tolist()) / len(column)
         return cls(middle, exponent, mean, math.sqrt(variance))
 
     @property
@@ -53,11 +53,11 @@ class ColumnScale:
         """Whether the column varies only by rounding."""
         return math.isinf(self.deviation)
 
-    def standardised(self, column: Float) -> Float:
+    def standardize(self, column: Float) -> Float:
         """Return values minus the mean of the column, divided by its standard deviation."""
-        scaled = np.ldexp(column - self.middle, -self.exponent) - self.mean
-        standardised: Float = scaled / self.deviation
-        return standardised
+        differences = np.ldexp(column - self.middle, -self.exponent) - self.mean
+        result: Float = differences / self.deviation
+        return result
 
     def times(self, factor: float) -> float:
         """Return the standard deviation times a factor, clipped to positive finite numbers."""
@@ -97,12 +97,12 @@ class Constants:
     @classmethod
     def of(cls, rows: Float) -> Constants:
         """Return the constant columns of rows of shape (n, d)."""
-        found = {}
+        constants = {}
         for j, column in enumerate(rows.T):
             middle, half = _range_of(column)
             if _is_rounding(half, middle):
-                found[j] = middle
-        return cls(tuple(found), tuple(found.values()))
+                constants[j] = middle
+        return cls(tuple(constants), tuple(constants.values()))
 
     def unequal(self, rows: Float) -> list[int]:
         """Return the columns that are not constant to the last bit."""
@@ -118,10 +118,10 @@ class Constants:
 
     def settled(self, rows: Float) -> Float:
         """Return rows with the constant values where theirs differ only by rounding."""
-        settled = rows.copy() if self.columns else rows
+        result = rows.copy() if self.columns else rows
         for j, value in zip(self.columns, self.values, strict=True):
-            settled[self._is_near(rows[:, j], value), j] = value
-        return settled
+            result[self._is_near(rows[:, j], value), j] = value
+        return result
 
     @staticmethod
     def _is_near(column: Float, value: float) -> NDArray[np.bool_]:
