@@ -23,7 +23,7 @@ _TOP, _HEIGHT, _AXIS = 6.0, 130.0, 20.0
 _STEP = 42.0
 
 
-def compared(
+def comparison_figure(
     name: str, first: ColumnValues, second: ColumnValues, labels: tuple[str, str]
 ) -> Figure:
     """Return a figure that compares the distributions of a column in two samples.
@@ -41,7 +41,8 @@ def compared(
         legend = (("first", labels[0]), ("second", labels[1]))
         return Figure(name, _levels(title, first, second), "Shares of rows", legend)
     words = "; ".join(
-        f"{label}: {of.in_words()}" for label, of in zip(labels, (first, second), strict=True)
+        f"{label}: {column.in_words()}"
+        for label, column in zip(labels, (first, second), strict=True)
     )
     if first.missing or second.missing:
         words += f"; missing: {_change((first.missing, second.missing))}"
@@ -57,20 +58,20 @@ def _levels(title: str, first: ColumnValues, second: ColumnValues) -> str:
     """Draw the share of each level in both samples."""
     counts = [column.as_levels().counts() for column in (first, second)]
     sizes = [max(sum(count.values()), 1) for count in counts]
-    order = _ordered(counts[0] + counts[1])
-    shown = order if len(order) <= _MOST_LEVELS + 2 else order[:_MOST_LEVELS]
+    order = _order_levels(counts[0] + counts[1])
+    levels = order if len(order) <= _MOST_LEVELS + 2 else order[:_MOST_LEVELS]
     pairs = np.array(
-        [[count[level] / n for count, n in zip(counts, sizes, strict=True)] for level in shown]
+        [[count[level] / n for count, n in zip(counts, sizes, strict=True)] for level in levels]
     )
-    names = list(shown)
-    if rest := len(order) - len(shown):
-        names.append(f"({counted(rest, 'other')})")
+    names = list(levels)
+    if n_others := len(order) - len(levels):
+        names.append(f"({counted(n_others, 'other')})")
         pairs = np.vstack([pairs, 1.0 - pairs.sum(axis=0)])
     texts = [_change(pair) for pair in pairs.tolist()]
     return lanes(title, names, pairs, texts)
 
 
-def _ordered(counts: Counter[str]) -> list[str]:
+def _order_levels(counts: Counter[str]) -> list[str]:
     """Return levels in ascending order if they are few numbers, otherwise by frequency."""
     frequent = [level for level, _ in counts.most_common()]
     are_numbers = not any(_in_order(level)[0] for level in frequent if level != MISSING)
@@ -81,25 +82,25 @@ def _ordered(counts: Counter[str]) -> list[str]:
 
 def _histogram(title: str, words: str, first: ColumnValues, second: ColumnValues) -> str:
     """Draw the shares of rows in bins: filled for one sample, a line for the other."""
-    pooled = np.concatenate([first.known, second.known])
-    low, high = _range(pooled)
-    n_bins = min(_MOST_BINS, max(8, round(np.sqrt(len(pooled)))))
+    values = np.concatenate([first.known, second.known])
+    low, high = _range(values)
+    n_bins = min(_MOST_BINS, max(8, round(np.sqrt(len(values)))))
     edges = np.linspace(low, high, n_bins + 1)
     shares = [
-        np.histogram(np.clip(of.known, low, high), edges)[0] / max(len(of.known), 1)
-        for of in (first, second)
+        np.histogram(np.clip(column.known, low, high), edges)[0] / max(len(column.known), 1)
+        for column in (first, second)
     ]
     top = max(float(np.max(shares)), 1e-300)
     missing = (first.missing, second.missing)
-    lacks = max(missing) > 0.0
+    has_missing = max(missing) > 0.0
     height = _TOP + _HEIGHT + _AXIS
-    drawing = Drawing(title, words, height + 40.0 * lacks)
+    drawing = Drawing(title, words, height + 40.0 * has_missing)
     scale = Scale(low, high)
-    for kind, own in zip(("first area", "second line"), shares, strict=True):
-        drawing.path(kind, _steps(scale, edges, 98.0 * own / top), _TOP, _HEIGHT)
-    ends = "≤ " * bool(pooled.min() < low), "≥ " * bool(pooled.max() > high)
+    for kind, heights in zip(("first area", "second line"), shares, strict=True):
+        drawing.path(kind, _steps(scale, edges, 98.0 * heights / top), _TOP, _HEIGHT)
+    ends = "≤ " * bool(values.min() < low), "≥ " * bool(values.max() > high)
     _axis(drawing, first, (low, high), ends)
-    if lacks:
+    if has_missing:
         drawing.labels("missing", _change(missing), height + 14.0)
         drawing.pair(missing, Scale(0.0, 1.0), height + 20.0)
     return drawing.markup()
@@ -111,11 +112,11 @@ def _change(pair: Sequence[float]) -> str:
 
 def _range(values: Float) -> tuple[float, float]:
     """Return the range of a histogram, which excludes outliers."""
-    least, low, high, most = np.quantile(values, [0.0, 0.005, 0.995, 1.0]).tolist()
+    minimum, low, high, maximum = np.quantile(values, [0.0, 0.005, 0.995, 1.0]).tolist()
     room = 0.5 * (high - low)
     return (
-        least if least >= low - room or room == 0.0 else low,
-        most if most <= high + room or room == 0.0 else high,
+        minimum if minimum >= low - room or room == 0.0 else low,
+        maximum if maximum <= high + room or room == 0.0 else high,
     )
 
 
@@ -145,7 +146,9 @@ def _axis(
     drawing.label(signs[1] + column.text(high), ground + 15.0, "100%", "end")
 
 
-def related(name: str, column: ColumnValues, other_name: str, other: ColumnValues) -> Figure:
+def dependence_figure(
+    name: str, column: ColumnValues, other_name: str, other: ColumnValues
+) -> Figure:
     """Return a figure of the dependence of another column, such as a target, on a column.
 
     Two numeric columns are drawn as points; a numeric and a categorical one as quartiles for each
@@ -174,31 +177,31 @@ def _points(title: str, column: ColumnValues, other: ColumnValues) -> str:
     x, y = column.numbers, other.numbers
     assert x is not None, "numeric column"
     assert y is not None, "numeric column"
-    both = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
-    chosen = both
-    if len(both) > _MOST_POINTS:
-        chosen = np.random.default_rng(0).choice(both, _MOST_POINTS, replace=False)
-    across, up = Scale.of(x[both]), Scale.of(y[both])
-    correlation = _together(x[both], y[both])
+    complete_rows = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+    rows = complete_rows
+    if len(complete_rows) > _MOST_POINTS:
+        rows = np.random.default_rng(0).choice(complete_rows, _MOST_POINTS, replace=False)
+    across, up = Scale.of(x[complete_rows]), Scale.of(y[complete_rows])
+    correlation = _rank_correlation(x[complete_rows], y[complete_rows])
     rank = f"rank correlation {correlation:.2f}" if np.isfinite(correlation) else "one is constant"
-    words = counted(len(chosen), "point")
-    if len(both):
+    words = counted(len(rows), "point")
+    if len(complete_rows):
         words += f", {rank}; vertical axis from {other.text(up.low)} to {other.text(up.high)}"
     drawing = Drawing(title, words, _TOP + _HEIGHT + _AXIS)
-    for row in chosen.tolist():
+    for row in rows.tolist():
         y_place = _TOP + (_HEIGHT - 4.0) * (1.0 - (up.place(y[row]) - 1.0) / 98.0)
         drawing.add("circle", cx=across.at(float(x[row])), cy=y_place, r=2.5, kind="point")
     _axis(drawing, column, (across.low, across.high))
     return drawing.markup()
 
 
-def _together(x: Float, y: Float) -> float:
+def _rank_correlation(x: Float, y: Float) -> float:
     """Return the rank correlation of two columns; NaN if one is constant or empty."""
     if not len(x):
         return float("nan")
-    one, other = (ranks - ranks.mean() for ranks in (_ranks(x), _ranks(y)))
-    size = float(np.sqrt((one @ one) * (other @ other)))
-    return float(one @ other) / size if size > 0.0 else float("nan")
+    left, right = (ranks - ranks.mean() for ranks in (_ranks(x), _ranks(y)))
+    size = float(np.sqrt((left @ left) * (right @ right)))
+    return float(left @ right) / size if size > 0.0 else float("nan")
 
 
 def _ranks(values: Float) -> Float:
@@ -218,15 +221,15 @@ def _boxes(title: str, groups: ColumnValues, column: ColumnValues) -> str:
     scale = Scale(*_range(column.known))
     rows = [column.numbers[levels == name] for name in names]
     finite = {name: row[np.isfinite(row)] for name, row in zip(names, rows, strict=True)}
-    shown = {name: values for name, values in finite.items() if len(values)}
-    medians = [column.text(float(np.median(values))) for values in shown.values()]
+    samples = {name: values for name, values in finite.items() if len(values)}
+    medians = [column.text(float(np.median(values))) for values in samples.values()]
     texts = [
         f"median {median} ({counted(len(values), 'row')})"
-        for median, values in zip(medians, shown.values(), strict=True)
+        for median, values in zip(medians, samples.values(), strict=True)
     ]
-    words = "; ".join(f"{name}: {text}" for name, text in zip(shown, texts, strict=True))
-    drawing = Drawing(title, words, _STEP * len(shown))
-    for place, ((name, values), text) in enumerate(zip(shown.items(), texts, strict=True)):
+    words = "; ".join(f"{name}: {text}" for name, text in zip(samples, texts, strict=True))
+    drawing = Drawing(title, words, _STEP * len(samples))
+    for place, ((name, values), text) in enumerate(zip(samples.items(), texts, strict=True)):
         drawing.labels(name, text, _STEP * place + 14.0)
         _box(drawing, scale, values, _STEP * place + 19.0)
     return drawing.markup()
@@ -258,27 +261,30 @@ def _stacks(
     assert other.levels is not None, "categorical column"
     frequent = [level for level, _ in other.counts().most_common(_MOST_CLASSES)]
     frequent.sort(key=_in_order)
-    own, its = np.array(column.levels), np.array(other.levels)
-    shown = sorted((n for n, _ in column.counts().most_common(_MOST_LEVELS)), key=_in_order)
-    shares = [[float((its[own == level] == c).mean()) for c in frequent] for level in shown]
-    texts = [_largest(frequent, of) for of in shares]
-    words = "; ".join(f"{level}: {text}" for level, text in zip(shown, texts, strict=True))
-    drawing = Drawing(title, words, _STEP * len(shown))
-    for place, (level, of, text) in enumerate(zip(shown, shares, texts, strict=True)):
+    column_levels, other_levels = np.array(column.levels), np.array(other.levels)
+    levels = sorted((n for n, _ in column.counts().most_common(_MOST_LEVELS)), key=_in_order)
+    shares = [
+        [float((other_levels[column_levels == level] == c).mean()) for c in frequent]
+        for level in levels
+    ]
+    texts = [_largest(frequent, row_shares) for row_shares in shares]
+    words = "; ".join(f"{level}: {text}" for level, text in zip(levels, texts, strict=True))
+    drawing = Drawing(title, words, _STEP * len(levels))
+    for place, (level, row_shares, text) in enumerate(zip(levels, shares, texts, strict=True)):
         top = _STEP * place
         drawing.labels(level, text, top + 14.0)
         start = 0.0
-        for which, share in enumerate(of):
+        for number, share in enumerate(row_shares):
             drawing.add(
                 "rect",
                 x=f"{100.0 * start:.2f}%",
                 width=f"{100.0 * share:.2f}%",
                 y=top + 20.0,
                 height=14.0,
-                kind=f"class{which}",
+                kind=f"class{number}",
             )
             start += share
-    legend = tuple((f"class{which}", shortened(c, 24)) for which, c in enumerate(frequent))
+    legend = tuple((f"class{number}", shortened(c, 24)) for number, c in enumerate(frequent))
     return Figure(name, drawing.markup(), f"Shares of {other_name} for each {name}", legend)
 
 

@@ -55,8 +55,8 @@ class ColumnValues:
         if array.dtype.kind == "m":
             return cls(array / np.timedelta64(1, "D"))
         values = np.asarray(column, dtype=object).tolist()
-        known = [value for value in values if not is_missing(value)]
-        if known and all(isinstance(v, Real) and not isinstance(v, bool) for v in known):
+        entries = [value for value in values if not is_missing(value)]
+        if entries and all(isinstance(v, Real) and not isinstance(v, bool) for v in entries):
             return cls(np.array([np.nan if is_missing(v) else float(v) for v in values]))
         return cls(None, tuple(MISSING if is_missing(v) else str(v) for v in values))
 
@@ -131,16 +131,16 @@ class ReportColumns:
         """
         if list(names) == list(self.names):
             return self.entries[place]
-        same = [j for j, name in enumerate(self.names) if name == names[place]]
-        return self.entries[same[0]] if len(same) == 1 else None
+        matches = [j for j, name in enumerate(self.names) if name == names[place]]
+        return self.entries[matches[0]] if len(matches) == 1 else None
 
 
 def are_few(*columns: ColumnValues) -> bool:
     """Return whether numeric columns together have few distinct values, or none."""
     if any(column.are_measured for column in columns):
         return False
-    different = np.unique(np.concatenate([column.known for column in columns]))
-    return len(different) <= _FEW
+    distinct_values = np.unique(np.concatenate([column.known for column in columns]))
+    return len(distinct_values) <= _FEW
 
 
 def _seconds(array: NDArray[Any]) -> Float:

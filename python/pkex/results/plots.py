@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # A normal distribution has 95 % within so many standard deviations of its mean.
 DEVIATIONS = 1.959964
 
-_VALUE, _ALONE, _PERMUTED = BLUE, VERMILION, LIGHT_GREY
+_VALUE, _MARK, _BAND = BLUE, VERMILION, LIGHT_GREY
 _NEGATIVE, _POSITIVE, _GREY = BLUE, VERMILION, GREY
 # How much there is of a colour that is pale.
 _PALE = 0.3
@@ -245,8 +245,8 @@ def draw_scatter(
         except (TypeError, ValueError):
             names, places = np.unique([str(entry) for entry in data], return_inverse=True)
             step = -(-len(names) // _MOST_NAMES)
-            shown = range(0, len(names), step)
-            ax.set_xticks(shown, [literal(names[k], 16) for k in shown], rotation=45, ha="right")
+            ticks = range(0, len(names), step)
+            ax.set_xticks(ticks, [literal(names[k], 16) for k in ticks], rotation=45, ha="right")
     points = ax.scatter(places, values, s=14.0, c=_VALUE, linewidths=0.0, zorder=2.0)
     if is_pale is not None:
         points.set_alpha(np.where(is_pale, _PALE, 1.0).tolist())
@@ -284,8 +284,8 @@ def draw_statistic(
     values: Float,
     standard_errors: Float | None,
     alone: Float,
-    is_found: NDArray[np.bool_] | None,
-    found: str,
+    is_filled: NDArray[np.bool_] | None,
+    fill_label: str,
     permuted_values: Float | None,
     title: str,
 ) -> Axes:
@@ -300,9 +300,9 @@ def draw_statistic(
     values, standard_errors : ndarray of shape (P,)
     alone : ndarray of shape (P,)
         The univariate value of each feature, drawn as a circle.
-    is_found : ndarray of bool, shape (P,), optional
+    is_filled : ndarray of bool, shape (P,), optional
         Whether circles are filled.
-    found : str
+    fill_label : str
         The legend of filled circles.
     permuted_values : ndarray of shape (n_permutations, P), optional
         Values after permutations; bands contain 95 % of them.
@@ -319,10 +319,10 @@ def draw_statistic(
     if standard_errors is not None:
         _draw_errors(ax, places, values[order], standard_errors[order])
     fill: str | list[str] = "none"
-    if is_found is not None:
-        fill = [_ALONE if found_here else "none" for found_here in is_found[order]]
-    label = "univariate" if is_found is None else f"univariate (filled: {found})"
-    ax.scatter(alone[order], places, s=36.0, zorder=3.0, c=fill, edgecolors=_ALONE, label=label)
+    if is_filled is not None:
+        fill = [_MARK if flag else "none" for flag in is_filled[order]]
+    label = "univariate" if is_filled is None else f"univariate (filled: {fill_label})"
+    ax.scatter(alone[order], places, s=36.0, zorder=3.0, c=fill, edgecolors=_MARK, label=label)
     ax.axvline(0.0, color="black", linewidth=0.8)
     ax.set_yticks(places, [names[j] for j in order])
     ax.set_xlabel("contribution")
@@ -331,10 +331,10 @@ def draw_statistic(
     return ax
 
 
-def _draw_bands(ax: Axes, places: NDArray[np.intp], permuted: Float) -> None:
-    low, high = np.quantile(permuted, [0.025, 0.975], axis=0)
+def _draw_bands(ax: Axes, places: NDArray[np.intp], permuted_values: Float) -> None:
+    low, high = np.quantile(permuted_values, [0.025, 0.975], axis=0)
     label = "95 % of permuted values"
-    ax.barh(places, high - low, left=low, height=0.9, color=_PERMUTED, label=label)
+    ax.barh(places, high - low, left=low, height=0.9, color=_BAND, label=label)
 
 
 def _draw_errors(ax: Axes, places: NDArray[np.intp], values: Float, errors: Float) -> None:
@@ -392,9 +392,9 @@ def draw_indices(
     ax = axes_for(ax, len(order))
     places = np.arange(len(order))
     ax.barh(places, effects[order], color=_VALUE, alpha=0.55, label="Shapley effect")
-    ax.hlines(places, first[order], total[order], color=_ALONE, linewidth=1.5)
+    ax.hlines(places, first[order], total[order], color=_MARK, linewidth=1.5)
     # Circles at 0 are not clipped.
-    circles: dict[str, Any] = {"color": _ALONE, "clip_on": False, "zorder": 3.0}
+    circles: dict[str, Any] = {"color": _MARK, "clip_on": False, "zorder": 3.0}
     ax.plot(first[order], places, "o", markerfacecolor="white", label="first order", **circles)
     ax.plot(total[order], places, "o", label="total", **circles)
     if intervals is not None:

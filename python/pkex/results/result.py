@@ -232,9 +232,9 @@ class Result(AttributeHints):
         >>> page = pkex.mmd(X, Y).to_html(name=("May", "June"), samples=(X, Y))
         """
         # Imported only if needed.
-        from pkex.results.page import written
+        from pkex.results.page import write_page
 
-        return written(self._report(ReportOptions(name, samples, alpha)), path)
+        return write_page(self._report(ReportOptions(name, samples, alpha)), path)
 
     @with_known_keywords
     def plot(
@@ -299,7 +299,7 @@ class Result(AttributeHints):
         """
         count = checked_count(max_features)
         if kind is not None and check_choice("kind", kind, _KINDS) not in self._kinds:
-            valid = " or ".join(f"kind={own!r}" for own in self._kinds)
+            valid = " or ".join(f"kind={name!r}" for name in self._kinds)
             raise ValueError(f"{type(self).__name__}.plot draws {valid}; got kind={kind!r}")
         with style_for(ax):
             return self._draw(PlotOptions(ax, kind, output, count))

@@ -81,11 +81,11 @@ class Drawing:
 
 def _element(tag: str, text: str | None, attributes: dict[str, str | float]) -> str:
     names = {"kind": "class"}
-    shown = "".join(
+    markup = "".join(
         f' {names.get(name, name.replace("_", "-"))}="{_attribute(value)}"'
         for name, value in attributes.items()
     )
-    return f"<{tag}{shown}/>" if text is None else f"<{tag}{shown}>{escape(text)}</{tag}>"
+    return f"<{tag}{markup}/>" if text is None else f"<{tag}{markup}>{escape(text)}</{tag}>"
 
 
 def _attribute(value: str | float) -> str:
@@ -102,11 +102,11 @@ class Scale:
     @classmethod
     def of(cls, *values: Float | None) -> Scale:
         """Return a scale that contains all finite numbers."""
-        known = np.concatenate([np.ravel(v) for v in values if v is not None])
-        known = known[np.isfinite(known)]
-        if not len(known):
+        numbers = np.concatenate([np.ravel(v) for v in values if v is not None])
+        numbers = numbers[np.isfinite(numbers)]
+        if not len(numbers):
             return cls(0.0, 1.0)
-        low, high = float(known.min()), float(known.max())
+        low, high = float(numbers.min()), float(numbers.max())
         return cls(low, high) if low < high else cls(low - 0.5, high + 0.5)
 
     def place(self, value: float) -> float:
@@ -152,8 +152,8 @@ def bars(
     """
     step = _LABEL + _BAR + _GAP
     scale = Scale.of(np.zeros(1), values, lines, bands, *(places for _, places in marks))
-    spoken = "; ".join(f"{n}: {t}" for n, t in zip(names, texts, strict=True))
-    drawing = Drawing(title, spoken, step * len(names))
+    description = "; ".join(f"{n}: {t}" for n, t in zip(names, texts, strict=True))
+    drawing = Drawing(title, description, step * len(names))
     for place, (name, value, text) in enumerate(zip(names, values.tolist(), texts, strict=True)):
         top = place * step + _LABEL
         middle = top + _BAR / 2.0
@@ -187,8 +187,8 @@ def lanes(
     """
     step = _LABEL + _BAR + _GAP
     scale = Scale(0.0, max(float(pairs.max(initial=0.0)), 1e-300))
-    spoken = "; ".join(f"{n}: {t}" for n, t in zip(names, texts, strict=True))
-    drawing = Drawing(title, spoken, step * len(names))
+    description = "; ".join(f"{n}: {t}" for n, t in zip(names, texts, strict=True))
+    drawing = Drawing(title, description, step * len(names))
     for place, (name, pair, text) in enumerate(zip(names, pairs.tolist(), texts, strict=True)):
         top = place * step + _LABEL
         drawing.labels(name, text, top - 5.0)

@@ -11,7 +11,7 @@ from pkex.results.report import (
     Figure,
     PageContent,
     ReportTable,
-    listed,
+    join_texts,
     of_outputs_left_out,
     percent,
 )
@@ -94,7 +94,7 @@ def conclusion(result: VarianceShares) -> str:
         joint = 1.0 - float(first.sum())
         sentences.append(
             f"Of the variance {number(float(variances[place]))} of the output{of_output}, "
-            f"{listed(shares)} (Shapley effects); {percent(max(joint, 0.0))} is due to inputs "
+            f"{join_texts(shares)} (Shapley effects); {percent(max(joint, 0.0))} is due to inputs "
             "acting together."
         )
     left_out = len(_outputs(result)) - _MOST_IN_CONCLUSION
