@@ -61,7 +61,7 @@ class Additive(Kernel):
     def terms(self, n_features: int) -> list[Term]:
         """Return the kernel as one term, a power series without a constant."""
         weights = np.array([0.0, *self.variances])
-        return [_of_columns(self, self.kernel, n_features, weights)]
+        return [_series_term(self, self.kernel, n_features, weights)]
 
 
 @dataclass(frozen=True, init=False)
@@ -125,10 +125,10 @@ class ANOVA(Kernel):
                 f"variance={self.variance:g} to the power of {order} is too large for a float. "
                 "Use a lower order, or multiply the kernel"
             )
-        return [_of_columns(self, self.kernel, n_features, weights)]
+        return [_series_term(self, self.kernel, n_features, weights)]
 
 
-def _of_columns(owner: Kernel, kernel: Kernel, n_features: int, weights: Float) -> Term:
+def _series_term(owner: Kernel, kernel: Kernel, n_features: int, weights: Float) -> Term:
     """Return Σ_q w_q [s^q] ∏_j (1 + s k_j) as a term, for the factors k_j of a kernel."""
     columns, rates = np.empty(0, dtype=np.int64), np.empty(0)
     terms = kernel.terms(n_features)

@@ -330,15 +330,15 @@ def _stationary(
 
 def _chi2(factors: _Factors, columns: Columns) -> Iterator[Elementary]:
     gammas, exponents = _table(factors, columns, "gamma", 0.0)
-    return _by_value(Chi2, (exponents * gammas).sum(axis=0), columns)
+    return _split_by_value(Chi2, (exponents * gammas).sum(axis=0), columns)
 
 
 def _categories(factors: _Factors, columns: Columns) -> Iterator[Elementary]:
     values, exponents = _table(factors, columns, "similarity", 1.0)
-    return _by_value(Categorical, (values**exponents).prod(axis=0), columns)
+    return _split_by_value(Categorical, (values**exponents).prod(axis=0), columns)
 
 
-def _by_value(
+def _split_by_value(
     family: Callable[[float], Kernel], values: Float, columns: Columns
 ) -> Iterator[Elementary]:
     """Yield kernels with one parameter for all columns: one kernel, or one for each column."""

@@ -71,15 +71,15 @@ _SCALE_VALUES = "scale it to be at least 0"
 
 
 def _raise_if_any(
-    wrong: NDArray[np.bool_],
+    is_wrong: NDArray[np.bool_],
     columns: NDArray[np.int64],
     rows: Float,
     name: str,
     what_and_fix: tuple[str, str],
 ) -> None:
     """Raise an error that names the first wrong value among some columns of rows."""
-    if wrong.any():
-        row, place = np.argwhere(wrong)[0]
+    if is_wrong.any():
+        row, place = np.argwhere(is_wrong)[0]
         what, fix = what_and_fix
         column = int(columns[place])
         raise InputError(

@@ -121,7 +121,7 @@ def heuristic(
     subsample = np.arange(n) if n <= EXACT_UP_TO else _subsample_by_value(rows, scales)
     column_scales = scales
     if not standardize:
-        scales = [_common(rows)] * rows.shape[1]
+        scales = [_common_scale(rows)] * rows.shape[1]
     columns = [
         scale.standardize(column) for scale, column in zip(scales, rows[subsample].T, strict=True)
     ]
@@ -129,14 +129,14 @@ def heuristic(
     distance, statistic = _typical_distance(squares)
     if distance == 0.0:
         raise equal_rows(what, argument)
-    among = f"all {n} rows" if n <= EXACT_UP_TO else f"a subsample of {EXACT_UP_TO} of {n} rows"
+    scope = f"all {n} rows" if n <= EXACT_UP_TO else f"a subsample of {EXACT_UP_TO} of {n} rows"
     length_scales = [scale.times(distance) for scale in scales]
     if not standardize or len(scales) == 1:
-        note = f"length-scale {length_scales[0]:.5g}: {statistic} between {among} of {what}"
+        note = f"length-scale {length_scales[0]:.5g}: {statistic} between {scope} of {what}"
         return Heuristic(RBF(length_scales[0]), note, column_scales)
     note = (
         f"length-scales {distance:.5g} times the standard deviation of each column: {statistic} "
-        f"between {among} of {what} so scaled"
+        f"between {scope} of {what} so scaled"
     )
     return Heuristic(RBF(length_scales), note, column_scales)
 
@@ -168,7 +168,7 @@ def evenly_random(n: int, k: int) -> NDArray[np.intp]:
     return np.sort(np.random.default_rng(0).choice(n, k, replace=False))
 
 
-def _common(rows: Float) -> ColumnScale:
+def _common_scale(rows: Float) -> ColumnScale:
     """Return one scale for all columns, a power of two, so squares neither overflow nor vanish."""
     spread = float(np.ptp(rows / 2.0, axis=0).max())
     exponent = math.frexp(spread)[1] + 1 if spread > 0.0 else 0
@@ -199,9 +199,9 @@ def _squared_distances(columns: Sequence[Float], n: int, block: int = 16) -> Flo
             np.multiply(difference, difference, out=difference)
             squares += difference
         for row in range(height):
-            later = squares[row, row + 1 :]
-            distances[n_filled : n_filled + len(later)] = later
-            n_filled += len(later)
+            row_squares = squares[row, row + 1 :]
+            distances[n_filled : n_filled + len(row_squares)] = row_squares
+            n_filled += len(row_squares)
     return distances
 
 
@@ -215,6 +215,6 @@ def _subsample_by_value(rows: Float, scales: Sequence[ColumnScale]) -> NDArray[n
     moments = np.array([math.fsum((column * column * column).tolist()) for column in columns])
     key = np.zeros(len(rows))
     for rank, number in enumerate(np.argsort(np.abs(moments), kind="stable")):
-        irregular = (rank + 1.0) * _GOLDEN_RATIO % 1.0
-        key += columns[number] * math.copysign(irregular, moments[number])
+        weight = (rank + 1.0) * _GOLDEN_RATIO % 1.0
+        key += columns[number] * math.copysign(weight, moments[number])
     return np.argsort(key, kind="stable")[evenly_random(len(rows), EXACT_UP_TO)]

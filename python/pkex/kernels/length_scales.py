@@ -23,7 +23,7 @@ def reject_gamma(init: Callable[_P, None]) -> Callable[_P, None]:
     def constructor(*args: _P.args, **options: _P.kwargs) -> None:
         if "gamma" in options:
             kernel = type(args[0])
-            formula = getattr(kernel, "_of_gamma", "")
+            formula = getattr(kernel, "_gamma_formula", "")
             fix = f". Pass length_scale={formula}" if formula else ""
             raise TypeError(f"{kernel.__name__}() has a length_scale instead of gamma{fix}")
         init(*args, **options)

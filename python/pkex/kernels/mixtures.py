@@ -30,7 +30,7 @@ from pkex.typing import Float
 
 # The error of the trapezoidal rule, and the masses beyond its ends.
 _ROUNDING = 1e-15
-_LEFT_OUT = 1e-18
+_OMITTED_MASS = 1e-18
 # Rates beyond e^690 do not distinguish distances other than 0.
 _LARGEST_LOG = 690.0
 # Terms with an exponent v s of this size have decayed.
@@ -181,7 +181,7 @@ def _trapezoid_from(mixture: GammaMixture, finest: float) -> tuple[Float, Float]
     shape = mixture.shape
     step = math.log(2.0) / _steps_per_octave(shape)
     # The mass below u is at most u^shape / Γ(shape + 1); the mass above decays as e^(−u).
-    lowest = (math.log(_LEFT_OUT) + math.lgamma(shape + 1.0)) / shape
+    lowest = (math.log(_OMITTED_MASS) + math.lgamma(shape + 1.0)) / shape
     lowest = max(min(lowest, mixture.log_u_of(FLAT / finest)), -_LARGEST_LOG)
     highest = math.log(shape + 45.0 + 9.0 * math.sqrt(shape))
     # x = log(u/shape) is a multiple of the step, without rounding errors.
@@ -327,5 +327,5 @@ class _Grid:
     def widen(self) -> tuple[Float, Float]:
         """Return rates and masses, with decreasing masses on both sides of each rate."""
         shares = np.exp2(-np.abs(np.arange(-_MARGIN, _MARGIN + 1.0)))
-        wider = _Grid(self.first - _MARGIN, convolve(shares, self.masses))
-        return wider.rates, wider.masses
+        grid = _Grid(self.first - _MARGIN, convolve(shares, self.masses))
+        return grid.rates, grid.masses

@@ -33,7 +33,7 @@ class _Stationary(Kernel):
 
     family: ClassVar[str]
     # The length-scale that corresponds to scikit-learn's gamma.
-    _of_gamma: ClassVar[str] = ""
+    _gamma_formula: ClassVar[str] = ""
 
     @reject_gamma
     def __init__(self, length_scale: ArrayLike = 1.0) -> None:
@@ -68,7 +68,7 @@ class RBF(_Stationary):
             "rbf", lambda x, y, scale: -0.5 * ((x - y) / scale) ** 2, is_exponential=True, reach=9.0
         )
     )
-    _of_gamma = "(2 * gamma) ** -0.5, since gamma = 1 / (2 * length_scale**2)"
+    _gamma_formula = "(2 * gamma) ** -0.5, since gamma = 1 / (2 * length_scale**2)"
 
 
 @dataclass(frozen=True, init=False)
@@ -99,7 +99,7 @@ class Laplacian(_Stationary):
             has_kinks=True,
         )
     )
-    _of_gamma = "1 / gamma"
+    _gamma_formula = "1 / gamma"
 
 
 @dataclass(frozen=True, init=False)

@@ -13,7 +13,7 @@ from pkex.typing import Float
 # Columns with half this range, relative to their values, vary by rounding to float32 only.
 _ROUNDING = 2.0**-24
 # The length-scale of a constant column, relative to its value: any other value is far away.
-_OF_CONSTANT = 1e-6
+_CONSTANT_LENGTH_SCALE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class ColumnScale:
     def times(self, factor: float) -> float:
         """Return the standard deviation times a factor, clipped to positive finite numbers."""
         if self.is_constant:
-            return _OF_CONSTANT * abs(self.middle) or _OF_CONSTANT
+            return _CONSTANT_LENGTH_SCALE * abs(self.middle) or _CONSTANT_LENGTH_SCALE
         with np.errstate(over="ignore", under="ignore"):
             product = np.ldexp(self.deviation * factor, self.exponent)
         return float(np.clip(product, _LEAST, _LARGEST))
@@ -125,8 +125,8 @@ class Constants:
 
     @staticmethod
     def _is_near(column: Float, value: float) -> NDArray[np.bool_]:
-        near: NDArray[np.bool_] = np.abs(column / 2.0 - value / 2.0) <= _ROUNDING * abs(value)
-        return near
+        is_near: NDArray[np.bool_] = np.abs(column / 2.0 - value / 2.0) <= _ROUNDING * abs(value)
+        return is_near
 
 
 def _range_of(column: Float) -> tuple[float, float]:

@@ -69,7 +69,7 @@ class Series:
 
     def evaluate(self, left: Float, right: Float) -> Float:
         """Return the series for all pairs of rows."""
-        return self._at(list(self.arguments(left, right).values()), (len(left), len(right)))
+        return self._sum_series(list(self.arguments(left, right).values()), (len(left), len(right)))
 
     def magnitude(self, left: Float, right: Float) -> Float:
         """Return the series of absolute weights and arguments, of shape (n, m).
@@ -77,9 +77,10 @@ class Series:
         This is the scale of the rounding errors in the series.
         """
         sizes = [np.abs(argument) for argument in self.arguments(left, right).values()]
-        return replace(self, weights=np.abs(self.weights))._at(sizes, (len(left), len(right)))
+        series = replace(self, weights=np.abs(self.weights))
+        return series._sum_series(sizes, (len(left), len(right)))
 
-    def _at(self, arguments: list[Float], shape: tuple[int, int]) -> Float:
+    def _sum_series(self, arguments: list[Float], shape: tuple[int, int]) -> Float:
         """Return the series of arguments of one shape."""
         if self.form == "exponential":
             # Horner's rule: w_0 + (w_1 + (w_2 + …) g/2) g/1.

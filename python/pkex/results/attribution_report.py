@@ -169,7 +169,7 @@ def _noun(attribution: RowValues) -> str:
     return "output" if attribution.loss is None else "loss"
 
 
-def _what(attribution: RowValues) -> str:
+def _sizes_title(attribution: RowValues) -> str:
     """Return the title of sizes of values, without the output."""
     noun = _noun(attribution)
     if attribution.reduction == "share":
@@ -252,10 +252,10 @@ def _reading(attribution: RowValues) -> tuple[str, ...]:
         return _READING_REDUCTIONS[reduction].format(loss=loss), texts[-1], _READING_ROWS
     if loss is not None:
         texts.insert(1, _READING_LOSS.format(loss=loss))
-    return (*texts, *_of_spreads(attribution))
+    return (*texts, *_spread_paragraphs(attribution))
 
 
-def _of_spreads(attribution: RowValues) -> list[str]:
+def _spread_paragraphs(attribution: RowValues) -> list[str]:
     """Return paragraphs on how to read standard errors and posterior standard deviations."""
     spreads = attribution.spreads
     paragraphs = [_READING_SPREADS[name] for name in spreads]
@@ -289,7 +289,7 @@ def _tables(attribution: RowValues, name: str) -> list[ReportTable]:
         columns |= {"lowest": values.min(axis=0), "highest": values.max(axis=0)}
     noun, left_out = _noun(attribution), len(attribution.axes.features) - len(order)
     note = f" ({counted(left_out, 'smaller feature')} not shown)" if left_out else ""
-    sizes = ReportTable(f"{_what(attribution)}{of_output}{note}", columns)
+    sizes = ReportTable(f"{_sizes_title(attribution)}{of_output}{note}", columns)
     if not attribution.has_data:
         return [sizes]
     first_rows = attribution.select(slice(_MOST_ROWS))
@@ -373,7 +373,7 @@ def _note_of_texts(number: int) -> list[str]:
 def _picture(attribution: RowValues, name: str) -> Figure:
     order = _order(attribution)[:_MOST_BARS]
     sizes: Float = _sizes(attribution)[order]
-    title = f"{_what(attribution)}{_quoted_name(name)}"
+    title = f"{_sizes_title(attribution)}{_quoted_name(name)}"
     names = [_name(attribution, j) for j in order]
     left_out = len(attribution.axes.features) - len(order)
     note = f"{counted(left_out, 'smaller feature')} not shown" if left_out else ""

@@ -91,14 +91,14 @@ class Axes:
     def check_same(self, other: Axes) -> None:
         """Raise ValueError if a reference has different features or outputs."""
         for axis in (FEATURE, OUTPUT):
-            names, reference_names = self._along(axis), other._along(axis)
+            names, reference_names = self._names_along(axis), other._names_along(axis)
             if names != reference_names:
                 raise ValueError(
                     f"reference must have the same {axis}s as the explanation, "
                     f"{_describe_names(*names)}; it has {_describe_names(*reference_names)}"
                 )
 
-    def _along(self, axis: str) -> tuple[bool, list[Any]]:
+    def _names_along(self, axis: str) -> tuple[bool, list[Any]]:
         """Return whether an axis is present, and the names along it."""
         names: Sequence[Any] = self._names[axis] or (None,)
         return axis in self.present, list(names)

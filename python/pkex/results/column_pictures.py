@@ -44,8 +44,8 @@ def comparison_figure(
         f"{label}: {column.in_words()}"
         for label, column in zip(labels, (first, second), strict=True)
     )
-    if first.missing or second.missing:
-        words += f"; missing: {_change((first.missing, second.missing))}"
+    if first.missing_share or second.missing_share:
+        words += f"; missing: {_change((first.missing_share, second.missing_share))}"
     legend = (("area", labels[0]), ("line", labels[1]))
     return Figure(name, _histogram(title, words, first, second), words, legend)
 
@@ -74,24 +74,25 @@ def _levels(title: str, first: ColumnValues, second: ColumnValues) -> str:
 def _order_levels(counts: Counter[str]) -> list[str]:
     """Return levels in ascending order if they are few numbers, otherwise by frequency."""
     frequent = [level for level, _ in counts.most_common()]
-    are_numbers = not any(_in_order(level)[0] for level in frequent if level != MISSING)
+    are_numbers = not any(_order_key(level)[0] for level in frequent if level != MISSING)
     if are_numbers and len(frequent) <= _MOST_LEVELS + 2:
-        return sorted(frequent, key=_in_order)
+        return sorted(frequent, key=_order_key)
     return frequent
 
 
 def _histogram(title: str, words: str, first: ColumnValues, second: ColumnValues) -> str:
     """Draw the shares of rows in bins: filled for one sample, a line for the other."""
-    values = np.concatenate([first.known, second.known])
+    values = np.concatenate([first.finite_numbers, second.finite_numbers])
     low, high = _range(values)
     n_bins = min(_MOST_BINS, max(8, round(np.sqrt(len(values)))))
     edges = np.linspace(low, high, n_bins + 1)
     shares = [
-        np.histogram(np.clip(column.known, low, high), edges)[0] / max(len(column.known), 1)
+        np.histogram(np.clip(column.finite_numbers, low, high), edges)[0]
+        / max(len(column.finite_numbers), 1)
         for column in (first, second)
     ]
     top = max(float(np.max(shares)), 1e-300)
-    missing = (first.missing, second.missing)
+    missing = (first.missing_share, second.missing_share)
     has_missing = max(missing) > 0.0
     height = _TOP + _HEIGHT + _AXIS
     drawing = Drawing(title, words, height + 40.0 * has_missing)
@@ -113,10 +114,10 @@ def _change(pair: Sequence[float]) -> str:
 def _range(values: Float) -> tuple[float, float]:
     """Return the range of a histogram, which excludes outliers."""
     minimum, low, high, maximum = np.quantile(values, [0.0, 0.005, 0.995, 1.0]).tolist()
-    room = 0.5 * (high - low)
+    margin = 0.5 * (high - low)
     return (
-        minimum if minimum >= low - room or room == 0.0 else low,
-        maximum if maximum <= high + room or room == 0.0 else high,
+        minimum if minimum >= low - margin or margin == 0.0 else low,
+        maximum if maximum <= high + margin or margin == 0.0 else high,
     )
 
 
@@ -156,7 +157,7 @@ def dependence_figure(
     """
     title = f"{other_name} by {name}"
     if _are_many(column) and _are_many(other):
-        ends = Scale.of(other.known)
+        ends = Scale.of(other.finite_numbers)
         span = f"{other.text(ends.low)} to {other.text(ends.high)}"
         caption = f"{other_name}, upwards from {span}, by {name}; up to {_MOST_POINTS} rows"
         return Figure(name, _points(title, column, other), caption)
@@ -181,17 +182,19 @@ def _points(title: str, column: ColumnValues, other: ColumnValues) -> str:
     rows = complete_rows
     if len(complete_rows) > _MOST_POINTS:
         rows = np.random.default_rng(0).choice(complete_rows, _MOST_POINTS, replace=False)
-    across, up = Scale.of(x[complete_rows]), Scale.of(y[complete_rows])
+    x_scale, y_scale = Scale.of(x[complete_rows]), Scale.of(y[complete_rows])
     correlation = _rank_correlation(x[complete_rows], y[complete_rows])
     rank = f"rank correlation {correlation:.2f}" if np.isfinite(correlation) else "one is constant"
     words = counted(len(rows), "point")
     if len(complete_rows):
-        words += f", {rank}; vertical axis from {other.text(up.low)} to {other.text(up.high)}"
+        words += (
+            f", {rank}; vertical axis from {other.text(y_scale.low)} to {other.text(y_scale.high)}"
+        )
     drawing = Drawing(title, words, _TOP + _HEIGHT + _AXIS)
     for row in rows.tolist():
-        y_place = _TOP + (_HEIGHT - 4.0) * (1.0 - (up.place(y[row]) - 1.0) / 98.0)
-        drawing.add("circle", cx=across.at(float(x[row])), cy=y_place, r=2.5, kind="point")
-    _axis(drawing, column, (across.low, across.high))
+        y_place = _TOP + (_HEIGHT - 4.0) * (1.0 - (y_scale.place(y[row]) - 1.0) / 98.0)
+        drawing.add("circle", cx=x_scale.at(float(x[row])), cy=y_place, r=2.5, kind="point")
+    _axis(drawing, column, (x_scale.low, x_scale.high))
     return drawing.markup()
 
 
@@ -217,8 +220,8 @@ def _boxes(title: str, groups: ColumnValues, column: ColumnValues) -> str:
     assert column.numbers is not None, "numeric column"
     levels = np.array(groups.levels)
     names = [name for name, _ in groups.counts().most_common(_MOST_LEVELS)]
-    names.sort(key=_in_order)
-    scale = Scale(*_range(column.known))
+    names.sort(key=_order_key)
+    scale = Scale(*_range(column.finite_numbers))
     rows = [column.numbers[levels == name] for name in names]
     finite = {name: row[np.isfinite(row)] for name, row in zip(names, rows, strict=True)}
     samples = {name: values for name, values in finite.items() if len(values)}
@@ -244,7 +247,7 @@ def _box(drawing: Drawing, scale: Scale, values: Float, top: float) -> None:
     drawing.add("line", x1=middle, x2=middle, y1=top, y2=top + 16.0, kind="median")
 
 
-def _in_order(name: str) -> tuple[bool, float, str]:
+def _order_key(name: str) -> tuple[bool, float, str]:
     """Return a key that sorts numbers in ascending order, before texts in alphabetical order."""
     try:
         value = float(name)
@@ -260,14 +263,14 @@ def _stacks(
     assert column.levels is not None, "categorical column"
     assert other.levels is not None, "categorical column"
     frequent = [level for level, _ in other.counts().most_common(_MOST_CLASSES)]
-    frequent.sort(key=_in_order)
+    frequent.sort(key=_order_key)
     column_levels, other_levels = np.array(column.levels), np.array(other.levels)
-    levels = sorted((n for n, _ in column.counts().most_common(_MOST_LEVELS)), key=_in_order)
+    levels = sorted((n for n, _ in column.counts().most_common(_MOST_LEVELS)), key=_order_key)
     shares = [
         [float((other_levels[column_levels == level] == c).mean()) for c in frequent]
         for level in levels
     ]
-    texts = [_largest(frequent, row_shares) for row_shares in shares]
+    texts = [_largest_share(frequent, row_shares) for row_shares in shares]
     words = "; ".join(f"{level}: {text}" for level, text in zip(levels, texts, strict=True))
     drawing = Drawing(title, words, _STEP * len(levels))
     for place, (level, row_shares, text) in enumerate(zip(levels, shares, texts, strict=True)):
@@ -288,6 +291,6 @@ def _stacks(
     return Figure(name, drawing.markup(), f"Shares of {other_name} for each {name}", legend)
 
 
-def _largest(names: Sequence[str], shares: Sequence[float]) -> str:
+def _largest_share(names: Sequence[str], shares: Sequence[float]) -> str:
     largest = int(np.argmax(shares))
     return f"{shortened(names[largest], 16)} {percent(shares[largest])}"

@@ -54,7 +54,7 @@ def document_lines(rows: RowValues, n_features: int) -> DocumentLines:
         for kind, part, text in (("other present", others, ""), ("absent", absent, "0"))
         if len(part)
     ]
-    without_error = np.full((len(sums), *values.shape[1:]), np.nan)
+    missing_errors = np.full((len(sums), *values.shape[1:]), np.nan)
     # Hashed columns have no names of their own.
     words = documents.words(0) if documents.noun == "hashed word" else {}
     names = [_label_of(rows.axes.features[j], words.get(j, set())) for j in strongest.tolist()]
@@ -63,7 +63,7 @@ def document_lines(rows: RowValues, n_features: int) -> DocumentLines:
         np.concatenate([values[strongest], *(part[None] for _, part, _ in sums)]),
         [number(entry) for entry in data[strongest]] + [text for _, _, text in sums],
         {
-            name: np.concatenate([np.reshape(spread, values.shape)[strongest], without_error])
+            name: np.concatenate([np.reshape(spread, values.shape)[strongest], missing_errors])
             for name, spread in rows.spreads.items()
         },
     )

@@ -56,7 +56,7 @@ def colored_document(row: RowValues, title: str) -> Figure:
     title : str
     """
     label = escape(f"{title}: the text, with its words colored by value", quote=True)
-    markup = _text(row, _with_class)
+    markup = _text(row, _class_attribute)
     picture = f'<p class="text" role="group" aria-label="{label}">{markup}</p>'
     return Figure(title, picture, _caption(row), _LEGEND)
 
@@ -66,7 +66,7 @@ def document_for_notebooks(row: RowValues) -> str:
 
     The table below it has the numbers.
     """
-    return f'<p style="white-space:pre-wrap;margin:4px 0">{_text(row, _with_style)}</p>'
+    return f'<p style="white-space:pre-wrap;margin:4px 0">{_text(row, _style_attribute)}</p>'
 
 
 _LEGEND = (("above", "raises the output"), ("below", "lowers the output (dotted line)"))
@@ -98,11 +98,11 @@ def _text(row: RowValues, attributes: Callable[[float, float], str]) -> str:
     return "".join([*pieces, escape(text[end:])])
 
 
-def _with_class(value: float, share: float) -> str:
+def _class_attribute(value: float, share: float) -> str:
     return f' class="{"raises" if value > 0.0 else "lowers"}" style="--share:{share:.2f}"'
 
 
-def _with_style(value: float, share: float) -> str:
+def _style_attribute(value: float, share: float) -> str:
     # Colors that can be seen on a light and on a dark page.
     color, line = (VERMILION, "solid") if value > 0.0 else (BLUE, "dotted")
     background, border = (f"rgb({channels(color)} / {part:.2f})" for part in (share / 2.0, share))
@@ -130,12 +130,12 @@ def _caption(row: RowValues) -> str:
     kinds = f"present {noun}s", f"absent {noun}s"
     if row.documents.has_groups:
         kinds = "features with a present word", "features without one"
-    of_present = float(row.values[present].sum())
-    of_absent = float(row.values.sum() - of_present)
+    present_sum = float(row.values[present].sum())
+    absent_sum = float(row.values.sum() - present_sum)
     base = float(row.base_values)
     texts = [
-        f"Output {number(base + of_present + of_absent)} = base value {number(base)} "
-        f"{_term(of_present)} ({kinds[0]}) {_term(of_absent)} ({kinds[1]})."
+        f"Output {number(base + present_sum + absent_sum)} = base value {number(base)} "
+        f"{_term(present_sum)} ({kinds[0]}) {_term(absent_sum)} ({kinds[1]})."
     ]
     if row.documents.has_groups:
         texts.append(GROUPS)

@@ -53,8 +53,8 @@ def _draw_matrix(coefficients: Coefficients, ax: Axes | None, count: int) -> Axe
     names = [coefficients.features[j] for j in features]
     ax = axes_for(ax, len(names) + 6)
     draw_matrix(ax, sizes, names, names, label="", are_sizes=len(coefficients.values) > 1)
-    subtitle = "" if coefficients.order == 2 else ", of all coalitions"
-    ax.set_title(f"pairs of features{subtitle}" + note_of_rest(len(coefficients.features) - len(names)))
+    title = "pairs of features" + ("" if coefficients.order == 2 else ", of all coalitions")
+    ax.set_title(title + note_of_rest(len(coefficients.features) - len(names)))
     return ax
 
 

@@ -163,7 +163,7 @@ class Interactions(RowResult[CoalitionValues]):
         """
         sizes = range(1, self.order + 1)
         by_size = (coalitions(len(self._axes.features), size).tolist() for size in sizes)
-        return [tuple(members) for same_size in by_size for members in same_size]
+        return [tuple(members) for size_members in by_size for members in size_members]
 
     @property
     def coalition_names(self) -> list[str]:

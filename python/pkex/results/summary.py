@@ -169,8 +169,8 @@ def _bars(sizes: Float) -> list[str]:
     axis = f'<line x1="{zero}" x2="{zero}" y1="0" y2="12" stroke="currentColor"/>'
     bars = []
     for size in sizes.tolist():
-        where = scale.between(0.0, size) if size == size else {"x": zero, "width": "0%"}
-        place = f'x="{where["x"]}" width="{where["width"]}" y="2" height="8"'
+        span = scale.between(0.0, size) if size == size else {"x": zero, "width": "0%"}
+        place = f'x="{span["x"]}" width="{span["width"]}" y="2" height="8"'
         bar = f'<rect {place} fill="{_NEGATIVE if size < 0.0 else _POSITIVE}"/>'
         bars.append(f'<svg width="120" height="12" aria-hidden="true">{bar}{axis}</svg>')
     return bars

@@ -159,10 +159,10 @@ def bars(
         middle = top + _BAR / 2.0
         drawing.labels(name, text, top - 5.0)
         if bands is not None:
-            where = scale.between(*bands[place].tolist())
-            drawing.add("rect", **where, y=top - 1.0, height=_BAR + 2.0, kind="band")
-        where = scale.between(0.0, value)
-        drawing.add("rect", **where, y=top + 2.0, height=_BAR - 4.0, kind="value")
+            span = scale.between(*bands[place].tolist())
+            drawing.add("rect", **span, y=top - 1.0, height=_BAR + 2.0, kind="band")
+        span = scale.between(0.0, value)
+        drawing.add("rect", **span, y=top + 2.0, height=_BAR - 4.0, kind="value")
         if lines is not None and np.isfinite(lines[place]).all():
             ends = [scale.at(end) for end in lines[place].tolist()]
             drawing.add("line", x1=ends[0], x2=ends[1], y1=middle, y2=middle, kind="error")
@@ -234,8 +234,8 @@ def cells(
         drawing.add("rect", **frame, y=top, height=height, fill_opacity=0.25)
         for start, shade in zip(starts, line, strict=True):
             if abs(shade) >= _PALEST:
-                where = {"x": f"{start:.2f}%", "width": f"{0.95 * width:.2f}%"}
+                span = {"x": f"{start:.2f}%", "width": f"{0.95 * width:.2f}%"}
                 kind = "first" if are_sizes else "above" if shade > 0.0 else "below"
                 opacity = round(abs(shade), 2)
-                drawing.add("rect", **where, y=top, height=height, kind=kind, fill_opacity=opacity)
+                drawing.add("rect", **span, y=top, height=height, kind=kind, fill_opacity=opacity)
     return drawing.markup()

@@ -132,10 +132,10 @@ class Deviations:
         The deviation of E[f | X_j] is the vector Σ_e weights_e ∏_{l≠j} E φ_el · g_ej.
         """
         n, d = self.means.shape
-        before, after = np.ones((n, d + 1)), np.ones((n, d + 1))
-        np.multiply.accumulate(self.means, axis=1, out=before[:, 1:])
-        np.multiply.accumulate(self.means[:, ::-1], axis=1, out=after[:, 1:])
-        other_means = before[:, :-1] * after[:, -2::-1]
+        prefixes, suffixes = np.ones((n, d + 1)), np.ones((n, d + 1))
+        np.multiply.accumulate(self.means, axis=1, out=prefixes[:, 1:])
+        np.multiply.accumulate(self.means[:, ::-1], axis=1, out=suffixes[:, 1:])
+        other_means = prefixes[:, :-1] * suffixes[:, -2::-1]
         squares = np.empty((d, weights.shape[1]))
         for column, (start, end) in enumerate(zip(self.starts, self.starts[1:], strict=False)):
             column_weights = weights * other_means[:, [column]]
@@ -178,15 +178,15 @@ def _growth_error(name: str) -> InputError:
 def _have_tails(products: Products, column: int, marginal: Marginal) -> bool:
     """Whether second moments of factors beyond a rule matter, even if these do not grow there."""
     ends, masses = marginal.tails()
-    beyond = (products.factors(column, ends) ** 2 * masses).max(initial=0.0)
+    tail_moment = (products.factors(column, ends) ** 2 * masses).max(initial=0.0)
     entries, weights = marginal.rule()
-    likely = np.argmax(weights, keepdims=True)
+    mode = np.argmax(weights, keepdims=True)
     # Mostly, the summand of one node is far above the tails already.
-    summand = (products.factors(column, entries[likely]) ** 2 * weights[likely]).max(initial=0.0)
-    if beyond <= _ERROR * summand:
+    mode_moment = (products.factors(column, entries[mode]) ** 2 * weights[mode]).max(initial=0.0)
+    if tail_moment <= _ERROR * mode_moment:
         return False
     moments = _moments(products, column, entries, weights)
-    return not beyond <= _ERROR * moments[1].max()
+    return not tail_moment <= _ERROR * moments[1].max()
 
 
 def _agreeing_rule(
@@ -245,8 +245,8 @@ def _column_deviations(
     largest = sizes.max(axis=0, initial=0.0)
     sizes = (sizes / np.where(largest > 0.0, largest, 1.0)).max(axis=1, initial=0.0)
     # Relative to one factor, so that the mean of equal factors is exact.
-    likely = int(np.argmax(weights))
-    reference = products.factors(column, entries[likely : likely + 1])
+    mode = int(np.argmax(weights))
+    reference = products.factors(column, entries[mode : mode + 1])
     corrections = np.zeros(n)
     for chunk in chunks:
         factors = products.factors(column, entries[chunk])

@@ -31,7 +31,7 @@ class Indices(ReadOnlyArrays):
 def indices_of(values: VarianceValues) -> Indices:
     """Return values of coalitions as shares of the variance; the last axis has the outputs."""
     variance = values.shapley.sum(axis=0)
-    second = None if values.second is None else _of_pairs(values.second) / variance
+    second = None if values.second is None else _pair_matrices(values.second) / variance
     return Indices(
         variance,
         values.shapley / variance,
@@ -47,7 +47,7 @@ def indices_by_name(indices: Indices) -> dict[str, Any]:
     return {name: array for name, array in arrays.items() if array is not None}
 
 
-def _of_pairs(values: Float) -> Float:
+def _pair_matrices(values: Float) -> Float:
     """Return values of pairs, of shape (pairs, outputs), as symmetric matrices (P, P, outputs)."""
     n_players = (1 + math.isqrt(1 + 8 * len(values))) // 2
     table = np.full((n_players, n_players, values.shape[1]), np.nan)

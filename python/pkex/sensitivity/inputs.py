@@ -55,7 +55,9 @@ class Inputs:
         ValueError, TypeError
             If they do not match the columns of the model.
         """
-        result = _of_distributions(inputs, weights, columns) or _of_rows(inputs, weights, columns)
+        result = _from_distributions(inputs, weights, columns) or _from_rows(
+            inputs, weights, columns
+        )
         constant_columns = [
             name
             for name, marginal in zip(result.names, result.marginals, strict=True)
@@ -106,7 +108,7 @@ class Inputs:
         return rows
 
 
-def _of_rows(inputs: Any, weights: ArrayLike | None, columns: ModelColumns) -> Inputs:
+def _from_rows(inputs: Any, weights: ArrayLike | None, columns: ModelColumns) -> Inputs:
     if len(columns.names) != 2 and _are_pairs(inputs, len(columns.names)):
         raise InputError(
             "inputs",
@@ -132,18 +134,18 @@ def _are_pairs(inputs: Any, number: int) -> bool:
     return all(isinstance(item, Sequence) and len(item) == 2 for item in inputs)
 
 
-def _of_distributions(
+def _from_distributions(
     inputs: Any, weights: ArrayLike | None, columns: ModelColumns
 ) -> Inputs | None:
     """Return inputs from distributions; None if inputs are rows."""
     names = columns.names
-    items = _by_columns(inputs, names)
+    items = _items_by_column(inputs, names)
     if items is None:
         return None
     if weights is not None:
         raise ValueError("weights are those of rows, but inputs are distributions; leave them out")
     marginals = [
-        _of_column(item, number, columns)
+        _column_atoms(item, number, columns)
         if kind_of(item) in (Kind.ARRAY, Kind.SERIES)
         else distribution_of(item, names[number])
         for number, item in enumerate(items)
@@ -151,7 +153,7 @@ def _of_distributions(
     return Inputs(marginals, names, counted(len(names), "independent distribution"))
 
 
-def _of_column(entries: Any, number: int, columns: ModelColumns) -> Atoms:
+def _column_atoms(entries: Any, number: int, columns: ModelColumns) -> Atoms:
     """Return the distribution of the values of one column."""
     name = columns.names[number]
     if np.ndim(entries) != 1 or not len(entries):
@@ -167,10 +169,10 @@ def _of_column(entries: Any, number: int, columns: ModelColumns) -> Atoms:
     return Atoms.of_column(table[:, 0], equal_weights(len(table)))
 
 
-def _by_columns(inputs: Any, names: tuple[str, ...]) -> list[Any] | None:
+def _items_by_column(inputs: Any, names: tuple[str, ...]) -> list[Any] | None:
     """Return a distribution or values for each column; None if inputs are rows."""
     if isinstance(inputs, Mapping):
-        return _by_names(inputs, names)
+        return _items_in_order(inputs, names)
     if is_distribution(inputs):
         raise InputTypeError(
             "inputs",
@@ -182,7 +184,7 @@ def _by_columns(inputs: Any, names: tuple[str, ...]) -> list[Any] | None:
     if not any(map(is_distribution, items)):
         return None
     if hasattr(inputs, "items"):  # a Series
-        return _by_names(dict(inputs.items()), names)
+        return _items_in_order(dict(inputs.items()), names)
     if len(items) != len(names):
         raise InputError(
             "inputs",
@@ -192,7 +194,7 @@ def _by_columns(inputs: Any, names: tuple[str, ...]) -> list[Any] | None:
     return items
 
 
-def _by_names(inputs: Mapping[Any, Any], names: tuple[str, ...]) -> list[Any]:
+def _items_in_order(inputs: Mapping[Any, Any], names: tuple[str, ...]) -> list[Any]:
     """Return the values of a dict in the order of columns, whose names may be numbers."""
     items = {str(name): item for name, item in inputs.items()}
     if {"num_vars", "names", "bounds"} <= items.keys() - set(names):

@@ -86,7 +86,7 @@ class VarianceValues:
         counts = [n_players] * 3 + [math.comb(n_players, 2)] * (order - 1)
         values = np.zeros((sum(counts), weights.shape[1]))
         errors = np.zeros(weights.shape[1])
-        groups = list(_outputs_of_evaluations(weights))
+        groups = list(_group_outputs(weights))
         reports = parts_of(
             computation.progress, *(1.0 + len(evaluations) ** 2 for evaluations, _ in groups)
         )
@@ -103,7 +103,7 @@ class VarianceValues:
         return cls(shapley, first, total, second[0] if second else None, errors)
 
 
-def _outputs_of_evaluations(
+def _group_outputs(
     weights: Float,
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Yield groups of outputs that have the same evaluations, with these evaluations."""
