@@ -20,7 +20,7 @@ class AllowedValues:
     Parameters
     ----------
     nonnegative_columns, count_columns : ndarray of int64
-        Column numbers: those of χ² kernels, and those of Tanimoto kernels, which compare counts.
+        The columns of χ² kernels, and of Tanimoto kernels, which compare counts.
     """
 
     nonnegative_columns: NDArray[np.int64]

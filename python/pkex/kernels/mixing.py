@@ -42,7 +42,7 @@ def combine_columns(
     background_values : sequence of ndarray of shape (n, m)
         The values of the background rows.
     combine : ufunc
-        Of two values, such as ``np.add``.
+        A function of two values, such as ``np.add``.
     """
     # The last columns change least from one coalition to the next.
     order = range(len(columns))[::-1]

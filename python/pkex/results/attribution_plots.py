@@ -118,7 +118,7 @@ def _draw_row(rows: RowValues, ax: Axes | None, count: int, *, is_waterfall: boo
     # Each bar of a waterfall starts where the bar below it ends, the last one at the base value.
     starts = base + np.append(np.cumsum(lengths[::-1])[::-1][1:], 0.0) if is_waterfall else None
     draw_bars(
-        ax, labels, lengths, n_grey=int(other_features.size > 0), margins=margins, starts=starts
+        ax, labels, lengths, n_gray=int(other_features.size > 0), margins=margins, starts=starts
     )
     if starts is not None:
         _join(ax, starts, base, total)
@@ -134,11 +134,11 @@ def _draw_row(rows: RowValues, ax: Axes | None, count: int, *, is_waterfall: boo
 
 def _join(ax: Axes, starts: Float, base: float, total: float) -> None:
     """Draw lines between the bars of a waterfall, and at the base value and the output."""
-    grey: dict[str, Any] = {"color": "#555555", "linewidth": 0.8, "zorder": 0.5}
+    line: dict[str, Any] = {"color": "#555555", "linewidth": 0.8, "zorder": 0.5}
     for place, start in enumerate(starts[:-1]):
-        ax.plot([start, start], [place, place + 1.0], **grey)
-    ax.axvline(base, linestyle=":", **grey)
-    ax.axvline(total, linestyle="--", **grey)
+        ax.plot([start, start], [place, place + 1.0], **line)
+    ax.axvline(base, linestyle=":", **line)
+    ax.axvline(total, linestyle="--", **line)
 
 
 def _draw_importance(rows: RowValues, ax: Axes | None, count: int) -> Axes:

@@ -14,7 +14,7 @@ from pkex.inputs.integers import as_integer
 from pkex.inputs.optional import missing_library
 from pkex.inputs.wording import counted
 from pkex.results.options import Kind
-from pkex.results.palette import BLUE, GREY, LIGHT_GREY, LOW_TO_HIGH, STYLE, VERMILION
+from pkex.results.palette import BLUE, GRAY, LIGHT_GRAY, LOW_TO_HIGH, STYLE, VERMILION
 from pkex.results.tables import number, shortened
 from pkex.typing import Float
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 # A normal distribution has 95 % within so many standard deviations of its mean.
 DEVIATIONS = 1.959964
 
-_VALUE, _MARK, _BAND = BLUE, VERMILION, LIGHT_GREY
-_NEGATIVE, _POSITIVE, _GREY = BLUE, VERMILION, GREY
-# How much there is of a colour that is pale.
+_VALUE, _MARK, _BAND = BLUE, VERMILION, LIGHT_GRAY
+_NEGATIVE, _POSITIVE, _GRAY = BLUE, VERMILION, GRAY
+# The opacity of pale colors.
 _PALE = 0.3
 # Numbers are written out if the largest is at least the first and less than the second; feature
 # values and sums, whose last digits matter, if they are less than the third.
@@ -124,7 +124,7 @@ def draw_bars(
     ax: Axes,
     labels: Sequence[str],
     values: Float,
-    n_grey: int = 0,
+    n_gray: int = 0,
     margins: Float | None = None,
     starts: Float | None = None,
     *,
@@ -137,8 +137,8 @@ def draw_bars(
     ax : matplotlib Axes
     labels : sequence of str of length n
     values : ndarray of shape (n,)
-    n_grey : int, default 0
-        The number of last bars that are grey; the others have the color of their sign.
+    n_gray : int, default 0
+        The number of last bars that are gray; the others have the color of their sign.
     margins : ndarray of shape (n,), optional
         Half the length of error bars; a bar whose error bar reaches its start is pale.
     starts : ndarray of shape (n,), optional
@@ -150,7 +150,7 @@ def draw_bars(
     colors = [_NEGATIVE if value < 0 else _POSITIVE for value in values]
     if are_sizes:
         colors = [_VALUE] * len(values)
-    colors[len(values) - n_grey :] = [_GREY] * n_grey
+    colors[len(values) - n_gray :] = [_GRAY] * n_gray
     bars = ax.barh(
         places, values, height=0.65, left=0.0 if starts is None else starts, color=colors,
         xerr=margins, ecolor="#555555", capsize=2.5,
@@ -191,15 +191,15 @@ def draw_points(
     values : ndarray of shape (rows, n)
         The positions of the points.
     shades : ndarray of shape (rows, n)
-        The colors of the points, from 0 (low) to 1 (high); NaN is grey.
+        The colors of the points, from 0 (low) to 1 (high); NaN is gray.
     is_pale : ndarray of bool, shape (rows, n), optional
         Whether points are pale.
     """
     from matplotlib.colors import LinearSegmentedColormap
 
-    colors = LinearSegmentedColormap.from_list("low to high", LOW_TO_HIGH).with_extremes(bad=_GREY)
+    colors = LinearSegmentedColormap.from_list("low to high", LOW_TO_HIGH).with_extremes(bad=_GRAY)
     low, high = values.min(), values.max()
-    ax.barh(range(len(sizes)), sizes, height=0.8, color=LIGHT_GREY)
+    ax.barh(range(len(sizes)), sizes, height=0.8, color=LIGHT_GRAY)
     for place in range(len(sizes)):
         column = values[:, place]
         points = ax.scatter(

@@ -253,8 +253,8 @@ class Result(AttributeHints):
             Axes to draw in; by default those of a new figure.
         kind : {"beeswarm", "bar", "waterfall", "scatter", "heatmap"}, optional
             Explanations of several rows support "beeswarm" (default), a point for each row over
-            grey bars of the `importance`, and "bar", the importance only. Points are blue for low
-            and red for high feature values, grey for missing values and texts. Explanations of one
+            gray bars of the `importance`, and "bar", the importance only. Points are blue for low
+            and red for high feature values, gray for missing values and texts. Explanations of one
             row support "bar" (default), bars of the values from 0, and "waterfall", bars that lead
             from the base value to the output. "scatter" draws the values of one feature, selected
             by ``explanation[:, name]``, against its data.
@@ -274,7 +274,7 @@ class Result(AttributeHints):
             unless they are `centered`. Values are pale if their 95 % interval contains 0, and bars
             have error bars for the intervals. For `pkex.mmd` and `pkex.hsic`, error bars show one
             standard error to both sides; circles are univariate values, filled if their family-wise
-            adjusted p-value is at most 0.05; grey bands contain 95 % of the permuted values. For
+            adjusted p-value is at most 0.05; gray bands contain 95 % of the permuted values. For
             `pkex.sensitivity`, circles are first-order and total indices, and lines below the bars
             are 95 % intervals from draws of the posterior.
 

@@ -135,9 +135,9 @@ class Continuous(Marginal):
         self._cdf: Callable[[Float], Float] = frozen.cdf
         self._sf: Callable[[Float], Float] = frozen.sf
         self._frozen = frozen
-        self._centre, self._scale = float(frozen.median()), float(frozen.std())
+        self._center, self._scale = float(frozen.median()), float(frozen.std())
         # Values far from 0 are rounded.
-        self._rounding = float(np.spacing(abs(self._centre)) / self._scale)
+        self._rounding = float(np.spacing(abs(self._center)) / self._scale)
         previous_variance = np.nan
         for tail in _TAILS:
             ends = self._ends(tail)
@@ -190,9 +190,9 @@ class Continuous(Marginal):
     def _upper_end(self, tail: float) -> float:
         """Return an end with less mass above it; some versions of SciPy lack such quantiles."""
         distance = self._scale
-        while self._sf(np.asarray(self._centre + distance)) > tail and distance < 1e300:
+        while self._sf(np.asarray(self._center + distance)) > tail and distance < 1e300:
             distance *= 2.0
-        return self._centre + distance
+        return self._center + distance
 
     def rule(
         self, level: int = 0, kinks: Float | None = None, widths: Sequence[Width] = ()
@@ -225,7 +225,7 @@ class Continuous(Marginal):
         """Return the probabilities of panels."""
         above = self._sf(low) - self._sf(high)
         below = self._cdf(high) - self._cdf(low)
-        return np.where(low >= self._centre, above, below)
+        return np.where(low >= self._center, above, below)
 
     def _nodes(self, low: Float, high: Float) -> tuple[Float, Float]:
         """Return nodes and weights of panels, of shape (panels, nodes)."""
@@ -250,7 +250,7 @@ class Continuous(Marginal):
     def _moments(self, low: Float, high: Float) -> Float:
         """Return mass and second moment of panels, of shape (2, panels)."""
         entries, weights = self._nodes(low, high)
-        squares = ((entries - self._centre) / self._scale) ** 2
+        squares = ((entries - self._center) / self._scale) ** 2
         return np.stack([weights.sum(axis=1), (weights * squares).sum(axis=1)])
 
     def _refine(self, edges: Float) -> Float:

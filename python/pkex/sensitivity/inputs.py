@@ -55,9 +55,9 @@ class Inputs:
         ValueError, TypeError
             If they do not match the columns of the model.
         """
-        result = _from_distributions(inputs, weights, columns) or _from_rows(
-            inputs, weights, columns
-        )
+        result = _from_distributions(inputs, weights, columns)
+        if result is None:
+            result = _from_rows(inputs, weights, columns)
         constant_columns = [
             name
             for name, marginal in zip(result.names, result.marginals, strict=True)
