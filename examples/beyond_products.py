@@ -20,7 +20,7 @@ from pkex.kernels import Kernel, Matern, RationalQuadratic
 
 # Private modules, to count terms; they may change.
 from pkex.kernels.domain import Domain
-from pkex.kernels.factors import expanded
+from pkex.kernels.factors import expand_terms
 
 plt.style.use("pkex.results.figures")
 
@@ -52,7 +52,7 @@ def main() -> None:
 def number_of_terms(kernel: Kernel, distance: float) -> int:
     """Return the number of products for rows of 20 columns up to a distance apart."""
     rows = np.outer([0.0, distance], np.full(20, 1.0 / np.sqrt(20.0)))
-    return len(expanded(kernel.terms(20), Domain.of(rows)))
+    return len(expand_terms(kernel.terms(20), Domain.of(rows)))
 
 
 def errors_by_distance(kernel: Kernel) -> tuple[np.ndarray, np.ndarray]:

@@ -485,11 +485,11 @@ def test_permutations_that_do_not_fit_into_memory_are_refused_before_the_work(mo
 @pytest.mark.parametrize("call", PREPARATIONS.values(), ids=PREPARATIONS)
 def test_a_kernel_is_expanded_into_products_once(monkeypatch, call):
     expansions = []
-    expanded = kernel_terms.expanded
+    expand_terms = kernel_terms.expand_terms
     monkeypatch.setattr(
         kernel_terms,
-        "expanded",
-        lambda terms, domain: (expansions.append(terms), expanded(terms, domain))[1],
+        "expand_terms",
+        lambda terms, domain: (expansions.append(terms), expand_terms(terms, domain))[1],
     )
     call(kernel=RBF(1.0), n_jobs=1)
     given = [terms for terms in expansions if terms[0].factors[0].columns.tolist() == [0, 1]]

@@ -14,7 +14,7 @@ from explainable_functions import COUNTED, COUNTS, KERNELS, UNITS
 import pkex
 from pkex.compare.comparison import exact_domain
 from pkex.kernels import RBF
-from pkex.kernels.factors import expanded
+from pkex.kernels.factors import expand_terms
 
 
 class ByItsOwnFormulas:
@@ -28,7 +28,7 @@ class ByItsOwnFormulas:
 
     def factors(self, rows, players):
         # Of a mixture the Gaussians in it, whose sum is compared with the kernel elsewhere.
-        for term in expanded(self.kernel.terms(rows.shape[1]), exact_domain(rows)):
+        for term in expand_terms(self.kernel.terms(rows.shape[1]), exact_domain(rows)):
             found = np.ones((max(players) + 1, len(rows), len(rows)))
             for factor in term.factors:
                 for column, values in factor.evaluated(rows, rows):

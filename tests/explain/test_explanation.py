@@ -342,7 +342,7 @@ def test_what_only_shap_has_is_answered_with_where_it_is(single):
 def test_the_attributes_that_errors_refer_to_shap_for_are_there():
     shap = pytest.importorskip("shap")
     theirs = shap.Explanation(np.ones((2, 2)), np.ones(2), np.ones((2, 2)))
-    for name in pkex.results.explanation._OF_SHAP:
+    for name in pkex.results.explanation._SHAP_ATTRIBUTES:
         assert hasattr(theirs, name)
 
 

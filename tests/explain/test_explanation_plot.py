@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pkex
-from pkex.results.palette import BLUE, GREY, ORANGE, SKY_BLUE, STYLE, VERMILION
+from pkex.results.palette import BLUE, GRAY, ORANGE, SKY_BLUE, STYLE, VERMILION
 from pkex.results.plots import datum, short_numbers
 
 mpl.use("agg")
@@ -313,4 +313,4 @@ def test_the_style_sheet_has_the_colors_of_the_palette():
         cycle = plt.rcParams["axes.prop_cycle"].by_key()["color"]
     colors = [f"#{color.lstrip('#').upper()}" for color in cycle]
     assert colors[:2] == [BLUE, VERMILION]
-    assert {SKY_BLUE, ORANGE, GREY} <= set(colors)
+    assert {SKY_BLUE, ORANGE, GRAY} <= set(colors)

@@ -10,7 +10,7 @@ from mpmath import mp
 import pkex
 from pkex.kernels import RBF, Laplacian, Matern, RationalQuadratic
 from pkex.kernels.domain import ERRORS, Domain
-from pkex.kernels.factors import MOST_TERMS, expanded
+from pkex.kernels.factors import MOST_TERMS, expand_terms
 from pkex.kernels.gaussian_sums import gaussian_sum
 from pkex.kernels.mixtures import (
     MaternMixture,
@@ -99,7 +99,7 @@ def test_sums_of_gaussians_keep_their_error_and_that_of_the_decay(mixture):
     ids=str,
 )
 def test_terms_are_few(kernel, few):
-    assert len(expanded(kernel.terms(20), Domain.of(np.outer([0.0, 6.0], np.ones(20))))) <= few
+    assert len(expand_terms(kernel.terms(20), Domain.of(np.outer([0.0, 6.0], np.ones(20))))) <= few
 
 
 # --- Shapley values, of two kinds of columns ---

@@ -36,7 +36,7 @@ def test_it_is_its_definition_with_mean_factors_and_mean_diagonals_of_one(sample
     pooled = np.concatenate(samples)
     np.testing.assert_allclose(kernel(pooled), REFERENCE(pooled), rtol=0, atol=1e-13)
     for j, column in enumerate(kernel.columns):
-        centered = column.evaluated(pooled[:, j], pooled[:, j])
+        centered = column.evaluate(pooled[:, j], pooled[:, j])
         assert abs(centered.mean(axis=1)).max() < 1e-14
         assert np.diag(centered).mean() == pytest.approx(1.0, abs=1e-14)
     assert OrthogonalANOVA.fit(pooled[::-1], categorical=[2]) == kernel
@@ -157,7 +157,7 @@ def test_explanations_of_the_witness_equal_brute_force(samples, background):
             if others is None:
                 # A column that is absent has the mean factor 1.
                 factors = [
-                    1.0 + kernel.share * column.evaluated(row[[j]], pooled[:, j])[0]
+                    1.0 + kernel.share * column.evaluate(row[[j]], pooled[:, j])[0]
                     for j, column in enumerate(kernel.columns)
                     if present[j]
                 ]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from pages import Page
 
-from pkex.results.column_pictures import compared, related
+from pkex.results.column_pictures import comparison_figure, dependence_figure
 from pkex.results.column_values import ColumnValues
 
 N = 40
@@ -56,8 +56,8 @@ def test_any_columns_can_be_shown_beside_and_against_each_other(name):
     first = ColumnValues.of(COLUMNS[name])
     for column in COLUMNS.values():
         second = ColumnValues.of(column)
-        _check(compared("column", first, second, ("one", "other")))
-        _check(related("column", first, "target", second))
+        _check(comparison_figure("column", first, second, ("one", "other")))
+        _check(dependence_figure("column", first, "target", second))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,9 @@ def test_any_columns_can_be_shown_beside_and_against_each_other(name):
 )
 def test_values_without_a_rank_correlation_say_why(value, words):
     rows = ColumnValues.of(np.arange(40.0) ** 1.5)
-    figure = related("a", rows, "value", ColumnValues(np.full(40, value), are_measured=True))
+    figure = dependence_figure(
+        "a", rows, "value", ColumnValues(np.full(40, value), are_measured=True)
+    )
     _check(figure)
     assert f"value by a. {words}" in figure.picture
     assert "nan" not in figure.picture
@@ -84,7 +86,7 @@ def test_entries_are_described_in_words():
 
 
 def test_bars_of_a_histogram_hold_all_rows_and_show_where_entries_are_cut():
-    figure = compared(
+    figure = comparison_figure(
         "x", ColumnValues.of(COLUMNS["outlier"]), ColumnValues.of(COLUMNS["numbers"]), ("a", "b")
     )
     texts = Page(figure.picture).text("text")

@@ -220,7 +220,7 @@ def test_the_number_of_points_of_matern_kernels_is_limited_as_documented(
 
     # The moments, which take minutes, are those of a rule that is exact.
     monkeypatch.setattr(deviations, "_moments", lambda *_: np.ones((2, 1)))
-    monkeypatch.setattr(deviations, "_of_column", accept)
+    monkeypatch.setattr(deviations, "_column_deviations", accept)
     # The numbers of points are those of docs/sensitivity.md: 2^27 factors at the nodes of a column.
     with pytest.raises(Accepted):
         compute(fits)

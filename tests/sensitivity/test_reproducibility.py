@@ -57,13 +57,13 @@ OWN_STEP = FunctionTransformer(np.frompyfunc(lambda x: 2.0 * x, 1, 1))
 def test_functions_of_users_are_called_in_the_thread_of_the_call(monkeypatch, model, uncertainty):
     deviations = import_module("pkex.sensitivity.deviations")
     monkeypatch.setattr(deviations, "_FEW", 0)
-    threads, of_column = set(), deviations._of_column
+    threads, of_column = set(), deviations._column_deviations
 
     def recorded(*arguments):
         threads.add(threading.get_ident())
         return of_column(*arguments)
 
-    monkeypatch.setattr(deviations, "_of_column", recorded)
+    monkeypatch.setattr(deviations, "_column_deviations", recorded)
     model.fit(ROWS, ROWS[:, 0])
     pkex.sensitivity(model, ROWS, n_jobs=2, uncertainty=uncertainty, random_state=0)
     assert (threads == {threading.get_ident()}) is (model is not PROCESS)

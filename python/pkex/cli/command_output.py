@@ -21,7 +21,7 @@ from pkex.inputs.wording import counted
 from pkex.results.files import write_whole
 from pkex.results.page import page
 from pkex.results.report import PageContent, ReportTable
-from pkex.results.tables import aligned, shortened
+from pkex.results.tables import align_columns, shortened
 
 # The largest number of lines in a table, and the width of text.
 _MOST_LINES, _WIDTH = 25, 100
@@ -146,7 +146,7 @@ def _table(output: CommandOutput) -> str:
     parts = [content.title, "", *_wrapped(content.conclusion)]
     for table in content.tables:
         parts += ["", *_lines_of(table)]
-    parts += ["", *(f"{name}: {text}" for name, text in content.computed.items())]
+    parts += ["", *(f"{name}: {text}" for name, text in content.settings.items())]
     for note in content.notes:
         parts += _wrapped(f"note: {note}", subsequent_indent="  ")
     return "\n".join(parts) + "\n"
@@ -164,7 +164,7 @@ def _lines_of(table: ReportTable) -> list[str]:
     columns[0] = [shortened(text) for text in columns[0]]
     left_out = len(table) - _MOST_LINES
     rest = [f"({counted(left_out, 'more line')}: --format csv)"] if left_out > 0 else []
-    return [f"{table.caption}:", *aligned(columns), *rest]
+    return [f"{table.caption}:", *align_columns(columns), *rest]
 
 
 def _markdown(output: CommandOutput) -> str:
@@ -178,7 +178,7 @@ def _markdown(output: CommandOutput) -> str:
     if content.notes:
         parts.append("\n".join(f"- {_plain(note)}" for note in content.notes))
     parts += ["## How to read it", *map(_plain, content.reading), "## What was computed"]
-    parts.append("\n".join(f"- {_plain(n)}: {_plain(t)}" for n, t in content.computed.items()))
+    parts.append("\n".join(f"- {_plain(n)}: {_plain(t)}" for n, t in content.settings.items()))
     return "\n\n".join(parts) + "\n"
 
 

@@ -204,10 +204,10 @@ class Problem:
         uncertainty : Uncertainty or None
         """
         axes, game = self.schema.axes(explained), self.game.value_function
-        rows = RowValues.computed(values, self.base, explained.data, axes, game, uncertainty)
+        rows = RowValues.with_base(values, self.base, explained.data, axes, game, uncertainty)
         if explained.documents is not None:
             rows = replace(rows, documents=replace(explained.documents, title=self.title))
-        return rows.picked((..., 0)) if self.schema.outputs.drops_axis else rows
+        return rows.select((..., 0)) if self.schema.outputs.drops_axis else rows
 
 
 def _title(adapted: AdaptedModel, owner: Any) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pkex.execution.blocks import blocks_of
 from pkex.games.conditioning import Weights
 from pkex.games.landmarks import Features
-from pkex.kernels.factors import Term, evaluated, has_mixtures, has_series
+from pkex.kernels.factors import Term, evaluate_terms, has_mixtures, has_series
 from pkex.kernels.restrictions import MOST_KEPT, Restrictions
 from pkex.typing import Float
 
@@ -80,7 +80,7 @@ def _means_of_mixtures(
     def outputs(mixed: Float) -> Float:
         total = np.tile(intercept, (len(mixed), 1))
         for some in tiles:
-            total += evaluated(terms, mixed, points[some]) @ coefficients[some]
+            total += evaluate_terms(terms, mixed, points[some]) @ coefficients[some]
         return total
 
     return partial(mixed_means, outputs, X, others, most_rows)

@@ -13,7 +13,7 @@ from pkex.functions.kernel_sum import KernelSum
 from pkex.games.indices import Quantity
 from pkex.games.value_functions import Game
 from pkex.kernels import Kernel
-from pkex.kernels.factors import Term, restricted
+from pkex.kernels.factors import Term, restrict_term
 from pkex.tables.kinds import check_dense_size
 from pkex.tables.sparse import dense_rows
 from pkex.typing import Float, Rows, SparseRows
@@ -73,7 +73,7 @@ class DensePoints:
             present = np.zeros(d, dtype=np.bool_)
             present[self._columns] = True
             (term,) = kernel.terms(d)
-            kernel = TermKernel(restricted(term, present).on(np.cumsum(present) - 1))
+            kernel = TermKernel(restrict_term(term, present).on(np.cumsum(present) - 1))
         own_points = dense_rows(points[:, self._columns])
         self.players, self._n_players = self._columns, d
         self.function = KernelSum(own_points, coefficients, kernel, intercept)

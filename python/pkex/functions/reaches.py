@@ -20,7 +20,7 @@ from pkex.execution.progress import parts_of
 from pkex.games.value_functions import Game
 from pkex.kernels import Term
 from pkex.kernels.domain import ERRORS, Domain, ranges
-from pkex.kernels.factors import expanded, has_mixtures
+from pkex.kernels.factors import expand_terms, has_mixtures
 from pkex.tables.sparse import dense_rows, is_sparse
 from pkex.typing import Float, Report, Rows, SparseRows
 
@@ -96,7 +96,7 @@ class Reaches:
 
     def terms_at(self, reach: int) -> list[Term]:
         """Return the terms of the kernel, without mixtures, for rows of a reach."""
-        return expanded(self._terms, self._domain(reach)) if self.has_mixtures else self._terms
+        return expand_terms(self._terms, self._domain(reach)) if self.has_mixtures else self._terms
 
     def of_rows(self, rows: Rows) -> NDArray[np.int64]:
         """Return the reach of each row: 0 up to twice the range of the points, 1 up to four times.

@@ -11,7 +11,7 @@ import numpy as np
 
 from pkex.inputs.integers import as_integer
 from pkex.kernels.base import Kernel
-from pkex.kernels.factors import Mixed, Term
+from pkex.kernels.factors import MixtureFactor, Term
 from pkex.kernels.series import MOST_ORDERS, Series, powers
 from pkex.typing import Float
 
@@ -61,7 +61,7 @@ class Additive(Kernel):
     def terms(self, n_features: int) -> list[Term]:
         """Return the kernel as one term, a power series without a constant."""
         weights = np.array([0.0, *self.variances])
-        return [_of_columns(self, self.kernel, n_features, weights)]
+        return [_series_term(self, self.kernel, n_features, weights)]
 
 
 @dataclass(frozen=True, init=False)
@@ -125,10 +125,10 @@ class ANOVA(Kernel):
                 f"variance={self.variance:g} to the power of {order} is too large for a float. "
                 "Use a lower order, or multiply the kernel"
             )
-        return [_of_columns(self, self.kernel, n_features, weights)]
+        return [_series_term(self, self.kernel, n_features, weights)]
 
 
-def _of_columns(owner: Kernel, kernel: Kernel, n_features: int, weights: Float) -> Term:
+def _series_term(owner: Kernel, kernel: Kernel, n_features: int, weights: Float) -> Term:
     """Return Σ_q w_q [s^q] ∏_j (1 + s k_j) as a term, for the factors k_j of a kernel."""
     columns, rates = np.empty(0, dtype=np.int64), np.empty(0)
     terms = kernel.terms(n_features)
@@ -138,16 +138,19 @@ def _of_columns(owner: Kernel, kernel: Kernel, n_features: int, weights: Float) 
         is_dot_product = series.form == "exponential" and series.weights.tolist() == [0.0, 1.0]
         is_product = is_product and is_dot_product and not series.factors
         columns, rates = series.columns, series.rates
-    if not is_product or any(isinstance(factor, Mixed) for factor in term.factors):
+    if not is_product or any(isinstance(factor, MixtureFactor) for factor in term.factors):
         raise ValueError(
             f"{type(owner).__name__} requires a product of kernels of single columns, such as "
             f"RBF, ProductMatern and Periodic, or Linear without offset; got {kernel!r}. Use its "
             f"variance argument instead of an amplitude, and add kernels to {type(owner).__name__} "
             "instead of inside it"
         )
-    used = {*columns.tolist(), *(j for factor in term.factors for j in factor.columns.tolist())}
+    all_columns = {
+        *columns.tolist(),
+        *(j for factor in term.factors for j in factor.columns.tolist()),
+    }
     # No set has more columns than the kernel.
-    weights = weights[: len(used) + 1]
+    weights = weights[: len(all_columns) + 1]
     return Term(1.0, (), Series(weights, "linear", columns, rates, term.factors))
 
 
@@ -178,10 +181,10 @@ def _checked_variance(variance: object, name: str) -> float:
 def _checked_variances(variances: float | Iterable[float], order: int) -> tuple[float, ...]:
     if not isinstance(variances, Iterable):
         return (_checked_variance(variances, "variances"),) * order
-    listed = list(variances)
-    if len(listed) != order:
+    numbers = list(variances)
+    if len(numbers) != order:
         raise ValueError(
-            f"variances has {len(listed)} numbers, but order is {order}. Pass one number for each "
+            f"variances has {len(numbers)} numbers, but order is {order}. Pass one number for each "
             "order from 1, or a single number for all"
         )
-    return tuple(_checked_variance(variance, "variances") for variance in listed)
+    return tuple(_checked_variance(variance, "variances") for variance in numbers)

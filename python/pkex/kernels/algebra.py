@@ -93,9 +93,9 @@ class KernelPolynomial:
             return ONE
         if isinstance(kernel, Polynomial) and kernel.coef0 == 0.0:
             # (γ x·y)^p
-            product = _product_of(_normalized(_DOT_PRODUCT, columns), float(kernel.degree))
+            product = _product_of(_normalize(_DOT_PRODUCT, columns), float(kernel.degree))
             return cls({product: kernel.gamma**kernel.degree})
-        return cls({_product_of(_normalized(kernel, columns)): 1.0})
+        return cls({_product_of(_normalize(kernel, columns)): 1.0})
 
     @classmethod
     def dot_product_power(
@@ -113,7 +113,7 @@ class KernelPolynomial:
 
     def __add__(self, other: KernelPolynomial) -> KernelPolynomial:
         """Return the sum of two polynomials."""
-        return KernelPolynomial(_merged(other.products.items(), self.products))
+        return KernelPolynomial(_sum_equal_products(other.products.items(), self.products))
 
     def __mul__(self, other: KernelPolynomial) -> KernelPolynomial:
         """Return the product of two polynomials.
@@ -124,13 +124,15 @@ class KernelPolynomial:
             If it has too many terms.
         """
         pairs = (
-            (_joined(left, right), left_coefficient * right_coefficient)
+            (_multiply_products(left, right), left_coefficient * right_coefficient)
             for left, left_coefficient in self.products.items()
             for right, right_coefficient in other.products.items()
         )
         # The number of products grows only if both sides have several.
         is_larger = min(len(self.products), len(other.products)) > 1
-        return KernelPolynomial(_merged(pairs, most=_MOST_PRODUCTS if is_larger else math.inf))
+        return KernelPolynomial(
+            _sum_equal_products(pairs, limit=_MOST_PRODUCTS if is_larger else math.inf)
+        )
 
     def __rmul__(self, amplitude: float) -> KernelPolynomial:
         """Return the polynomial times a number.
@@ -144,7 +146,9 @@ class KernelPolynomial:
             raise ValueError(
                 f"the amplitude of a kernel must be positive and finite; got {amplitude!r}"
             )
-        return KernelPolynomial({own: amplitude * value for own, value in self.products.items()})
+        return KernelPolynomial(
+            {product: amplitude * value for product, value in self.products.items()}
+        )
 
     def __pow__(self, exponent: float) -> KernelPolynomial:
         """Return a power of the polynomial.
@@ -160,8 +164,8 @@ class KernelPolynomial:
             )
         if exponent == 0.0:
             return ONE
-        kinds = {type(own.kernel) for product in self.products for own, _ in product}
-        is_counted = not kinds <= _MERGED.keys() | _POWERS.keys()
+        kinds = {type(factor.kernel) for product in self.products for factor, _ in product}
+        is_counted = not kinds <= _MERGE_RULES.keys() | _POWER_RULES.keys()
         if is_counted and not (exponent.is_integer() and exponent <= _MOST_PRODUCTS):
             raise ValueError(
                 "the exponent of a Matern or dot-product kernel must be an integer of at most "
@@ -171,7 +175,7 @@ class KernelPolynomial:
             # A single product can have any exponent.
             return KernelPolynomial(
                 {
-                    frozenset((own, exponent * times) for own, times in product): float(
+                    frozenset((factor, exponent * power) for factor, power in product): float(
                         np.float64(value) ** exponent
                     )
                     for product, value in self.products.items()
@@ -195,12 +199,13 @@ class KernelPolynomial:
         ValueError
             If a parameter of a kernel or a coefficient is out of range.
         """
-        merged = _merged(
-            (tuple(_factors(product)), value) for product, value in self.products.items()
+        coefficients = _sum_equal_products(
+            (tuple(_merge_factors(product)), value) for product, value in self.products.items()
         )
         summands = [
-            value * reduce(mul, [own.on_features(n_features) for own in factors] or [Constant()])
-            for factors, value in merged.items()
+            value
+            * reduce(mul, [factor.on_features(n_features) for factor in factors] or [Constant()])
+            for factors, value in coefficients.items()
         ]
         return reduce(add, summands)
 
@@ -223,7 +228,7 @@ def similarities(values: Iterable[float], columns: Iterable[int]) -> KernelPolyn
 _DOT_PRODUCT = Polynomial(1, coef0=0.0)
 
 
-def _normalized(kernel: Kernel, columns: Columns) -> Elementary:
+def _normalize(kernel: Kernel, columns: Columns) -> Elementary:
     """Return the normal form of a kernel of some columns: equal functions get equal kernels."""
     if isinstance(kernel, Matern) and kernel.nu == math.inf:
         kernel = RBF(kernel.length_scale)
@@ -232,62 +237,64 @@ def _normalized(kernel: Kernel, columns: Columns) -> Elementary:
         kernel = Laplacian(scale) if kernel.nu == 0.5 else ProductMatern(scale, kernel.nu)
     # Columns ascend; a parameter with the same value for all columns becomes one number.
     order = sorted(range(len(columns)), key=columns.__getitem__)
-    changed = {
+    parameters = {
         name: values[0] if len(set(values)) == 1 else tuple(values[place] for place in order)
         for name, values in vars(kernel).items()
         if isinstance(values, tuple) and len(values) == len(columns)
     }
     dataclass_kernel: Any = kernel
-    normalized = replace(dataclass_kernel, **changed) if changed else kernel
-    return Elementary(normalized, tuple(sorted(columns)))
+    normal_form = replace(dataclass_kernel, **parameters) if parameters else kernel
+    return Elementary(normal_form, tuple(sorted(columns)))
 
 
-def _product_of(own: Elementary, times: float = 1.0) -> Product:
-    return frozenset([(own, times)]) if times else frozenset()
+def _product_of(factor: Elementary, exponent: float = 1.0) -> Product:
+    return frozenset([(factor, exponent)]) if exponent else frozenset()
 
 
-def _joined(left: Product, right: Product) -> Product:
+def _multiply_products(left: Product, right: Product) -> Product:
     """Return the product of two products."""
     exponents = dict(left)
-    for own, times in right:
-        exponents[own] = exponents.get(own, 0.0) + times
+    for factor, exponent in right:
+        exponents[factor] = exponents.get(factor, 0.0) + exponent
     return frozenset(exponents.items())
 
 
-def _merged(
+def _sum_equal_products(
     terms: Iterable[tuple[_P, float]],
     start: Mapping[_P, float] | None = None,
     *,
-    most: float = math.inf,
+    limit: float = math.inf,
 ) -> dict[_P, float]:
     """Return the coefficients of products, summed over equal products and added to `start`."""
     total = dict(start or {})
     for product, coefficient in terms:
         total[product] = total.get(product, 0.0) + coefficient
-        if len(total) > most:
-            raise ValueError(f"the kernel multiplies out into more than {most} products")
+        if len(total) > limit:
+            raise ValueError(f"the kernel multiplies out into more than {limit} products")
     return total
 
 
-def _factors(product: Product) -> Iterator[Elementary]:
+def _merge_factors(product: Product) -> Iterator[Elementary]:
     """Yield the factors of a product, merged within families that are closed under products."""
     # The order must not depend on hashes, so that equal kernels have equal bits.
     factors = sorted(product, key=lambda factor: (*factor[0].place, factor[1]))
-    for kind, merge in _MERGED.items():
-        own = [(one, times) for one, times in factors if isinstance(one.kernel, kind)]
-        if len(own) == 1 and own[0][1] == 1.0:
-            yield own[0][0]
-        elif own:
-            columns = tuple(sorted({column for one, _ in own for column in one.columns}))
-            yield from merge(own, columns)
-    for one, times in factors:
-        kernel, kind = one.kernel, type(one.kernel)
-        if kind in _POWERS:
-            yield replace(one, kernel=_POWERS[kind](kernel, times))
+    for kind, merge in _MERGE_RULES.items():
+        members = [
+            (factor, exponent) for factor, exponent in factors if isinstance(factor.kernel, kind)
+        ]
+        if len(members) == 1 and members[0][1] == 1.0:
+            yield members[0][0]
+        elif members:
+            columns = tuple(sorted({column for factor, _ in members for column in factor.columns}))
+            yield from merge(members, columns)
+    for factor, exponent in factors:
+        kernel, kind = factor.kernel, type(factor.kernel)
+        if kind in _POWER_RULES:
+            yield replace(factor, kernel=_POWER_RULES[kind](kernel, exponent))
         elif kernel == _DOT_PRODUCT:
-            yield replace(one, kernel=Polynomial(int(times), coef0=0.0))
-        elif kind not in _MERGED:
-            yield from [one] * int(times)
+            yield replace(factor, kernel=Polynomial(int(exponent), coef0=0.0))
+        elif kind not in _MERGE_RULES:
+            yield from [factor] * int(exponent)
 
 
 _Factors = list[tuple[Elementary, float]]
@@ -299,10 +306,10 @@ def _table(factors: _Factors, columns: Columns, name: str, absent: float) -> tup
     `absent` is the parameter for columns that a factor does not depend on.
     """
     table = np.full((len(factors), len(columns)), absent)
-    for row, (own, _) in zip(table, factors, strict=True):
-        row[np.searchsorted(columns, own.columns)] = own.parameter(name)
+    for row, (factor, _) in zip(table, factors, strict=True):
+        row[np.searchsorted(columns, factor.columns)] = factor.parameter(name)
     # Exponents are a column: sums over rows, unlike matrix products, do not depend on the machine.
-    return table, np.array([[times] for _, times in factors])
+    return table, np.array([[exponent] for _, exponent in factors])
 
 
 def _stationary(
@@ -310,28 +317,28 @@ def _stationary(
 ) -> Callable[[_Factors, Columns], Iterator[Elementary]]:
     """Return the merge rule of a family in which 1/ℓ^power of a product is Σ 1/ℓ_a^power."""
 
-    def merged(factors: _Factors, columns: Columns) -> Iterator[Elementary]:
+    def merge(factors: _Factors, columns: Columns) -> Iterator[Elementary]:
         scales, exponents = _table(factors, columns, "length_scale", math.inf)
         # Relative to the smallest length-scale, so that powers do not overflow.
         smallest = scales.min(axis=0)
         sums = (exponents * (smallest / scales) ** power).sum(axis=0)
         kernel = family(smallest / sums ** (1.0 / power))
-        yield _normalized(kernel, columns)
+        yield _normalize(kernel, columns)
 
-    return merged
+    return merge
 
 
 def _chi2(factors: _Factors, columns: Columns) -> Iterator[Elementary]:
     gammas, exponents = _table(factors, columns, "gamma", 0.0)
-    return _by_value(Chi2, (exponents * gammas).sum(axis=0), columns)
+    return _split_by_value(Chi2, (exponents * gammas).sum(axis=0), columns)
 
 
 def _categories(factors: _Factors, columns: Columns) -> Iterator[Elementary]:
     values, exponents = _table(factors, columns, "similarity", 1.0)
-    return _by_value(Categorical, (values**exponents).prod(axis=0), columns)
+    return _split_by_value(Categorical, (values**exponents).prod(axis=0), columns)
 
 
-def _by_value(
+def _split_by_value(
     family: Callable[[float], Kernel], values: Float, columns: Columns
 ) -> Iterator[Elementary]:
     """Yield kernels with one parameter for all columns: one kernel, or one for each column."""
@@ -344,20 +351,20 @@ def _by_value(
 
 
 # Families that are closed under products.
-_MERGED: dict[type[Kernel], Callable[[_Factors, Columns], Iterator[Elementary]]] = {
+_MERGE_RULES: dict[type[Kernel], Callable[[_Factors, Columns], Iterator[Elementary]]] = {
     RBF: _stationary(RBF, 2.0),
     Laplacian: _stationary(Laplacian, 1.0),
     Chi2: _chi2,
     Categorical: _categories,
 }
 # Families that are closed under powers.
-_POWERS: dict[type[Kernel], Callable[[Any, float], Kernel]] = {
-    Periodic: lambda kernel, times: replace(
-        kernel, length_scale=np.divide(kernel.length_scale, math.sqrt(times))
+_POWER_RULES: dict[type[Kernel], Callable[[Any, float], Kernel]] = {
+    Periodic: lambda kernel, exponent: replace(
+        kernel, length_scale=np.divide(kernel.length_scale, math.sqrt(exponent))
     ),
     # (1 + r²/(2αℓ²))^(−αt), with αt in place of α and ℓ/√t in place of ℓ.
-    RationalQuadratic: lambda kernel, times: RationalQuadratic(
-        np.divide(kernel.length_scale, math.sqrt(times)), kernel.alpha * times
+    RationalQuadratic: lambda kernel, exponent: RationalQuadratic(
+        np.divide(kernel.length_scale, math.sqrt(exponent)), kernel.alpha * exponent
     ),
 }
 # The order of families in a product, with the parameters that sort kernels of one family. Other

@@ -19,12 +19,12 @@ class AllowedValues:
 
     Parameters
     ----------
-    not_negative, whole : ndarray of int64
-        Column numbers: those of χ² kernels, and those of Tanimoto kernels, which compare counts.
+    nonnegative_columns, count_columns : ndarray of int64
+        The columns of χ² kernels, and of Tanimoto kernels, which compare counts.
     """
 
-    not_negative: NDArray[np.int64]
-    whole: NDArray[np.int64]
+    nonnegative_columns: NDArray[np.int64]
+    count_columns: NDArray[np.int64]
 
     @classmethod
     def of(cls, terms: Iterable[Term]) -> AllowedValues:
@@ -43,41 +43,43 @@ class AllowedValues:
         ValueError
             If a value is not allowed; the message names the first such row and column.
         """
-        if not (self.whole.size or self.not_negative.size):
+        if not (self.count_columns.size or self.nonnegative_columns.size):
             return
-        counts = rows[:, self.whole]
-        is_not_count = (counts < 0.0) | (counts != np.floor(counts)) | (counts > _MOST)
-        _raise_if_any(is_not_count, self.whole, rows, name, (_COUNTS, _AS_COUNTS))
-        is_negative = rows[:, self.not_negative] < 0.0
-        _raise_if_any(is_negative, self.not_negative, rows, name, (_NOT_NEGATIVE, _SCALED))
+        counts = rows[:, self.count_columns]
+        is_not_count = (counts < 0.0) | (counts != np.floor(counts)) | (counts > _LARGEST_COUNT)
+        _raise_if_any(is_not_count, self.count_columns, rows, name, (_COUNTS, _CONVERT_TO_COUNTS))
+        is_negative = rows[:, self.nonnegative_columns] < 0.0
+        _raise_if_any(
+            is_negative, self.nonnegative_columns, rows, name, (_NOT_NEGATIVE, _SCALE_VALUES)
+        )
 
     def nearest(self, rows: Float) -> Float:
         """Change rows in place to nearby allowed values, and return them."""
         # Clear of 0, so that rounding in the steps of a pipeline makes no value negative.
-        positive = np.abs(rows[:, self.not_negative])
-        rows[:, self.not_negative] = positive + 1e-6 * positive.max(axis=0, initial=0.0)
-        rows[:, self.whole] = np.ceil(np.abs(rows[:, self.whole]))
+        positive = np.abs(rows[:, self.nonnegative_columns])
+        rows[:, self.nonnegative_columns] = positive + 1e-6 * positive.max(axis=0, initial=0.0)
+        rows[:, self.count_columns] = np.ceil(np.abs(rows[:, self.count_columns]))
         return rows
 
 
 # Sums of squares of larger counts leave the range where the expansion of 1/D is valid.
-_MOST = 1e12
+_LARGEST_COUNT = 1e12
 _COUNTS = "the Tanimoto kernel requires counts: 0, 1, 2, … up to 1e12, or 0 and 1 for fingerprints"
-_AS_COUNTS = "convert it to such numbers"
+_CONVERT_TO_COUNTS = "convert it to such numbers"
 _NOT_NEGATIVE = "the Chi2 kernel requires values of at least 0, such as counts"
-_SCALED = "scale it to be at least 0"
+_SCALE_VALUES = "scale it to be at least 0"
 
 
 def _raise_if_any(
-    wrong: NDArray[np.bool_],
+    is_wrong: NDArray[np.bool_],
     columns: NDArray[np.int64],
     rows: Float,
     name: str,
     what_and_fix: tuple[str, str],
 ) -> None:
     """Raise an error that names the first wrong value among some columns of rows."""
-    if wrong.any():
-        row, place = np.argwhere(wrong)[0]
+    if is_wrong.any():
+        row, place = np.argwhere(is_wrong)[0]
         what, fix = what_and_fix
         column = int(columns[place])
         raise InputError(

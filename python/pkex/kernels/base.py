@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.inputs.integers import as_integer
 from pkex.kernels.allowed_values import AllowedValues
-from pkex.kernels.factors import Term, evaluated
+from pkex.kernels.factors import Term, evaluate_terms
 from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
@@ -130,13 +130,13 @@ class Kernel(ABC):
             right = as_matrix(Y, "Y", n_columns=left.shape[1], allow_no_rows=True)
         self.check_rows(left, "X")
         self.check_rows(right, "Y")
-        return evaluated(self.terms(left.shape[1]), left, right)
+        return evaluate_terms(self.terms(left.shape[1]), left, right)
 
     def __mul__(self, other: object) -> Kernel:
         if isinstance(other, Kernel):
             return _product(self, other)
         if isinstance(other, Real):
-            return _scaled(float(other), self)
+            return _scale_kernel(float(other), self)
         return NotImplemented
 
     def __rmul__(self, other: object) -> Kernel:
@@ -151,7 +151,7 @@ class Kernel(ABC):
             return _Sum((*_summands(self), *_summands(other)))
         if isinstance(other, Real):
             # 0 is what Python's sum starts from.
-            return self if other == 0 else self + _scaled(float(other), Constant())
+            return self if other == 0 else self + _scale_kernel(float(other), Constant())
         return NotImplemented
 
     def __radd__(self, other: object) -> Kernel:
@@ -193,7 +193,7 @@ class _Scaled(Kernel):
         ]
 
     def __repr__(self) -> str:
-        return f"{self.amplitude!r} * {_bracketed(self.kernel, _Sum)}"
+        return f"{self.amplitude!r} * {_bracket(self.kernel, _Sum)}"
 
 
 @dataclass(frozen=True)
@@ -201,10 +201,10 @@ class _Product(Kernel):
     kernels: tuple[Kernel, ...]
 
     def terms(self, n_features: int) -> list[Term]:
-        return reduce(_multiplied, (kernel.terms(n_features) for kernel in self.kernels))
+        return reduce(_multiply_terms, (kernel.terms(n_features) for kernel in self.kernels))
 
     def __repr__(self) -> str:
-        return " * ".join(_bracketed(kernel, _Sum) for kernel in self.kernels)
+        return " * ".join(_bracket(kernel, _Sum) for kernel in self.kernels)
 
 
 @dataclass(frozen=True)
@@ -233,10 +233,10 @@ class _Restricted(Kernel):
         return [term.on(columns) for term in self.kernel.terms(len(columns))]
 
     def __repr__(self) -> str:
-        return f"{_bracketed(self.kernel, _Scaled, _Product, _Sum)}.on({self.columns!r})"
+        return f"{_bracket(self.kernel, _Scaled, _Product, _Sum)}.on({self.columns!r})"
 
 
-def _scaled(amplitude: float, kernel: Kernel) -> Kernel:
+def _scale_kernel(amplitude: float, kernel: Kernel) -> Kernel:
     inner_amplitude, inner = amplitude_and_kernel(kernel)
     total = amplitude * inner_amplitude
     if not (amplitude > 0.0 and 0.0 < total < math.inf):
@@ -249,7 +249,7 @@ def _product(left: Kernel, right: Kernel) -> Kernel:
     left_amplitude, left = amplitude_and_kernel(left)
     right_amplitude, right = amplitude_and_kernel(right)
     product = _Product((*_multiplicands(left), *_multiplicands(right)))
-    return _scaled(left_amplitude * right_amplitude, product)
+    return _scale_kernel(left_amplitude * right_amplitude, product)
 
 
 def amplitude_and_kernel(kernel: Kernel) -> tuple[float, Kernel]:
@@ -268,8 +268,8 @@ def namesake(kernel: object) -> str:
 
 def _names(kernels: type) -> set[str]:
     """Return the names of the classes derived from a class."""
-    derived: list[type] = kernels.__subclasses__()
-    return {kernel.__name__ for kernel in derived}.union(*map(_names, derived))
+    subclasses: list[type] = kernels.__subclasses__()
+    return {kernel.__name__ for kernel in subclasses}.union(*map(_names, subclasses))
 
 
 def _multiplicands(kernel: Kernel) -> tuple[Kernel, ...]:
@@ -280,23 +280,23 @@ def _summands(kernel: Kernel) -> tuple[Kernel, ...]:
     return kernel.kernels if isinstance(kernel, _Sum) else (kernel,)
 
 
-def _multiplied(left: list[Term], right: list[Term]) -> list[Term]:
+def _multiply_terms(left: list[Term], right: list[Term]) -> list[Term]:
     return [a * b for a in left for b in right]
 
 
-def _bracketed(kernel: Kernel, *weaker: type[Kernel]) -> str:
+def _bracket(kernel: Kernel, *weaker: type[Kernel]) -> str:
     return f"({kernel!r})" if isinstance(kernel, weaker) else repr(kernel)
 
 
 def _checked_columns(columns: Iterable[int]) -> tuple[int, ...]:
     what = "a list of column numbers"
     try:
-        listed = list(columns)
+        items = list(columns)
     except TypeError:
         raise TypeError(f"columns must be {what}; got {columns!r}") from None
-    checked = tuple(as_integer("columns", column, what) for column in listed)
-    if not checked or min(checked) < 0 or len(set(checked)) < len(checked):
+    numbers = tuple(as_integer("columns", column, what) for column in items)
+    if not numbers or min(numbers) < 0 or len(set(numbers)) < len(numbers):
         raise ValueError(
-            f"columns must be one or more distinct column numbers, 0 or larger; got {list(checked)}"
+            f"columns must be one or more distinct column numbers, 0 or larger; got {list(numbers)}"
         )
-    return checked
+    return numbers

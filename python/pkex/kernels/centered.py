@@ -62,7 +62,7 @@ class CenteredColumn(ABC):
         """Return the factor 1 + share · k̃ for the engine, for rows with the values in `column`."""
 
     @abstractmethod
-    def evaluated(self, left: Float, right: Float) -> Float:
+    def evaluate(self, left: Float, right: Float) -> Float:
         """Return k̃ between all values (n,) and (m,), of shape (n, m)."""
 
     @abstractmethod
@@ -106,7 +106,7 @@ class CenteredNumber(CenteredColumn):
         centers, moments = _core.gauss_mean(entries, length_scale)
         means = _core.gauss_mean_at(entries, length_scale, centers, moments)
         if looks_ahead:
-            means = _over_others(means, 1.0)
+            means = _leave_one_out_means(means, 1.0)
         mean = max(0.0, math.fsum(means.tolist()) / len(column))
         return cls(length_scale, mean, tuple(centers.tolist()), tuple(moments.tolist()))
 
@@ -114,7 +114,7 @@ class CenteredNumber(CenteredColumn):
         """Return the values, and s = w (r − g/2)."""
         weight, means = share / (1.0 - self.mean), self._means(entries)
         if are_own:
-            means = _over_others(means, 1.0)
+            means = _leave_one_out_means(means, 1.0)
         return [entries, weight * (means - self.mean / 2.0)]
 
     def factor(self, column: int, share: float) -> Factor:
@@ -122,18 +122,18 @@ class CenteredNumber(CenteredColumn):
         parameters = np.array([[self.length_scale, share / (1.0 - self.mean)]])
         return Factor(_NUMBER, np.array([column], dtype=np.int64), parameters)
 
-    def evaluated(self, left: Float, right: Float) -> Float:
+    def evaluate(self, left: Float, right: Float) -> Float:
         """Return k̃ between all values."""
         with np.errstate(over="ignore"):
             kernel = np.exp(-0.5 * ((left[:, None] - right) / self.length_scale) ** 2)
-        centered = kernel - self._means(left)[:, None] - self._means(right) + self.mean
-        normalized: Float = centered / (1.0 - self.mean)
-        return normalized
+        differences = kernel - self._means(left)[:, None] - self._means(right) + self.mean
+        values: Float = differences / (1.0 - self.mean)
+        return values
 
     def diagonal(self, entries: Float) -> Float:
         """Return (1 − 2r + g)/τ."""
-        normalized: Float = (1.0 - 2.0 * self._means(entries) + self.mean) / (1.0 - self.mean)
-        return normalized
+        values: Float = (1.0 - 2.0 * self._means(entries) + self.mean) / (1.0 - self.mean)
+        return values
 
     def _means(self, entries: Float) -> Float:
         return _core.gauss_mean_at(
@@ -206,7 +206,7 @@ class CenteredCategories(CenteredColumn):
 
     def engine_columns(self, entries: Float, share: float, *, are_own: bool = False) -> list[Float]:
         """Return the values, s = w (r − g/2), and q."""
-        shares, amplitudes = self._of_entries(entries)
+        shares, amplitudes = self._shares_and_amplitudes(entries)
         means = self._means(shares, amplitudes, self.n_rows if are_own else None)
         return [entries, share / self._scale * (means - self._mean / 2.0), amplitudes]
 
@@ -214,28 +214,29 @@ class CenteredCategories(CenteredColumn):
     def _means(shares: Float, amplitudes: Float, n_rows: int | None) -> Float:
         """Return r = p q, over the other rows if a number of rows is given."""
         means = shares * amplitudes
-        return means if n_rows is None else _over_others(means, amplitudes, n_rows)
+        return means if n_rows is None else _leave_one_out_means(means, amplitudes, n_rows)
 
     def factor(self, column: int, share: float) -> Factor:
         """Return the engine's factor, with w."""
         parameters = np.array([[share / self._scale]])
         return Factor(_CATEGORIES, np.array([column], dtype=np.int64), parameters)
 
-    def evaluated(self, left: Float, right: Float) -> Float:
+    def evaluate(self, left: Float, right: Float) -> Float:
         """Return k̃ between all values."""
-        (p, q), (other_p, other_q) = self._of_entries(left), self._of_entries(right)
+        p, q = self._shares_and_amplitudes(left)
+        other_p, other_q = self._shares_and_amplitudes(right)
         kernel = np.where(left[:, None] == right, q[:, None], 0.0)
-        centered = kernel - (p * q)[:, None] - other_p * other_q + self._mean
-        normalized: Float = centered / self._scale
-        return normalized
+        differences = kernel - (p * q)[:, None] - other_p * other_q + self._mean
+        values: Float = differences / self._scale
+        return values
 
     def diagonal(self, entries: Float) -> Float:
         """Return (q − 2r + g)/τ."""
-        shares, amplitudes = self._of_entries(entries)
-        normalized: Float = (amplitudes * (1.0 - 2.0 * shares) + self._mean) / self._scale
-        return normalized
+        shares, amplitudes = self._shares_and_amplitudes(entries)
+        values: Float = (amplitudes * (1.0 - 2.0 * shares) + self._mean) / self._scale
+        return values
 
-    def _of_entries(self, entries: Float) -> tuple[Float, Float]:
+    def _shares_and_amplitudes(self, entries: Float) -> tuple[Float, Float]:
         """Return the shares of values in the sample, 0 for unknown ones, and q."""
         codes = np.array(self.codes)
         places = np.minimum(np.searchsorted(codes, entries), len(codes) - 1)
@@ -263,11 +264,11 @@ def centered_column(
     return kind.of(column, looks_ahead=looks_ahead)
 
 
-def _over_others(means: Float, own: Float | float, n_rows: int | None = None) -> Float:
+def _leave_one_out_means(means: Float, diagonal: Float | float, n_rows: int | None = None) -> Float:
     """Return means over the other rows, given means over all rows and each row's own value."""
     n = len(means) if n_rows is None else n_rows
-    others: Float = (n * means - own) / (n - 1.0)
-    return others
+    result: Float = (n * means - diagonal) / (n - 1.0)
+    return result
 
 
 def _typical_distance(column: Float) -> float:

@@ -38,8 +38,8 @@ class Domain:
     def of(cls, rows: Float, error: float = ERRORS[0]) -> Domain:
         """Return the domain of all pairs of rows of shape (n, d)."""
         if not len(rows):
-            nothing = np.zeros(rows.shape[1])
-            return cls(nothing, nothing, nothing, error)
+            zeros = np.zeros(rows.shape[1])
+            return cls(zeros, zeros, zeros, error)
         lowest, highest = rows.min(axis=0), rows.max(axis=0)
         with np.errstate(over="ignore"):
             spans, sizes = highest - lowest, np.maximum(np.abs(lowest), np.abs(highest))

@@ -28,7 +28,7 @@ PackedTerm: TypeAlias = tuple[float, list[PackedFactor], PackedSeries | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Mixed(Factor, ABC):
+class MixtureFactor(Factor, ABC):
     """A function of several columns that is a mixture of products over columns."""
 
     @property
@@ -94,13 +94,17 @@ class Term:
     @property
     def of_no_column(self) -> float:
         """Value of the term when all columns are absent: factors of single columns are 1."""
-        mixed = [factor.of_no_column for factor in self.factors if isinstance(factor, Mixed)]
+        mixtures = [
+            factor.of_no_column for factor in self.factors if isinstance(factor, MixtureFactor)
+        ]
         series = 1.0 if self.series is None else float(self.series.weights[0])
-        return self.coefficient * series * math.prod(mixed)
+        return self.coefficient * series * math.prod(mixtures)
 
     def unit(self, domain: Domain) -> float:
         """Return the scale of relative errors within a domain."""
-        units = [factor.unit(domain) for factor in self.factors if isinstance(factor, Mixed)]
+        units = [
+            factor.unit(domain) for factor in self.factors if isinstance(factor, MixtureFactor)
+        ]
         return abs(self.coefficient) * math.prod(units)
 
     def packed(self) -> PackedTerm:
@@ -120,7 +124,7 @@ class Term:
         for factor in self.factors:
             product *= factor.product(left, right)
         if self.series is not None:
-            product *= self.series.evaluated(left, right)
+            product *= self.series.evaluate(left, right)
         return product
 
     def mixing(self, row: Float, background: Float, points: Float) -> Mixing:
@@ -140,8 +144,8 @@ class Term:
             for mixing in mixings:
                 product *= mixing(members)
             if self.series is not None:
-                mixed = mixed_rows(row, background, members)
-                product *= self.series.evaluated(mixed, points).reshape(shape)
+                rows = mixed_rows(row, background, members)
+                product *= self.series.evaluate(rows, points).reshape(shape)
             return product
 
         return values
@@ -158,10 +162,10 @@ class Term:
         if self.series is not None and other.series is not None:
             series = self.series * other.series
         coefficient = self.coefficient * other.coefficient
-        return Term(coefficient, _multiplied(self.factors, other.factors), series)
+        return Term(coefficient, _multiply_factors(self.factors, other.factors), series)
 
 
-def evaluated(terms: Sequence[Term], left: Float, right: Float) -> Float:
+def evaluate_terms(terms: Sequence[Term], left: Float, right: Float) -> Float:
     """Return the sum of terms for all pairs of rows, of shape (n, m)."""
     total = np.zeros((len(left), len(right)))
     for tile in blocks_of(len(left), TILE // max(1, len(right))):
@@ -170,12 +174,12 @@ def evaluated(terms: Sequence[Term], left: Float, right: Float) -> Float:
     return total
 
 
-def _multiplied(left: tuple[Factor, ...], right: tuple[Factor, ...]) -> tuple[Factor, ...]:
+def _multiply_factors(left: tuple[Factor, ...], right: tuple[Factor, ...]) -> tuple[Factor, ...]:
     """Return the factors of the product of two products, merged where possible."""
     factors = list(left)
     for factor in right:
-        for place, own in enumerate(factors):
-            if (product := own.times(factor)) is not None:
+        for place, left_factor in enumerate(factors):
+            if (product := left_factor.times(factor)) is not None:
                 factors[place] = product
                 break
         else:
@@ -185,7 +189,7 @@ def _multiplied(left: tuple[Factor, ...], right: tuple[Factor, ...]) -> tuple[Fa
 
 def has_mixtures(terms: Iterable[Term]) -> bool:
     """Whether a term has a mixture of products as a factor."""
-    return any(isinstance(factor, Mixed) for term in terms for factor in term.factors)
+    return any(isinstance(factor, MixtureFactor) for term in terms for factor in term.factors)
 
 
 def has_series(terms: Iterable[Term]) -> bool:
@@ -193,7 +197,7 @@ def has_series(terms: Iterable[Term]) -> bool:
     return any(term.series is not None for term in terms)
 
 
-def restricted(term: Term, present: NDArray[np.bool_]) -> Term:
+def restrict_term(term: Term, present: NDArray[np.bool_]) -> Term:
     """Return a term restricted to the present columns: factors of absent columns are left out.
 
     Sums over columns in a series are restricted in the same way.
@@ -203,22 +207,22 @@ def restricted(term: Term, present: NDArray[np.bool_]) -> Term:
     present : ndarray of bool, shape (d,)
     """
 
-    def kept(factors: tuple[Factor, ...]) -> tuple[Factor, ...]:
-        rows = [present[factor.columns] for factor in factors]
+    def restrict(factors: tuple[Factor, ...]) -> tuple[Factor, ...]:
+        masks = [present[factor.columns] for factor in factors]
         return tuple(
-            replace(factor, columns=factor.columns[own], parameters=factor.parameters[own])
-            for factor, own in zip(factors, rows, strict=True)
+            replace(factor, columns=factor.columns[mask], parameters=factor.parameters[mask])
+            for factor, mask in zip(factors, masks, strict=True)
         )
 
     series = term.series
     if series is not None:
-        own = present[series.columns]
-        columns, rates = series.columns[own], series.rates[own]
-        series = replace(series, columns=columns, rates=rates, factors=kept(series.factors))
-    return replace(term, factors=kept(term.factors), series=series)
+        mask = present[series.columns]
+        columns, rates = series.columns[mask], series.rates[mask]
+        series = replace(series, columns=columns, rates=rates, factors=restrict(series.factors))
+    return replace(term, factors=restrict(term.factors), series=series)
 
 
-def expanded(terms: Iterable[Term], domain: Domain) -> list[Term]:
+def expand_terms(terms: Iterable[Term], domain: Domain) -> list[Term]:
     """Return terms without mixtures that have the same sum within a domain.
 
     Raises
@@ -226,32 +230,32 @@ def expanded(terms: Iterable[Term], domain: Domain) -> list[Term]:
     ValueError
         If there are more than 5,000 such terms.
     """
-    found: list[Term] = []
+    expansion: list[Term] = []
     for term in terms:
-        parts = [list(f.parts(domain)) for f in term.factors if isinstance(f, Mixed)]
-        counts = [len(of_one) for of_one in parts]
-        if len(found) + math.prod(counts) > MOST_TERMS:
-            multiplied = " · ".join(map(str, counts))
+        sums = [list(f.parts(domain)) for f in term.factors if isinstance(f, MixtureFactor)]
+        counts = [len(products) for products in sums]
+        if len(expansion) + math.prod(counts) > MOST_TERMS:
+            numbers = " · ".join(map(str, counts))
             raise ValueError(
                 f"the kernel expands into more than {MOST_TERMS} products. A Matern, "
                 "RationalQuadratic or Tanimoto kernel of several columns expands into tens or "
-                f"hundreds of products, and one product of such kernels here into {multiplied}. "
+                f"hundreds of products, and one product of such kernels here into {numbers}. "
                 "Use RBF or ProductMatern for all factors except one, or give all factors the same "
                 "columns and length-scales that differ by a constant factor, so that their product "
                 "is a function of a single distance"
             )
-        found.extend(_multiplied_out(term, parts))
-    return found
+        expansion.extend(_multiply_out(term, sums))
+    return expansion
 
 
-def _multiplied_out(term: Term, parts: list[_Sum]) -> Iterator[Term]:
+def _multiply_out(term: Term, sums: list[_Sum]) -> Iterator[Term]:
     """Yield the terms of `term` with its mixtures replaced by sums of products."""
-    products = tuple(f for f in term.factors if not isinstance(f, Mixed))
-    for chosen in itertools.product(*parts):
-        weights = [weight for weight, _ in chosen]
-        factors = [factor for _, of_one in chosen for factor in of_one]
+    other_factors = tuple(f for f in term.factors if not isinstance(f, MixtureFactor))
+    for summands in itertools.product(*sums):
+        weights = [weight for weight, _ in summands]
+        factors = [factor for _, product in summands for factor in product]
         coefficient = term.coefficient * math.prod(weights)
-        yield Term(coefficient, (*products, *factors), term.series)
+        yield Term(coefficient, (*other_factors, *factors), term.series)
 
 
 # Each term costs as much as a Gaussian kernel.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.inputs.choices import check_choice
-from pkex.kernels.mixing import Mixing, combining
+from pkex.kernels.mixing import Mixing, combine_columns
 from pkex.typing import Float
 
 # Family, columns and parameters of factors, for the engine.
@@ -136,9 +136,9 @@ class Factor:
         background : ndarray of shape (n, d)
         points : ndarray of shape (m, d)
         """
-        own = [values[0] for _, values in self.evaluated(row[None], points)]
-        others = [values for _, values in self.evaluated(background, points)]
-        return combining(self.columns, own, others, np.multiply)
+        row_values = [values[0] for _, values in self.evaluated(row[None], points)]
+        background_values = [values for _, values in self.evaluated(background, points)]
+        return combine_columns(self.columns, row_values, background_values, np.multiply)
 
     def evaluated(self, left: Float, right: Float) -> Iterator[tuple[int, Float]]:
         """Yield each column's number and its factors for all pairs of rows, of shape (n, m)."""

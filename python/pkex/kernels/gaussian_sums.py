@@ -39,8 +39,8 @@ def gaussian_sum(mixture: Mixture, low: float, high: float, error: float) -> tup
     rates, weights : ndarray of shape (terms,)
         Ascending rates. f(0) minus the sum of the weights is the weight of the rate 0.
     """
-    rounded = 4.0 ** math.floor(_log4(low)), 4.0 ** math.ceil(_log4(high))
-    return _rule(_Selection(mixture, *rounded, error))
+    bounds = 4.0 ** math.floor(_log4(low)), 4.0 ** math.ceil(_log4(high))
+    return _rule(_Selection(mixture, *bounds, error))
 
 
 def _log4(number: float) -> float:
@@ -62,14 +62,14 @@ class _Selection:
         bound: Float = self.error * np.minimum(self.mixture.unit(self.high), sizes)
         return bound
 
-    def squares(self, per_octave: int, at_the_end: int) -> Float:
+    def squares(self, per_octave: int, n_at_end: int) -> Float:
         """Return distances from where no error is possible to the largest, dense at the end."""
         lowest = self.low
-        (least,) = self.tolerance(np.zeros(1))
-        while lowest > 1e-290 and self.mixture.size(np.array([lowest]), self.high)[0] > least / 4.0:
+        (bound,) = self.tolerance(np.zeros(1))
+        while lowest > 1e-290 and self.mixture.size(np.array([lowest]), self.high)[0] > bound / 4.0:
             lowest /= 4.0
         octaves = math.log2(self.high / lowest)
-        angles = np.linspace(0.0, math.pi, at_the_end)[1:]
+        angles = np.linspace(0.0, math.pi, n_at_end)[1:]
         return np.unique(
             np.concatenate(
                 [
@@ -83,43 +83,45 @@ class _Selection:
 @lru_cache(maxsize=256)
 def _rule(selection: _Selection) -> tuple[Float, Float]:
     """Add rates until the errors at many distances are below the tolerance."""
-    squares, checked = selection.squares(4, 97), selection.squares(7, 401)
+    squares, check_squares = selection.squares(4, 97), selection.squares(7, 401)
     mixture = selection.mixture
     rates, weights = mixture.candidates(float(squares[0]), selection.high)
     # The others are flat, or have decayed, at all distances.
-    kept = (rates * selection.high > 1e-6 * selection.error) & (rates * squares[0] < 2.0 * FLAT)
-    rates, weights = rates[kept], weights[kept]
-    decay, of_checked = (mixture.decay(some) for some in (squares, checked))
-    unit, allowed = selection.tolerance(squares), selection.tolerance(checked)
-    basis, of_basis = (-np.expm1(-np.outer(some, rates)) for some in (squares, checked))
+    mask = (rates * selection.high > 1e-6 * selection.error) & (rates * squares[0] < 2.0 * FLAT)
+    rates, weights = rates[mask], weights[mask]
+    decay, check_decay = (mixture.decay(distances) for distances in (squares, check_squares))
+    unit, check_tolerance = selection.tolerance(squares), selection.tolerance(check_squares)
+    basis, check_basis = (
+        -np.expm1(-np.outer(distances, rates)) for distances in (squares, check_squares)
+    )
 
     def excess(columns: slice | NDArray[np.intp], weights: Float) -> float:
-        sums = np.einsum("ij,j->i", of_basis[:, columns], weights)
-        return float((np.abs(sums - of_checked) / allowed).max())
+        sums = np.einsum("ij,j->i", check_basis[:, columns], weights)
+        return float((np.abs(sums - check_decay) / check_tolerance).max())
 
     # With rounding errors, the weights of the candidates can be the most accurate.
     best = excess(slice(None), weights), rates, weights
     order = pivots(basis * weights / unit[:, None], decay / unit)
-    for count in _counts(order.enough, len(order.columns)):
-        chosen = np.sort(order.columns[:count])
-        found = least_squares(basis[:, chosen] / unit[:, None], decay / unit)
-        ratio = excess(chosen, found)
+    for count in _counts(order.count, len(order.columns)):
+        columns = np.sort(order.columns[:count])
+        solution = least_squares(basis[:, columns] / unit[:, None], decay / unit)
+        ratio = excess(columns, solution)
         if ratio <= 1.0:
-            return rates[chosen], found
+            return rates[columns], solution
         if ratio < best[0]:
-            best = ratio, rates[chosen], found
+            best = ratio, rates[columns], solution
     return best[1:]
 
 
-def _counts(enough: int, most: int) -> Iterator[int]:
-    """Yield increasing counts from `enough` up to `most`, then decreasing ones."""
-    count = enough
-    while count <= most:
+def _counts(start: int, limit: int) -> Iterator[int]:
+    """Yield increasing counts from `start` up to `limit`, then decreasing ones."""
+    count = start
+    while count <= limit:
         yield count
         count += max(1, count // 16)
-    while enough > 1:
-        enough -= max(1, enough // 16)
-        yield enough
+    while start > 1:
+        start -= max(1, start // 16)
+        yield start
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,34 +129,34 @@ class Order:
     """Columns in the order in which they span the others, and the number that spans a target."""
 
     columns: NDArray[np.intp]
-    enough: int
+    count: int
 
 
 def pivots(matrix: Float, target: Float) -> Order:
     """Order columns by Gram–Schmidt orthogonalization with pivoting."""
-    left, missing = matrix.copy(), target.copy()
+    remainders, residual = matrix.copy(), target.copy()
     directions = np.empty((min(matrix.shape), len(matrix)))
     columns: list[int] = []
-    worst: list[float] = []
+    errors: list[float] = []
     while len(columns) < len(directions):
-        sizes = np.einsum("ij,ij->j", left, left)
+        sizes = np.einsum("ij,ij->j", remainders, remainders)
         sizes[columns] = -1.0
         largest = int(sizes.argmax())
-        before = directions[: len(columns)]
-        again = np.einsum("ki,i->k", before, left[:, largest])
-        direction = left[:, largest] - np.einsum("ki,k->i", before, again)
+        basis = directions[: len(columns)]
+        projections = np.einsum("ki,i->k", basis, remainders[:, largest])
+        direction = remainders[:, largest] - np.einsum("ki,k->i", basis, projections)
         length = math.sqrt(np.einsum("i,i->", direction, direction))
         if not length > 0.0:
             break
         direction /= length
         directions[len(columns)] = direction
         columns.append(largest)
-        left -= np.outer(direction, np.einsum("i,ij->j", direction, left))
-        missing -= direction * np.einsum("i,i->", direction, missing)
-        worst.append(float(np.abs(missing).max()))
+        remainders -= np.outer(direction, np.einsum("i,ij->j", direction, remainders))
+        residual -= direction * np.einsum("i,i->", direction, residual)
+        errors.append(float(np.abs(residual).max()))
     # With rounding errors, the number that comes nearest.
-    found = next((number for number, error in enumerate(worst) if error < 1.0), np.argmin(worst))
-    return Order(np.array(columns), int(found) + 1)
+    count = next((number for number, error in enumerate(errors) if error < 1.0), np.argmin(errors))
+    return Order(np.array(columns), int(count) + 1)
 
 
 def least_squares(matrix: Float, target: Float) -> Float:
@@ -164,21 +166,21 @@ def least_squares(matrix: Float, target: Float) -> Float:
     0. Not by LAPACK, whose bits depend on the number of its threads.
     """
     lengths = np.sqrt(np.einsum("ij,ij->j", matrix, matrix))
-    left, missing = np.ascontiguousarray((matrix / lengths).T), target.copy()
-    count = len(left)
+    remainders, residual = np.ascontiguousarray((matrix / lengths).T), target.copy()
+    count = len(remainders)
     triangle, projections = np.zeros((count, count)), np.zeros(count)
-    for k, column in enumerate(left):
+    for k, column in enumerate(remainders):
         triangle[k, k] = math.sqrt(np.einsum("i,i->", column, column))
         if triangle[k, k] == 0.0:
             continue
         column /= triangle[k, k]
-        triangle[k, k + 1 :] = np.einsum("ji,i->j", left[k + 1 :], column)
-        left[k + 1 :] -= np.outer(triangle[k, k + 1 :], column)
-        projections[k] = np.einsum("i,i->", missing, column)
-        missing -= projections[k] * column
-    found: Float = np.zeros(count)
+        triangle[k, k + 1 :] = np.einsum("ji,i->j", remainders[k + 1 :], column)
+        remainders[k + 1 :] -= np.outer(triangle[k, k + 1 :], column)
+        projections[k] = np.einsum("i,i->", residual, column)
+        residual -= projections[k] * column
+    coefficients: Float = np.zeros(count)
     for k in np.flatnonzero(triangle.diagonal())[::-1]:
-        rest = np.einsum("i,i->", triangle[k, k + 1 :], found[k + 1 :])
-        found[k] = (projections[k] - rest) / triangle[k, k]
-    found /= lengths
-    return found
+        later_sum = np.einsum("i,i->", triangle[k, k + 1 :], coefficients[k + 1 :])
+        coefficients[k] = (projections[k] - later_sum) / triangle[k, k]
+    coefficients /= lengths
+    return coefficients

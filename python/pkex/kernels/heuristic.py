@@ -79,7 +79,7 @@ def median_heuristic(*samples: ArrayLike, standardize: bool = True) -> Kernel:
     >>> median_heuristic(rows, standardize=False).length_scale
     1000.000499999875
     """
-    return heuristic(pooled(samples, "median_heuristic"), standardize=standardize).kernel
+    return heuristic(pool_samples(samples, "median_heuristic"), standardize=standardize).kernel
 
 
 @dataclass(frozen=True)
@@ -118,30 +118,30 @@ def heuristic(
     """
     n = len(rows)
     scales = [ColumnScale.of(column) for column in rows.T]
-    chosen = np.arange(n) if n <= EXACT_UP_TO else _by_value(rows, scales)
-    of_rows = scales
+    subsample = np.arange(n) if n <= EXACT_UP_TO else _subsample_by_value(rows, scales)
+    column_scales = scales
     if not standardize:
-        scales = [_common(rows)] * rows.shape[1]
+        scales = [_common_scale(rows)] * rows.shape[1]
     columns = [
-        scale.standardised(column) for scale, column in zip(scales, rows[chosen].T, strict=True)
+        scale.standardize(column) for scale, column in zip(scales, rows[subsample].T, strict=True)
     ]
-    squares = _squared_distances(columns, len(chosen))
-    distance, found = _typical_distance(squares)
+    squares = _squared_distances(columns, len(subsample))
+    distance, statistic = _typical_distance(squares)
     if distance == 0.0:
         raise equal_rows(what, argument)
-    among = f"all {n} rows" if n <= EXACT_UP_TO else f"a subsample of {EXACT_UP_TO} of {n} rows"
-    of_columns = [scale.times(distance) for scale in scales]
+    scope = f"all {n} rows" if n <= EXACT_UP_TO else f"a subsample of {EXACT_UP_TO} of {n} rows"
+    length_scales = [scale.times(distance) for scale in scales]
     if not standardize or len(scales) == 1:
-        note = f"length-scale {of_columns[0]:.5g}: {found} between {among} of {what}"
-        return Heuristic(RBF(of_columns[0]), note, of_rows)
+        note = f"length-scale {length_scales[0]:.5g}: {statistic} between {scope} of {what}"
+        return Heuristic(RBF(length_scales[0]), note, column_scales)
     note = (
-        f"length-scales {distance:.5g} times the standard deviation of each column: {found} "
-        f"between {among} of {what} so scaled"
+        f"length-scales {distance:.5g} times the standard deviation of each column: {statistic} "
+        f"between {scope} of {what} so scaled"
     )
-    return Heuristic(RBF(of_columns), note, of_rows)
+    return Heuristic(RBF(length_scales), note, column_scales)
 
 
-def pooled(samples: Sequence[ArrayLike], function: str) -> Float:
+def pool_samples(samples: Sequence[ArrayLike], function: str) -> Float:
     """Return the pooled rows of samples with the same columns; vectors are single columns.
 
     Raises
@@ -168,7 +168,7 @@ def evenly_random(n: int, k: int) -> NDArray[np.intp]:
     return np.sort(np.random.default_rng(0).choice(n, k, replace=False))
 
 
-def _common(rows: Float) -> ColumnScale:
+def _common_scale(rows: Float) -> ColumnScale:
     """Return one scale for all columns, a power of two, so squares neither overflow nor vanish."""
     spread = float(np.ptp(rows / 2.0, axis=0).max())
     exponent = math.frexp(spread)[1] + 1 if spread > 0.0 else 0
@@ -189,8 +189,8 @@ def _typical_distance(squares: Float) -> tuple[float, str]:
 
 def _squared_distances(columns: Sequence[Float], n: int, block: int = 16) -> Float:
     """Return the n(n−1)/2 squared distances between rows, computed in blocks of rows."""
-    found = np.empty(n * (n - 1) // 2)
-    filled = 0
+    distances = np.empty(n * (n - 1) // 2)
+    n_filled = 0
     for start in range(0, n, block):
         height = min(block, n - start)
         squares, difference = np.zeros((height, n - start)), np.empty((height, n - start))
@@ -199,24 +199,22 @@ def _squared_distances(columns: Sequence[Float], n: int, block: int = 16) -> Flo
             np.multiply(difference, difference, out=difference)
             squares += difference
         for row in range(height):
-            later = squares[row, row + 1 :]
-            found[filled : filled + len(later)] = later
-            filled += len(later)
-    return found
+            row_squares = squares[row, row + 1 :]
+            distances[n_filled : n_filled + len(row_squares)] = row_squares
+            n_filled += len(row_squares)
+    return distances
 
 
-def _by_value(rows: Float, scales: Sequence[ColumnScale]) -> NDArray[np.intp]:
+def _subsample_by_value(rows: Float, scales: Sequence[ColumnScale]) -> NDArray[np.intp]:
     """Return a subsample that does not depend on the order of rows and columns, or on units.
 
     Columns are ordered by their absolute third moments, and their signs are changed to make these
     positive.
     """
-    standardised = [
-        scale.standardised(column) for scale, column in zip(scales, rows.T, strict=True)
-    ]
-    moments = np.array([math.fsum((column * column * column).tolist()) for column in standardised])
+    columns = [scale.standardize(column) for scale, column in zip(scales, rows.T, strict=True)]
+    moments = np.array([math.fsum((column * column * column).tolist()) for column in columns])
     key = np.zeros(len(rows))
     for rank, number in enumerate(np.argsort(np.abs(moments), kind="stable")):
-        irregular = (rank + 1.0) * _GOLDEN_RATIO % 1.0
-        key += standardised[number] * math.copysign(irregular, moments[number])
+        weight = (rank + 1.0) * _GOLDEN_RATIO % 1.0
+        key += columns[number] * math.copysign(weight, moments[number])
     return np.argsort(key, kind="stable")[evenly_random(len(rows), EXACT_UP_TO)]

@@ -17,15 +17,15 @@ def kernel_to_dict(kernel: Kernel | CenteredColumn) -> dict[str, Any]:
     TypeError
         If its class is not defined in this package.
     """
-    name = type(kernel).__name__
-    if _classes().get(name) is not type(kernel):
+    class_name = type(kernel).__name__
+    if _classes().get(class_name) is not type(kernel):
         raise TypeError(
             f"kernel {kernel!r} is not an instance of a class of pkex.kernels, so it cannot be "
             "converted to JSON. Save it with pickle"
         )
     # Kernels are dataclasses: their attributes are their parameters.
-    parameters = {own: _plain(value) for own, value in vars(kernel).items()}
-    return {"class": name, "parameters": parameters}
+    parameters = {name: _plain_parameter(value) for name, value in vars(kernel).items()}
+    return {"class": class_name, "parameters": parameters}
 
 
 def kernel_from_dict(plain: Any) -> Kernel:
@@ -38,35 +38,37 @@ def kernel_from_dict(plain: Any) -> Kernel:
     """
     try:
         kind, parameters = plain["class"], plain["parameters"]
-        made: Kernel = _classes()[kind](**{name: _read(p) for name, p in parameters.items()})
+        kernel: Kernel = _classes()[kind](
+            **{name: _read_parameter(p) for name, p in parameters.items()}
+        )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"there is no kernel {plain!r} ({error})") from None
-    return made
+    return kernel
 
 
-def _plain(parameter: Any) -> Any:
+def _plain_parameter(parameter: Any) -> Any:
     if isinstance(parameter, Kernel | CenteredColumn):
         return kernel_to_dict(parameter)
     if isinstance(parameter, tuple):
-        return [_plain(item) for item in parameter]
+        return [_plain_parameter(item) for item in parameter]
     return parameter
 
 
-def _read(parameter: Any) -> Any:
+def _read_parameter(parameter: Any) -> Any:
     if isinstance(parameter, Mapping):
         return kernel_from_dict(parameter)
     if isinstance(parameter, list):
-        return tuple(_read(item) for item in parameter)
+        return tuple(_read_parameter(item) for item in parameter)
     return parameter
 
 
 def _classes() -> dict[str, Any]:
     """Return the classes of kernels that this package defines, by name."""
-    found: dict[str, Any] = {}
-    waiting: list[Any] = [Kernel, CenteredColumn]
-    while waiting:
-        for kind in waiting.pop().__subclasses__():
+    classes: dict[str, Any] = {}
+    pending: list[Any] = [Kernel, CenteredColumn]
+    while pending:
+        for kind in pending.pop().__subclasses__():
             if kind.__module__.startswith("pkex."):
-                found[kind.__name__] = kind
-                waiting.append(kind)
-    return found
+                classes[kind.__name__] = kind
+                pending.append(kind)
+    return classes

@@ -16,19 +16,19 @@ from pkex.typing import Float
 _P = ParamSpec("_P")
 
 
-def converting_gamma(init: Callable[_P, None]) -> Callable[_P, None]:
+def reject_gamma(init: Callable[_P, None]) -> Callable[_P, None]:
     """Make a constructor raise an error for gamma that names the equivalent length-scale."""
 
     @wraps(init)
-    def checked(*args: _P.args, **options: _P.kwargs) -> None:
+    def constructor(*args: _P.args, **options: _P.kwargs) -> None:
         if "gamma" in options:
             kernel = type(args[0])
-            formula = getattr(kernel, "_of_gamma", "")
+            formula = getattr(kernel, "_gamma_formula", "")
             fix = f". Pass length_scale={formula}" if formula else ""
             raise TypeError(f"{kernel.__name__}() has a length_scale instead of gamma{fix}")
         init(*args, **options)
 
-    return checked
+    return constructor
 
 
 def checked_length_scale(length_scale: ArrayLike) -> float | tuple[float, ...]:
@@ -58,10 +58,10 @@ def checked_scale(scale: ArrayLike, name: str) -> float | tuple[float, ...]:
             f"got an array of shape {array.shape}"
         )
     with np.errstate(divide="ignore", over="ignore"):
-        usable = (array > 0.0) & np.isfinite(array) & np.isfinite(1.0 / array)
-    if not usable.all():
-        wrong = float(array[~usable][0])
-        where = f" for feature {int(np.argmin(usable))}" if array.ndim else ""
+        is_usable = (array > 0.0) & np.isfinite(array) & np.isfinite(1.0 / array)
+    if not is_usable.all():
+        wrong = float(array[~is_usable][0])
+        where = f" for feature {int(np.argmin(is_usable))}" if array.ndim else ""
         raise ValueError(
             f"{name} must be positive and finite, with a finite reciprocal; got {wrong!r}{where}. "
             "To ignore a feature, leave it out with kernel.on(columns)"

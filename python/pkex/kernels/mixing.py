@@ -21,12 +21,15 @@ Mixing: TypeAlias = Callable[[NDArray[np.bool_]], Float]
 
 def mixed_rows(row: Float, background: Float, members: NDArray[np.bool_]) -> Float:
     """Return the mixed rows of coalitions, shape (count · background rows, d)."""
-    mixed: Float = np.where(members[:, None], row, background).reshape(-1, len(row))
-    return mixed
+    rows: Float = np.where(members[:, None], row, background).reshape(-1, len(row))
+    return rows
 
 
-def combining(
-    columns: NDArray[np.int64], own: Sequence[Float], others: Sequence[Float], combine: np.ufunc
+def combine_columns(
+    columns: NDArray[np.int64],
+    row_values: Sequence[Float],
+    background_values: Sequence[Float],
+    combine: np.ufunc,
 ) -> Mixing:
     """Return the function that combines values over columns.
 
@@ -34,25 +37,25 @@ def combining(
     ----------
     columns : ndarray of shape (k,)
         At least one.
-    own : sequence of ndarray of shape (m,)
+    row_values : sequence of ndarray of shape (m,)
         The values of the row in each column, for all points.
-    others : sequence of ndarray of shape (n, m)
+    background_values : sequence of ndarray of shape (n, m)
         The values of the background rows.
     combine : ufunc
-        Of two values, such as ``np.add``.
+        A function of two values, such as ``np.add``.
     """
     # The last columns change least from one coalition to the next.
     order = range(len(columns))[::-1]
-    choices = [(others[place], own[place]) for place in order]
+    choices = [(background_values[place], row_values[place]) for place in order]
 
-    def combined(members: NDArray[np.bool_]) -> Float:
+    def values(members: NDArray[np.bool_]) -> Float:
         present = members[:, columns[::-1]]
-        results = np.empty((len(present), *others[0].shape))
-        partial = np.empty((len(choices), *others[0].shape))
-        changed = np.ones_like(present)
-        changed[1:] = present[1:] != present[:-1]
+        results = np.empty((len(present), *background_values[0].shape))
+        partial = np.empty((len(choices), *background_values[0].shape))
+        is_changed = np.ones_like(present)
+        is_changed[1:] = present[1:] != present[:-1]
         # Without a change, all columns are combined again.
-        for number, first in enumerate(changed.argmax(axis=1).tolist()):
+        for number, first in enumerate(is_changed.argmax(axis=1).tolist()):
             for place in range(first, len(choices)):
                 value = choices[place][int(present[number, place])]
                 if place == 0:
@@ -62,4 +65,4 @@ def combining(
             results[number] = partial[-1]
         return results
 
-    return combined
+    return values

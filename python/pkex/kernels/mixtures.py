@@ -25,12 +25,12 @@ from functools import lru_cache, reduce
 import numpy as np
 
 from pkex.execution.blocks import blocks_of
-from pkex.kernels.series import multiplied
+from pkex.kernels.series import convolve
 from pkex.typing import Float
 
 # The error of the trapezoidal rule, and the masses beyond its ends.
 _ROUNDING = 1e-15
-_LEFT_OUT = 1e-18
+_OMITTED_MASS = 1e-18
 # Rates beyond e^690 do not distinguish distances other than 0.
 _LARGEST_LOG = 690.0
 # Terms with an exponent v s of this size have decayed.
@@ -139,9 +139,9 @@ class MaternMixture(GammaMixture):
             return super().value(squares)
         # Rasmussen & Williams (2006), equation 4.17.
         values: Float = np.exp(-z)
-        one, linear, square = polynomials[self.shape]
+        constant, linear, square = polynomials[self.shape]
         if linear:
-            values *= one + linear * z + square * z * z
+            values *= constant + linear * z + square * z * z
         return values
 
 
@@ -181,7 +181,7 @@ def _trapezoid_from(mixture: GammaMixture, finest: float) -> tuple[Float, Float]
     shape = mixture.shape
     step = math.log(2.0) / _steps_per_octave(shape)
     # The mass below u is at most u^shape / Γ(shape + 1); the mass above decays as e^(−u).
-    lowest = (math.log(_LEFT_OUT) + math.lgamma(shape + 1.0)) / shape
+    lowest = (math.log(_OMITTED_MASS) + math.lgamma(shape + 1.0)) / shape
     lowest = max(min(lowest, mixture.log_u_of(FLAT / finest)), -_LARGEST_LOG)
     highest = math.log(shape + 45.0 + 9.0 * math.sqrt(shape))
     # x = log(u/shape) is a multiple of the step, without rounding errors.
@@ -224,8 +224,8 @@ def _steps_per_octave(shape: float) -> int:
     """
     shape = shape if shape >= 1.0 else shape + 1.0
     # For large shapes, the quotient is at least exp(−y²/(2 shape)).
-    least = math.sqrt(-2.0 * shape * math.log(_ROUNDING)) * math.log(2.0) / (2.0 * math.pi)
-    steps = max(1, int(least))
+    lower_bound = math.sqrt(-2.0 * shape * math.log(_ROUNDING)) * math.log(2.0) / (2.0 * math.pi)
+    steps = max(1, int(lower_bound))
     while True:
         size = _log_gamma_size(shape, 2.0 * math.pi * steps / math.log(2.0)) - math.lgamma(shape)
         if size < math.log(_ROUNDING / 2.0):
@@ -274,7 +274,7 @@ class ProductMixture(Mixture):
             for mixture, ratio in self.parts
             for rates, weights in [mixture.candidates(ratio * low, ratio * high)]
         )
-        return reduce(_Grid.plus, grids).widened()
+        return reduce(_Grid.plus, grids).widen()
 
 
 def product_of(left: Mixture, right: Mixture, ratio: float) -> Mixture:
@@ -285,7 +285,7 @@ def product_of(left: Mixture, right: Mixture, ratio: float) -> Mixture:
 
 def _parts_of(mixture: Mixture, ratio: float) -> Iterator[tuple[Mixture, float]]:
     parts = mixture.parts if isinstance(mixture, ProductMixture) else ((mixture, 1.0),)
-    return ((part, ratio * own) for part, own in parts)
+    return ((part, ratio * part_ratio) for part, part_ratio in parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,8 +324,8 @@ class _Grid:
         sums = np.add.outer(self.rates, other.rates)
         return _Grid.of(sums.ravel(), np.multiply.outer(self.masses, other.masses).ravel())
 
-    def widened(self) -> tuple[Float, Float]:
+    def widen(self) -> tuple[Float, Float]:
         """Return rates and masses, with decreasing masses on both sides of each rate."""
         shares = np.exp2(-np.abs(np.arange(-_MARGIN, _MARGIN + 1.0)))
-        wider = _Grid(self.first - _MARGIN, multiplied(shares, self.masses))
-        return wider.rates, wider.masses
+        grid = _Grid(self.first - _MARGIN, convolve(shares, self.masses))
+        return grid.rates, grid.masses

@@ -19,7 +19,7 @@ from pkex.kernels.centered import (
     centered_column,
 )
 from pkex.kernels.factors import Term
-from pkex.kernels.heuristic import pooled
+from pkex.kernels.heuristic import pool_samples
 from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
@@ -99,7 +99,7 @@ class OrthogonalANOVA(Kernel):
             If samples are not finite numeric tables with the same columns, or `categorical` has an
             invalid column number.
         """
-        rows = pooled(samples, "OrthogonalANOVA.fit")
+        rows = pool_samples(samples, "OrthogonalANOVA.fit")
         names = [f"x{j}" for j in range(rows.shape[1])]
         labels = []
         for column in categorical:
@@ -119,10 +119,10 @@ class OrthogonalANOVA(Kernel):
 
         Set `looks_ahead` if these rows are compared with new ones.
         """
-        of_labels = frozenset(labels)
+        label_columns = frozenset(labels)
         return cls(
             tuple(
-                centered_column(column, is_label=j in of_labels, looks_ahead=looks_ahead)
+                centered_column(column, is_label=j in label_columns, looks_ahead=looks_ahead)
                 for j, column in enumerate(rows.T)
             )
         )
@@ -130,22 +130,22 @@ class OrthogonalANOVA(Kernel):
     @property
     def share(self) -> float:
         """λ, one over the square root of the number of columns that vary in the sample."""
-        counted = sum(1 for column in self.columns if _varies(column))
-        return 1.0 / math.sqrt(max(1, counted))
+        n_varying = sum(1 for column in self.columns if _varies(column))
+        return 1.0 / math.sqrt(max(1, n_varying))
 
     def engine_rows(self, rows: Float, *, are_own: bool = False) -> Float:
         """Return rows with offsets after the values of each column."""
         # Memory for all columns is allocated first, so that errors are raised here.
-        found = np.empty((len(rows), len(self.engine_columns(rows.shape[1]))))
+        result = np.empty((len(rows), len(self.engine_columns(rows.shape[1]))))
         share, place = self.share, 0
         for kernel, entries in zip(self.columns, rows.T, strict=True):
-            own = [entries]
+            columns = [entries]
             if kernel is not None:
-                own = kernel.engine_columns(entries, share, are_own=are_own)
-            for column in own:
-                found[:, place] = column
+                columns = kernel.engine_columns(entries, share, are_own=are_own)
+            for column in columns:
+                result[:, place] = column
                 place += 1
-        return found
+        return result
 
     def engine_columns(self, n_features: int) -> NDArray[np.intp]:
         """Return, for each column of `engine_rows`, its column in the table."""
@@ -183,7 +183,7 @@ class OrthogonalANOVA(Kernel):
         product, share = np.ones((len(left), len(right))), self.share
         for kernel, x, y in zip(self.columns, left.T, right.T, strict=True):
             if kernel is not None:
-                product *= 1.0 + share * kernel.evaluated(x, y)
+                product *= 1.0 + share * kernel.evaluate(x, y)
         return product
 
     def log_diagonal(self, rows: Float) -> Float:

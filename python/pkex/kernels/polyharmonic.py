@@ -25,7 +25,7 @@ _LEAST_SLOPE = 1e-4
 
 
 @dataclass(frozen=True)
-class _Growing:
+class _GrowingFunction:
     """A growing function: its value at 0, its decay f(0) − f(s), and its power of s."""
 
     at_zero: float
@@ -41,13 +41,13 @@ def _thin_plate(squares: Float) -> Float:
 # Functions of s = r², by SciPy's names.
 POLYHARMONIC = {
     # −r
-    "linear": _Growing(0.0, np.sqrt, 0.5),
+    "linear": _GrowingFunction(0.0, np.sqrt, 0.5),
     # −√(1 + r²)
-    "multiquadric": _Growing(-1.0, lambda s: s / (1.0 + np.sqrt(1.0 + s)), 0.5),
+    "multiquadric": _GrowingFunction(-1.0, lambda s: s / (1.0 + np.sqrt(1.0 + s)), 0.5),
     # r² log r
-    "thin_plate_spline": _Growing(0.0, _thin_plate, 1.0),
+    "thin_plate_spline": _GrowingFunction(0.0, _thin_plate, 1.0),
     # r³
-    "cubic": _Growing(0.0, lambda s: -s * np.sqrt(s), 1.5),
+    "cubic": _GrowingFunction(0.0, lambda s: -s * np.sqrt(s), 1.5),
 }
 
 

@@ -46,7 +46,7 @@ class Linear(Kernel):
 
     def __init__(self, variance: ArrayLike = 1.0, offset: float = 0.0) -> None:
         object.__setattr__(self, "variance", checked_scale(variance, "variance"))
-        object.__setattr__(self, "offset", _checked(offset, "offset", least=0.0))
+        object.__setattr__(self, "offset", _checked_number(offset, "offset", least=0.0))
 
     def terms(self, n_features: int) -> list[Term]:
         """Return the one term, a power series of order 1."""
@@ -94,7 +94,7 @@ class Polynomial(Kernel):
             )
         object.__setattr__(self, "degree", degree)
         object.__setattr__(self, "gamma", _checked_gamma(gamma))
-        object.__setattr__(self, "coef0", _checked(coef0, "coef0", least=-math.inf))
+        object.__setattr__(self, "coef0", _checked_number(coef0, "coef0", least=-math.inf))
 
     def terms(self, n_features: int) -> list[Term]:
         """Return the one term, a power series of order `degree`.
@@ -125,7 +125,7 @@ def of_dot_product(weights: Float, rates: Float) -> Term:
     return Term(1.0, (), Series(weights, "exponential", columns, rates))
 
 
-def _checked(value: object, name: str, *, least: float) -> float:
+def _checked_number(value: object, name: str, *, least: float) -> float:
     """Return a number that must be finite and not too small."""
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(float(value)):
         raise ValueError(f"{name} must be a finite number; got {value!r}")

@@ -16,8 +16,8 @@ from pkex.kernels.family import Family, add_family
 from pkex.kernels.length_scales import (
     checked_length_scale,
     checked_scale,
-    converting_gamma,
     over_features,
+    reject_gamma,
 )
 from pkex.typing import Float
 
@@ -33,9 +33,9 @@ class _Stationary(Kernel):
 
     family: ClassVar[str]
     # The length-scale that corresponds to scikit-learn's gamma.
-    _of_gamma: ClassVar[str] = ""
+    _gamma_formula: ClassVar[str] = ""
 
-    @converting_gamma
+    @reject_gamma
     def __init__(self, length_scale: ArrayLike = 1.0) -> None:
         object.__setattr__(self, "length_scale", checked_length_scale(length_scale))
 
@@ -68,7 +68,7 @@ class RBF(_Stationary):
             "rbf", lambda x, y, scale: -0.5 * ((x - y) / scale) ** 2, is_exponential=True, reach=9.0
         )
     )
-    _of_gamma = "(2 * gamma) ** -0.5, since gamma = 1 / (2 * length_scale**2)"
+    _gamma_formula = "(2 * gamma) ** -0.5, since gamma = 1 / (2 * length_scale**2)"
 
 
 @dataclass(frozen=True, init=False)
@@ -99,7 +99,7 @@ class Laplacian(_Stationary):
             has_kinks=True,
         )
     )
-    _of_gamma = "1 / gamma"
+    _gamma_formula = "1 / gamma"
 
 
 @dataclass(frozen=True, init=False)
@@ -183,7 +183,7 @@ class ProductMatern(Kernel):
     length_scale: float | tuple[float, ...] = 1.0
     nu: float = 1.5
 
-    @converting_gamma
+    @reject_gamma
     def __init__(self, length_scale: ArrayLike = 1.0, nu: float = 1.5) -> None:
         object.__setattr__(self, "length_scale", checked_length_scale(length_scale))
         number: object = nu
@@ -246,14 +246,14 @@ class Periodic(Kernel):
     length_scale: float | tuple[float, ...] = 1.0
     period: float | tuple[float, ...] = 1.0
 
-    @converting_gamma
+    @reject_gamma
     def __init__(self, length_scale: ArrayLike = 1.0, period: ArrayLike = 1.0) -> None:
         object.__setattr__(self, "length_scale", checked_length_scale(length_scale))
-        checked = checked_scale(period, "period")
-        periods = np.asarray(checked)
-        if not ((periods >= _PERIODS[0]) & (periods <= _PERIODS[1])).all():
+        periods = checked_scale(period, "period")
+        values = np.asarray(periods)
+        if not ((values >= _PERIODS[0]) & (values <= _PERIODS[1])).all():
             raise ValueError(f"period must be from 1e-290 to 1e290; got {period!r}")
-        object.__setattr__(self, "period", checked)
+        object.__setattr__(self, "period", periods)
 
     def terms(self, n_features: int) -> list[Term]:
         """Return the product over all features."""

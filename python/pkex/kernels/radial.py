@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.kernels.base import Kernel
 from pkex.kernels.domain import Domain
-from pkex.kernels.factors import Mixed, Term
+from pkex.kernels.factors import MixtureFactor, Term
 from pkex.kernels.family import Factor
 from pkex.kernels.gaussian_sums import gaussian_sum
-from pkex.kernels.length_scales import checked_length_scale, converting_gamma, over_features
-from pkex.kernels.mixing import Mixing, combining
+from pkex.kernels.length_scales import checked_length_scale, over_features, reject_gamma
+from pkex.kernels.mixing import Mixing, combine_columns
 from pkex.kernels.mixtures import (
     MaternMixture,
     Mixture,
@@ -36,7 +36,7 @@ _ROUGHEST = 0.2
 
 
 @dataclass(frozen=True, eq=False)
-class Radial(Mixed):
+class Radial(MixtureFactor):
     """A function of the distance in several columns: a mixture of products.
 
     Parameters
@@ -61,10 +61,10 @@ class Radial(Mixed):
         """Return the product with a function of the same distance, in other units, as one."""
         if not isinstance(other, Radial) or {self.of_no_column, other.of_no_column} != {1.0}:
             return None
-        own, others = (factor.columns.argsort() for factor in (self, other))
-        if not np.array_equal(self.columns[own], other.columns[others]):
+        order, other_order = (factor.columns.argsort() for factor in (self, other))
+        if not np.array_equal(self.columns[order], other.columns[other_order]):
             return None
-        ratios = self.parameters[own, 0] / other.parameters[others, 0]
+        ratios = self.parameters[order, 0] / other.parameters[other_order, 0]
         ratio = float(ratios[0])
         # In units of the shorter length-scales, over which the product changes.
         if ratio > 1.0:
@@ -86,19 +86,21 @@ class Radial(Mixed):
     def product(self, left: Float, right: Float) -> Float:
         """Return the function for all pairs of rows, of shape (n, m)."""
         squares = np.zeros((len(left), len(right)))
-        for of_column in self.squares(left, right):
-            squares += of_column
+        for column_squares in self.squares(left, right):
+            squares += column_squares
         return self.mixture.value(squares)
 
     def mixing(self, row: Float, background: Float, points: Float) -> Mixing:
         """Return the function that maps coalitions to values between mixed rows and points."""
-        own = [squares[0] for squares in self.squares(row[None], points)]
-        squares = combining(self.columns, own, [*self.squares(background, points)], np.add)
+        row_squares = [squares[0] for squares in self.squares(row[None], points)]
+        squares = combine_columns(
+            self.columns, row_squares, [*self.squares(background, points)], np.add
+        )
 
         def values(members: NDArray[np.bool_]) -> Float:
             results = squares(members)
-            for of_coalition in results:
-                of_coalition[...] = self.mixture.value(of_coalition)
+            for result in results:
+                result[...] = self.mixture.value(result)
             return results
 
         return values
@@ -120,8 +122,8 @@ class Radial(Mixed):
             yield self.mixture.at_zero, ()
             return
         # Typical distances in a column are half of the usual range.
-        usual = self._squares_of(domain.widths) / 4.0
-        low = float(usual[usual > 0.0].min(initial=high))
+        usual_squares = self._squares_of(domain.widths) / 4.0
+        low = float(usual_squares[usual_squares > 0.0].min(initial=high))
         rates, weights = gaussian_sum(
             self.mixture, max(low, _LEAST_SHARE * min(high, 1.0)), high, domain.error
         )
@@ -131,16 +133,16 @@ class Radial(Mixed):
         yield self.mixture.at_zero - math.fsum(weights), ()
 
 
-def _checked_shape(number: object, name: str, least: float, most: float) -> float:
+def _checked_shape(number: object, name: str, low: float, high: float) -> float:
     """Return a shape parameter that must be a number in a range."""
     shape = math.nan
     if not isinstance(number, bool) and isinstance(number, Real):
         shape = float(number)
-    if least <= shape <= most:
+    if low <= shape <= high:
         return shape
-    up_to = "" if most == math.inf else f" and at most {most:g}"
-    fix = ". Use RBF instead" if shape > most else ""
-    raise ValueError(f"{name} must be a number, at least {least:g}{up_to}; got {number!r}{fix}")
+    up_to = "" if high == math.inf else f" and at most {high:g}"
+    fix = ". Use RBF instead" if shape > high else ""
+    raise ValueError(f"{name} must be a number, at least {low:g}{up_to}; got {number!r}{fix}")
 
 
 def radial_term(
@@ -201,7 +203,7 @@ class Matern(Kernel):
     length_scale: float | tuple[float, ...] = 1.0
     nu: float = 1.5
 
-    @converting_gamma
+    @reject_gamma
     def __init__(self, length_scale: ArrayLike = 1.0, nu: float = 1.5) -> None:
         object.__setattr__(self, "length_scale", checked_length_scale(length_scale))
         object.__setattr__(self, "nu", _checked_shape(nu, "nu", _ROUGHEST, math.inf))
@@ -256,7 +258,7 @@ class RationalQuadratic(Kernel):
     length_scale: float | tuple[float, ...] = 1.0
     alpha: float = 1.0
 
-    @converting_gamma
+    @reject_gamma
     def __init__(self, length_scale: ArrayLike = 1.0, alpha: float = 1.0) -> None:
         object.__setattr__(self, "length_scale", checked_length_scale(length_scale))
         object.__setattr__(self, "alpha", _checked_shape(alpha, "alpha", 1e-5, 1e7))

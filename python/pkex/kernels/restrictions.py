@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.execution.blocks import blocks_of
-from pkex.kernels.factors import TILE, Term, evaluated, has_mixtures, has_series, restricted
+from pkex.kernels.factors import TILE, Term, evaluate_terms, has_mixtures, has_series, restrict_term
 from pkex.typing import Float
 
 # The largest size of the tables of single columns that are stored: 1 GB.
@@ -17,8 +17,8 @@ MOST_KEPT = 1 << 27
 
 def are_products(terms: Iterable[Term]) -> bool:
     """Whether terms are products over columns, without mixtures and power series."""
-    kept = list(terms)
-    return not has_mixtures(kept) and not has_series(kept)
+    terms = list(terms)
+    return not has_mixtures(terms) and not has_series(terms)
 
 
 class Restrictions:
@@ -42,7 +42,7 @@ class Restrictions:
         self._tables: list[dict[int, Float]] | None = None
         columns = sum(len(factor.columns) for term in self._terms for factor in term.factors)
         if are_products(self._terms) and columns * len(left) * len(right) <= most_kept:
-            self._tables = [by_column(term, left, right) for term in self._terms]
+            self._tables = [column_products(term, left, right) for term in self._terms]
 
     def of(self, present: NDArray[np.bool_]) -> Float:
         """Return the kernel restricted to the present columns, shape (n, m).
@@ -52,21 +52,21 @@ class Restrictions:
         present : ndarray of bool, shape (d,)
         """
         if self._tables is None:
-            terms = [restricted(term, present) for term in self._terms]
-            return evaluated(terms, self._left, self._right)
+            terms = [restrict_term(term, present) for term in self._terms]
+            return evaluate_terms(terms, self._left, self._right)
         total = np.zeros((len(self._left), len(self._right)))
         tiles = blocks_of(len(total), TILE // max(1, total.shape[1]))
         for term, table in zip(self._terms, self._tables, strict=True):
-            chosen = [values for column, values in table.items() if present[column]]
+            factors = [values for column, values in table.items() if present[column]]
             for tile in tiles:
                 product = np.full_like(total[tile], term.coefficient)
-                for values in chosen:
+                for values in factors:
                     product *= values[tile]
                 total[tile] += product
         return total
 
 
-def by_column(term: Term, left: Float, right: Float) -> dict[int, Float]:
+def column_products(term: Term, left: Float, right: Float) -> dict[int, Float]:
     """Return the product of a term's factors for each column, shape (n, m), by column number."""
     tables: dict[int, Float] = {}
     for factor in term.factors:

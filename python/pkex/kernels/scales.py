@@ -13,7 +13,7 @@ from pkex.typing import Float
 # Columns with half this range, relative to their values, vary by rounding to float32 only.
 _ROUNDING = 2.0**-24
 # The length-scale of a constant column, relative to its value: any other value is far away.
-_OF_CONSTANT = 1e-6
+_CONSTANT_LENGTH_SCALE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class ColumnScale:
         if _is_rounding(half, middle):
             return cls(middle, 0, 0.0, math.inf)
         exponent = math.frexp(half)[1]
-        scaled = np.ldexp(column - middle, -exponent)
-        mean = math.fsum(scaled.tolist()) / len(column)
-        variance = math.fsum(((scaled - mean) ** 2).tolist()) / len(column)
+        values = np.ldexp(column - middle, -exponent)
+        mean = math.fsum(values.tolist()) / len(column)
+        variance = math.fsum(((values - mean) ** 2).tolist()) / len(column)
         return cls(middle, exponent, mean, math.sqrt(variance))
 
     @property
@@ -53,16 +53,16 @@ class ColumnScale:
         """Whether the column varies only by rounding."""
         return math.isinf(self.deviation)
 
-    def standardised(self, column: Float) -> Float:
+    def standardize(self, column: Float) -> Float:
         """Return values minus the mean of the column, divided by its standard deviation."""
-        scaled = np.ldexp(column - self.middle, -self.exponent) - self.mean
-        standardised: Float = scaled / self.deviation
-        return standardised
+        differences = np.ldexp(column - self.middle, -self.exponent) - self.mean
+        result: Float = differences / self.deviation
+        return result
 
     def times(self, factor: float) -> float:
         """Return the standard deviation times a factor, clipped to positive finite numbers."""
         if self.is_constant:
-            return _OF_CONSTANT * abs(self.middle) or _OF_CONSTANT
+            return _CONSTANT_LENGTH_SCALE * abs(self.middle) or _CONSTANT_LENGTH_SCALE
         with np.errstate(over="ignore", under="ignore"):
             product = np.ldexp(self.deviation * factor, self.exponent)
         return float(np.clip(product, _LEAST, _LARGEST))
@@ -97,12 +97,12 @@ class Constants:
     @classmethod
     def of(cls, rows: Float) -> Constants:
         """Return the constant columns of rows of shape (n, d)."""
-        found = {}
+        constants = {}
         for j, column in enumerate(rows.T):
             middle, half = _range_of(column)
             if _is_rounding(half, middle):
-                found[j] = middle
-        return cls(tuple(found), tuple(found.values()))
+                constants[j] = middle
+        return cls(tuple(constants), tuple(constants.values()))
 
     def unequal(self, rows: Float) -> list[int]:
         """Return the columns that are not constant to the last bit."""
@@ -118,15 +118,15 @@ class Constants:
 
     def settled(self, rows: Float) -> Float:
         """Return rows with the constant values where theirs differ only by rounding."""
-        settled = rows.copy() if self.columns else rows
+        result = rows.copy() if self.columns else rows
         for j, value in zip(self.columns, self.values, strict=True):
-            settled[self._is_near(rows[:, j], value), j] = value
-        return settled
+            result[self._is_near(rows[:, j], value), j] = value
+        return result
 
     @staticmethod
     def _is_near(column: Float, value: float) -> NDArray[np.bool_]:
-        near: NDArray[np.bool_] = np.abs(column / 2.0 - value / 2.0) <= _ROUNDING * abs(value)
-        return near
+        is_near: NDArray[np.bool_] = np.abs(column / 2.0 - value / 2.0) <= _ROUNDING * abs(value)
+        return is_near
 
 
 def _range_of(column: Float) -> tuple[float, float]:

@@ -67,9 +67,9 @@ class Series:
                 arguments[column] = arguments.get(column, 1.0) * values
         return arguments
 
-    def evaluated(self, left: Float, right: Float) -> Float:
+    def evaluate(self, left: Float, right: Float) -> Float:
         """Return the series for all pairs of rows."""
-        return self._at(list(self.arguments(left, right).values()), (len(left), len(right)))
+        return self._sum_series(list(self.arguments(left, right).values()), (len(left), len(right)))
 
     def magnitude(self, left: Float, right: Float) -> Float:
         """Return the series of absolute weights and arguments, of shape (n, m).
@@ -77,9 +77,10 @@ class Series:
         This is the scale of the rounding errors in the series.
         """
         sizes = [np.abs(argument) for argument in self.arguments(left, right).values()]
-        return replace(self, weights=np.abs(self.weights))._at(sizes, (len(left), len(right)))
+        series = replace(self, weights=np.abs(self.weights))
+        return series._sum_series(sizes, (len(left), len(right)))
 
-    def _at(self, arguments: list[Float], shape: tuple[int, int]) -> Float:
+    def _sum_series(self, arguments: list[Float], shape: tuple[int, int]) -> Float:
         """Return the series of arguments of one shape."""
         if self.form == "exponential":
             # Horner's rule: w_0 + (w_1 + (w_2 + …) g/2) g/1.
@@ -93,8 +94,8 @@ class Series:
         symmetric[0] = 1.0
         for argument in arguments:
             symmetric[1:] += argument * symmetric[:-1]
-        combined: Float = np.tensordot(self.weights, symmetric, axes=1)
-        return combined
+        values: Float = np.tensordot(self.weights, symmetric, axes=1)
+        return values
 
     def __mul__(self, other: Series) -> Series:
         """Multiply polynomials in one dot product.
@@ -114,7 +115,7 @@ class Series:
             )
         # Coefficients of powers of the dot product, instead of [s^q].
         left, right = (w / _factorials(len(w)) for w in (self.weights, other.weights))
-        weights = multiplied(left, right * powers(ratio, len(right)))
+        weights = convolve(left, right * powers(ratio, len(right)))
         if len(weights) > MOST_ORDERS + 1:
             raise ValueError(
                 f"the product of polynomial kernels has degree {len(weights) - 1}; at most "
@@ -138,11 +139,11 @@ def powers(number: float, count: int) -> Float:
     """Return the powers 0, 1, … of a number, by products with the same bits on every machine."""
     factors = np.full(count, number, dtype=np.float64)
     factors[:1] = 1.0
-    found: Float = np.multiply.accumulate(factors)
-    return found
+    result: Float = np.multiply.accumulate(factors)
+    return result
 
 
-def multiplied(left: Float, right: Float) -> Float:
+def convolve(left: Float, right: Float) -> Float:
     """Return the coefficients of a product of polynomials, summed in a fixed order."""
     coefficients = np.zeros(len(left) + len(right) - 1)
     for order, coefficient in enumerate(left.tolist()):

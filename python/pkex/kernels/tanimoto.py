@@ -11,7 +11,7 @@ import numpy as np
 
 from pkex.kernels.base import Kernel
 from pkex.kernels.domain import Domain
-from pkex.kernels.factors import Mixed, Term
+from pkex.kernels.factors import MixtureFactor, Term
 from pkex.kernels.family import Factor, Family, add_family
 from pkex.kernels.gaussian_sums import least_squares, pivots
 from pkex.kernels.series import Series
@@ -61,7 +61,7 @@ class Tanimoto(Kernel):
 
 
 @dataclass(frozen=True, eq=False)
-class _Reciprocal(Mixed):
+class _Reciprocal(MixtureFactor):
     """1/D with D = Σ_j (x_j² + y_j² − x_j y_j), a mixture of e^(−σD); 0 if D = 0."""
 
     @property
@@ -86,14 +86,14 @@ class _Reciprocal(Mixed):
     def parts(self, domain: Domain) -> Iterator[tuple[float, tuple[Factor, ...]]]:
         """Yield coefficients and factors of e^(−σD) that sum to 1/D for D ≥ 1."""
         with np.errstate(over="ignore"):
-            most = float(np.square(domain.largest[self.columns]).sum())
-        octaves = math.ceil(math.log2(min(max(most, 2.0), _MOST)))
+            largest = float(np.square(domain.largest[self.columns]).sum())
+        octaves = math.ceil(math.log2(min(max(largest, 2.0), _LARGEST)))
         for rate, weight in zip(*(a.tolist() for a in _exponentials(octaves)), strict=True):
             yield weight, (Factor(_FAMILY, self.columns, np.full_like(self.parameters, rate)),)
 
 
 # The largest D, and the relative error of 1/D.
-_MOST = 2.0**100
+_LARGEST = 2.0**100
 _ERROR = 1e-13
 
 
@@ -108,20 +108,20 @@ def _exponentials(octaves: int) -> tuple[Float, Float]:
     first, last = -octaves * math.log(2.0) + math.log(1e-15), math.log(40.0)
     rates = np.exp(np.arange(first, last, step))
     matrices = []
-    for per_octave, together in ((8, 64), (31, 128)):
+    for per_octave, n_integers in ((8, 64), (31, 128)):
         # Integers at first, then equal steps of the logarithm.
-        counts = np.arange(1.0, together)
+        counts = np.arange(1.0, n_integers)
         counts = counts[counts <= 2.0**octaves]
         spread = np.exp2(np.linspace(0.0, octaves, per_octave * octaves + 1))
         counts = np.unique(np.concatenate([counts, spread]))
         # Relative to the tolerance of 1/D.
         matrices.append(np.exp(-np.outer(counts, rates)) * counts[:, None] / _ERROR)
-    fitted, checked = matrices
-    order = pivots(fitted * rates, np.full(len(fitted), 1.0 / _ERROR))
-    for count in range(order.enough, len(order.columns) + 1):
-        chosen = np.sort(order.columns[:count])
-        weights = least_squares(fitted[:, chosen], np.full(len(fitted), 1.0 / _ERROR))
-        sums = np.einsum("ij,j->i", checked[:, chosen], weights)
+    matrix, check_matrix = matrices
+    order = pivots(matrix * rates, np.full(len(matrix), 1.0 / _ERROR))
+    for count in range(order.count, len(order.columns) + 1):
+        columns = np.sort(order.columns[:count])
+        weights = least_squares(matrix[:, columns], np.full(len(matrix), 1.0 / _ERROR))
+        sums = np.einsum("ij,j->i", check_matrix[:, columns], weights)
         if np.abs(sums - 1.0 / _ERROR).max() <= 1.0:
             break
-    return rates[chosen], weights
+    return rates[columns], weights

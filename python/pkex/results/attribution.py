@@ -15,7 +15,7 @@ from pkex.inputs.randomness import as_generator
 from pkex.results.attribution_plots import KINDS, draw_rows
 from pkex.results.attribution_summary import summary_of
 from pkex.results.axes import FEATURE, OUTPUT, ROW
-from pkex.results.centering import centered
+from pkex.results.centering import center_values
 from pkex.results.conversions import frame, frames, shap_explanation, shap_tokens
 from pkex.results.document_tokens import document_tokens
 from pkex.results.options import PlotOptions, ReportOptions
@@ -40,10 +40,10 @@ class Attribution(RowResult[RowValues]):
 
     _kinds = KINDS
     # Calls that return such a result, without and with uncertainty.
-    _made_by: ClassVar[str] = "explainer(X)"
-    _made_uncertain_by: ClassVar[str] = "explainer(X, uncertainty=True)"
+    _call: ClassVar[str] = "explainer(X)"
+    _uncertain_call: ClassVar[str] = "explainer(X, uncertainty=True)"
     # The call that returns covariances between rows; "" if there is none.
-    _made_joint_by: ClassVar[str] = 'explainer(X, uncertainty="joint")'
+    _joint_call: ClassVar[str] = 'explainer(X, uncertainty="joint")'
 
     def __setstate__(self, parts: dict[str, Any]) -> None:
         self._rows = RowValues.of_parts(parts)
@@ -102,7 +102,7 @@ class Attribution(RowResult[RowValues]):
 
     def __getitem__(self, key: Any) -> Self:
         """Return the part at ``[rows, features, outputs]``, by number or by name."""
-        return self._of(self._rows.picked(key))
+        return self._of(self._rows.select(key))
 
     def _summary(self, n_lines: int) -> Summary:
         return summary_of(type(self).__name__, self._rows, n_lines)
@@ -185,7 +185,7 @@ class Attribution(RowResult[RowValues]):
             self.values, samples, random_state, is_row=is_row, kind=kind
         )
 
-    def _named(self) -> tuple[str, Sequence[str]]:
+    def _kind_and_names(self) -> tuple[str, Sequence[str]]:
         return FEATURE, self._axes.features
 
     def centered(self, reference: Self | None = None) -> Self:
@@ -231,13 +231,11 @@ class Attribution(RowResult[RowValues]):
         array([3.5, 3.5])
         """
         if reference is None:
-            return self._of(centered(self._rows, self._rows))
+            return self._of(center_values(self._rows, self._rows))
         if not isinstance(reference, type(self)):
             kind, expected = type(reference).__name__, type(self).__name__
-            raise TypeError(
-                f"reference must be an {expected}, as {self._made_by} returns; got {kind}"
-            )
-        return self._of(centered(self._rows, reference._rows))
+            raise TypeError(f"reference must be an {expected}, as {self._call} returns; got {kind}")
+        return self._of(center_values(self._rows, reference._rows))
 
     def covariance(self, row: int | None = None, other: int | None = None) -> NDArray[np.float64]:
         """Return the posterior covariance matrix of the values of one row, or between two rows.
@@ -347,20 +345,20 @@ class Attribution(RowResult[RowValues]):
             rows, _, outputs, rank = roots.shape
             normal = random.standard_normal((n, rows, outputs, rank))
             changes = np.einsum("ndor,snor->sndo", roots, normal)
-        drawn: Float = self.values + changes.reshape(n, *np.shape(self.values))
-        return drawn
+        samples: Float = self.values + changes.reshape(n, *np.shape(self.values))
+        return samples
 
     def _posterior(self, what: str) -> tuple[Float, Uncertainty]:
         """Return the roots of covariances, (n, d, outputs, rank), and the uncertainty."""
         uncertainty = self._rows.uncertainty
         if uncertainty is None or uncertainty.roots is None:
-            reason, by = "these values have none", self._made_uncertain_by
+            reason, call = "these values have none", self._uncertain_call
             if self.is_centered:
                 reason = "centered values have none without covariances between rows"
-                by = self._made_joint_by or by
+                call = self._joint_call or call
             raise ValueError(
                 f"{what} requires values with their posterior uncertainty; {reason}. Explain the "
-                f"rows by {by}"
+                f"rows by {call}"
             )
         rows = len(self) if ROW in self._axes.present else 1
         outputs = self.output_names
@@ -379,8 +377,8 @@ class Attribution(RowResult[RowValues]):
                 "standard deviations"
             )
         tables = {"value": values} | self._rows.spreads
-        shaped = {name: np.reshape(table, values.shape) for name, table in tables.items()}
-        return frames(shaped, self._axes)
+        arrays = {name: np.reshape(table, values.shape) for name, table in tables.items()}
+        return frames(arrays, self._axes)
 
     @with_known_keywords
     def to_shap(self, *, tokens: bool = False) -> shap.Explanation:
@@ -413,8 +411,8 @@ class Attribution(RowResult[RowValues]):
             If ``tokens=True`` and the explained data are not texts.
         """
         if tokens:
-            own = iter(self) if ROW in self._axes.present else [self]
-            tables = [document_tokens(part._rows) for part in own]
+            rows = iter(self) if ROW in self._axes.present else [self]
+            tables = [document_tokens(row._rows) for row in rows]
             return shap_tokens(tables, self.base_values, self._axes)
         # shap infers from the sizes which axis a list of names belongs to. With all axes present
         # it cannot go wrong; then shap's own indexing removes the axes that slicing has removed.
@@ -422,19 +420,19 @@ class Attribution(RowResult[RowValues]):
         uncertainty = self._rows.uncertainty
         margins = None if uncertainty is None else uncertainty.margins
         margins = None if margins is None else np.reshape(margins, values.shape)
-        whole = shap_explanation(values, base_values, data, self._axes, margins)
+        explanation = shap_explanation(values, base_values, data, self._axes, margins)
         axes = (ROW, FEATURE, OUTPUT)[: values.ndim]
         index = tuple(slice(None) if axis in self._axes.present else 0 for axis in axes)
-        return whole if len(self._axes.present) == values.ndim else whole[index]
+        return explanation if len(self._axes.present) == values.ndim else explanation[index]
 
     def _report(self, options: ReportOptions) -> PageContent:
         from pkex.results.attribution_report import report_attribution
 
         documents, loss = self._rows.documents, self._rows.loss
         output = "" if self.output_name is None else f" {self.output_name}"
-        explained = f"the model's output{output}" if documents is None else documents.title
+        subject = f"the model's output{output}" if documents is None else documents.title
         title = options.title(
-            type(self).__name__, explained if loss is None else f"the model's {loss}"
+            type(self).__name__, subject if loss is None else f"the model's {loss}"
         )
         rows = self._rows.in_rows()
         settings = {"Rows": str(len(rows))} if rows.has_data else {}
@@ -442,5 +440,5 @@ class Attribution(RowResult[RowValues]):
 
     def _draw(self, options: PlotOptions) -> matplotlib.axes.Axes:
         output = self._checked_output(options, "explanation[..., name].plot()")
-        rows = self._rows if output is None else self._rows.picked((..., output))
+        rows = self._rows if output is None else self._rows.select((..., output))
         return draw_rows(rows, options.ax, options.kind, options.max_features)

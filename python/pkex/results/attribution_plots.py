@@ -101,23 +101,25 @@ def _draw_row(rows: RowValues, ax: Axes | None, count: int, *, is_waterfall: boo
     base = float(np.ravel(rows.base_values)[0])
     roots = None if rows.uncertainty is None else rows.uncertainty.changes(len(names))
     order = np.argsort(-np.abs(values), kind="stable")
-    order, others = order[:count], order[count:]
+    order, other_features = order[:count], order[count:]
     labels = [literal(names[j]) for j in order]
     if rows.has_data:
-        data_of = [literal(datum(data[j]), 20) for j in order]
-        labels = [f"{name} = {value}" for name, value in zip(labels, data_of, strict=True)]
+        data_texts = [literal(datum(data[j]), 20) for j in order]
+        labels = [f"{name} = {value}" for name, value in zip(labels, data_texts, strict=True)]
     lengths, changes = values[order], None if roots is None else roots[order]
-    if others.size:
-        labels.append(counted(others.size, "other feature"))
-        lengths = np.append(lengths, values[others].sum())
+    if other_features.size:
+        labels.append(counted(other_features.size, "other feature"))
+        lengths = np.append(lengths, values[other_features].sum())
         if roots is not None:
-            changes = np.concatenate([changes, roots[others].sum(axis=0)[None]])
+            changes = np.concatenate([changes, roots[other_features].sum(axis=0)[None]])
     ax = axes_for(ax, len(labels))
     margins = None if changes is None else DEVIATIONS * np.sqrt(np.square(changes).sum(axis=1))
     total = base + values.sum()
     # Each bar of a waterfall starts where the bar below it ends, the last one at the base value.
     starts = base + np.append(np.cumsum(lengths[::-1])[::-1][1:], 0.0) if is_waterfall else None
-    draw_bars(ax, labels, lengths, n_grey=int(others.size > 0), margins=margins, starts=starts)
+    draw_bars(
+        ax, labels, lengths, n_gray=int(other_features.size > 0), margins=margins, starts=starts
+    )
     if starts is not None:
         _join(ax, starts, base, total)
     start, end = short_numbers(np.array([base, total]), lengths)
@@ -132,11 +134,11 @@ def _draw_row(rows: RowValues, ax: Axes | None, count: int, *, is_waterfall: boo
 
 def _join(ax: Axes, starts: Float, base: float, total: float) -> None:
     """Draw lines between the bars of a waterfall, and at the base value and the output."""
-    grey: dict[str, Any] = {"color": "#555555", "linewidth": 0.8, "zorder": 0.5}
+    line: dict[str, Any] = {"color": "#555555", "linewidth": 0.8, "zorder": 0.5}
     for place, start in enumerate(starts[:-1]):
-        ax.plot([start, start], [place, place + 1.0], **grey)
-    ax.axvline(base, linestyle=":", **grey)
-    ax.axvline(total, linestyle="--", **grey)
+        ax.plot([start, start], [place, place + 1.0], **line)
+    ax.axvline(base, linestyle=":", **line)
+    ax.axvline(total, linestyle="--", **line)
 
 
 def _draw_importance(rows: RowValues, ax: Axes | None, count: int) -> Axes:
@@ -145,8 +147,8 @@ def _draw_importance(rows: RowValues, ax: Axes | None, count: int) -> Axes:
     order = np.argsort(-sizes, kind="stable")[:count]
     ax = axes_for(ax, len(order))
     draw_bars(ax, [literal(names[j]) for j in order], sizes[order], are_sizes=True)
-    rest = note_of_rest(len(names) - len(order))
-    ax.set_title(f"{counted(len(rows), 'row')}{rest}")
+    note = note_of_rest(len(names) - len(order))
+    ax.set_title(f"{counted(len(rows), 'row')}{note}")
     label = _label_of_values(rows, is_row=True)
     ax.set_xlabel(
         label.replace("Shapley value", rows.importance_label.replace("value", "Shapley value"), 1)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pkex.inputs.wording import counted
-from pkex.results.column_pictures import related
+from pkex.results.column_pictures import dependence_figure
 from pkex.results.column_values import ColumnValues
 from pkex.results.document_lines import document_lines, document_of
 from pkex.results.document_pictures import GROUPS, colored_document
@@ -16,13 +16,13 @@ from pkex.results.report import (
     Figure,
     PageContent,
     ReportTable,
-    listed,
+    join_texts,
     of_outputs_left_out,
     percent,
 )
 from pkex.results.row_values import RowValues
 from pkex.results.svg import bars
-from pkex.results.tables import number, numbers, shortened, signed, visible
+from pkex.results.tables import number, numbers, shortened, signed_number, visible
 from pkex.results.uncertainty import STANDARD_DEVIATION, STANDARD_ERROR, spread_label
 from pkex.typing import Float
 
@@ -32,7 +32,7 @@ _MOST_BARS, _MOST_DETAILS, _MOST_ROWS = 20, 6, 5
 # The largest numbers of words in a table of several documents, and of texts.
 _MOST_WORDS, _MOST_TEXTS = 100, 30
 # The largest numbers of outputs that are shown, and that the conclusion names.
-_MOST_OUTPUTS, _MOST_IN_VERDICT = 6, 3
+_MOST_OUTPUTS, _MOST_IN_CONCLUSION = 6, 3
 
 _READING = (
     "The value of a feature in a row says how much it moved the model's {noun} there, in the "
@@ -87,7 +87,7 @@ _READING_SIZES = (
 def report_attribution(
     attribution: RowValues,
     what: str,
-    computed: Mapping[str, str],
+    settings: Mapping[str, str],
     notes: tuple[str, ...] = (),
 ) -> PageContent:
     """Return the content of a report of explained rows, with one or several outputs.
@@ -98,31 +98,31 @@ def report_attribution(
         The values of at least one row.
     what : str
         The explained model or data, for the title.
-    computed : mapping of str to str
+    settings : mapping of str to str
         The settings of the computation.
     notes : tuple of str
         Warnings and notes.
     """
     outputs = _outputs(attribution)
-    shown = dict(list(outputs.items())[:_MOST_OUTPUTS])
+    shown_outputs = dict(list(outputs.items())[:_MOST_OUTPUTS])
     first = next(iter(outputs.values()))
-    documents = _documents(shown)
+    documents = _documents(shown_outputs)
     cautions = [f"{attribution.caution}."] if attribution.caution else []
-    left_out = len(shown) * _n_texts(attribution) - len(documents)
+    left_out = len(shown_outputs) * _n_texts(attribution) - len(documents)
     return PageContent(
         f"Explanation of {what}",
         conclusion(attribution),
-        tuple(t for name, own in shown.items() for t in _tables(own, name)),
-        tuple(_picture(own, name) for name, own in shown.items()),
+        tuple(t for name, values in shown_outputs.items() for t in _tables(values, name)),
+        tuple(_picture(values, name) for name, values in shown_outputs.items()),
         _details(first),
         "Leading features" if len(outputs) == 1 else f"Leading features, {next(iter(outputs))}",
         _reading(attribution),
-        computed,
+        settings,
         (
             *cautions,
             *notes,
-            *of_outputs_left_out(len(outputs) - len(shown)),
-            *_of_texts_left_out(left_out),
+            *of_outputs_left_out(len(outputs) - len(shown_outputs)),
+            *_note_of_texts(left_out),
         ),
         documents,
     )
@@ -144,16 +144,19 @@ def conclusion(attribution: RowValues) -> str:
         ending = f"; the base value is {number(float(base[0]))}." if has_base else "."
         if attribution.reduction is not None:
             ending = f"; the values add up to {number(attribution.values.sum())}."
-        named = _quoted(attribution.axes.output_name)
-        return f"{start}{named} is moved most by {_movers(attribution)}{ending}"
-    (name, own), *others = _outputs(attribution).items()
-    most = _MOST_IN_VERDICT - 1
-    more = [f"{_quoted(name).lstrip()} by {_movers(own)}" for name, own in others[:most]]
-    more += [counted(len(others) - most, "more output")] if len(others) > most else []
-    return "; ".join([f"{start}{_quoted(name)} is moved most by {_movers(own)}", *more]) + "."
+        output_name = _quoted_name(attribution.axes.output_name)
+        return f"{start}{output_name} is moved most by {_movers(attribution)}{ending}"
+    (name, values), *other_outputs = _outputs(attribution).items()
+    parts = [f"{start}{_quoted_name(name)} is moved most by {_movers(values)}"]
+    limit = _MOST_IN_CONCLUSION - 1
+    for name, values in other_outputs[:limit]:
+        parts.append(f"{_quoted_name(name).lstrip()} by {_movers(values)}")
+    if len(other_outputs) > limit:
+        parts.append(counted(len(other_outputs) - limit, "more output"))
+    return "; ".join(parts) + "."
 
 
-def _quoted(output: str | None) -> str:
+def _quoted_name(output: str | None) -> str:
     """Return the name of an output after its noun, "" without a name."""
     return f" '{shortened(output)}'" if output else ""
 
@@ -166,7 +169,7 @@ def _noun(attribution: RowValues) -> str:
     return "output" if attribution.loss is None else "loss"
 
 
-def _what(attribution: RowValues) -> str:
+def _sizes_title(attribution: RowValues) -> str:
     """Return the title of sizes of values, without the output."""
     noun = _noun(attribution)
     if attribution.reduction == "share":
@@ -181,7 +184,7 @@ def _movers(attribution: RowValues) -> str:
     Features of several rows have their importance.
     """
     texts = _moves(attribution)
-    return listed([f"{_name(attribution, j)} ({texts[j]})" for j in _order(attribution)[:3]])
+    return join_texts([f"{_name(attribution, j)} ({texts[j]})" for j in _order(attribution)[:3]])
 
 
 def _moves(attribution: RowValues) -> list[str]:
@@ -193,7 +196,7 @@ def _moves(attribution: RowValues) -> list[str]:
         return [number(size) for size in _sizes(attribution).tolist()]
     values = attribution.values[0].tolist()
     if attribution.reduction is None:
-        return [signed(value) for value in values]
+        return [signed_number(value) for value in values]
     sizes = [number(abs(value)) for value in values]
     if attribution.reduction == "share":
         sizes = [f"{percent(abs(value))} of it" for value in values]
@@ -214,7 +217,7 @@ def _outputs(attribution: RowValues) -> dict[str, RowValues]:
     names = attribution.axes.output_names
     if names is None:
         return {attribution.axes.output_name or "": attribution}
-    return {name: attribution.picked((..., place)) for place, name in enumerate(names)}
+    return {name: attribution.select((..., place)) for place, name in enumerate(names)}
 
 
 def _order(attribution: RowValues) -> list[int]:
@@ -224,8 +227,8 @@ def _order(attribution: RowValues) -> list[int]:
 
 def _sizes(attribution: RowValues) -> Float:
     """Return the importance of features, shape (d,): for a single row, its absolute values."""
-    of_rows = attribution.picked(0) if len(attribution) == 1 else attribution
-    return of_rows.importance()
+    rows = attribution.select(0) if len(attribution) == 1 else attribution
+    return rows.importance()
 
 
 def _label(attribution: RowValues) -> str:
@@ -249,17 +252,17 @@ def _reading(attribution: RowValues) -> tuple[str, ...]:
         return _READING_REDUCTIONS[reduction].format(loss=loss), texts[-1], _READING_ROWS
     if loss is not None:
         texts.insert(1, _READING_LOSS.format(loss=loss))
-    return (*texts, *_of_spreads(attribution))
+    return (*texts, *_spread_paragraphs(attribution))
 
 
-def _of_spreads(attribution: RowValues) -> list[str]:
+def _spread_paragraphs(attribution: RowValues) -> list[str]:
     """Return paragraphs on how to read standard errors and posterior standard deviations."""
     spreads = attribution.spreads
-    found = [_READING_SPREADS[name] for name in spreads]
-    if not found or len(attribution) == 1:
-        return found
+    paragraphs = [_READING_SPREADS[name] for name in spreads]
+    if not paragraphs or len(attribution) == 1:
+        return paragraphs
     sizes = [_READING_SIZES] if STANDARD_ERROR in spreads else []
-    return [" ".join([*found, _READING_MEANS, *sizes])]
+    return [" ".join([*paragraphs, _READING_MEANS, *sizes])]
 
 
 def _tables(attribution: RowValues, name: str) -> list[ReportTable]:
@@ -271,37 +274,40 @@ def _tables(attribution: RowValues, name: str) -> list[ReportTable]:
     values = attribution.values[:, order]
     spreads = attribution.spreads
     is_row = len(attribution) == 1
-    beside = {
-        spread_label(spread, is_row=is_row): own[:, order].mean(axis=0)
-        for spread, own in spreads.items()
+    spread_columns = {
+        spread_label(spread, is_row=is_row): deviations[:, order].mean(axis=0)
+        for spread, deviations in spreads.items()
     }
-    of_output = _quoted(name)
+    of_output = _quoted_name(name)
     columns: dict[str, Any] = {"feature": [attribution.axes.features[j] for j in order]}
     columns[_label(attribution)] = _sizes(attribution)[order]
     if is_row:
-        columns |= {"value": values[0], **beside}
+        columns |= {"value": values[0], **spread_columns}
     else:
-        columns |= beside
+        columns |= spread_columns
         columns["mean value"] = values.mean(axis=0)
         columns |= {"lowest": values.min(axis=0), "highest": values.max(axis=0)}
     noun, left_out = _noun(attribution), len(attribution.axes.features) - len(order)
-    rest = f" ({counted(left_out, 'smaller feature')} not shown)" if left_out else ""
-    sizes = ReportTable(f"{_what(attribution)}{of_output}{rest}", columns)
+    note = f" ({counted(left_out, 'smaller feature')} not shown)" if left_out else ""
+    sizes = ReportTable(f"{_sizes_title(attribution)}{of_output}{note}", columns)
     if not attribution.has_data:
         return [sizes]
-    some = attribution.picked(slice(_MOST_ROWS))
-    labels = some.axes.row_index
+    first_rows = attribution.select(slice(_MOST_ROWS))
+    labels = first_rows.axes.row_index
     rows: dict[str, Any] = {
-        "row": [shortened(str(label)) for label in (range(len(some)) if labels is None else labels)]
+        "row": [
+            shortened(str(label))
+            for label in (range(len(first_rows)) if labels is None else labels)
+        ]
     }
-    rows["base value"] = some.base_values
+    rows["base value"] = first_rows.base_values
     for j in order[:4]:
         # A feature may have the name of another column or feature.
         title = attribution.axes.features[j]
         while title in (*rows, noun):
             title += " (feature)"
-        rows[title] = _with_spreads(some.picked((slice(None), j)))
-    rows[noun] = some.base_values + some.values.sum(axis=1)
+        rows[title] = _with_spreads(first_rows.select((slice(None), j)))
+    rows[noun] = first_rows.base_values + first_rows.values.sum(axis=1)
     what = " ± ".join(["values", *spreads]) + " of the strongest features"
     rows_of = f"The first rows, {noun}{of_output}" if name else "The first rows"
     return [sizes, ReportTable(f"{rows_of}: {what}", rows)]
@@ -322,10 +328,10 @@ def _table_of_document(attribution: RowValues, name: str) -> ReportTable:
     lines = document_lines(attribution, len(attribution.axes.features))
     columns: dict[str, Any] = {attribution.documents.noun: lines.names}
     columns["value"] = np.ravel(lines.values)
-    for spread, own in lines.spreads.items():
-        columns[spread_label(spread, is_row=True)] = np.ravel(own)
+    for spread, deviations in lines.spreads.items():
+        columns[spread_label(spread, is_row=True)] = np.ravel(deviations)
     columns["data"] = lines.data
-    what = f"the output{_quoted(name)} minus its base value"
+    what = f"the output{_quoted_name(name)} minus its base value"
     return ReportTable(
         f"Values of present and absent {attribution.documents.noun}s: {what}", columns
     )
@@ -339,13 +345,15 @@ def _documents(outputs: Mapping[str, RowValues]) -> tuple[Figure, ...]:
         for name, attribution in outputs.items():
             if len(figures) == _MOST_TEXTS:
                 return tuple(figures)
-            own = attribution.picked(row)
-            if own.documents is None or own.documents.texts[0] is None:
+            row_values = attribution.select(row)
+            if row_values.documents is None or row_values.documents.texts[0] is None:
                 continue
-            labels = own.axes.row_index
+            labels = row_values.axes.row_index
             label = f" {1 + row}" if labels is None else f" {labels[0]}"
             title = f"Document{label}" if n_rows > 1 or labels is not None else "Document"
-            figures.append(colored_document(own, f"{title}, output {name}" if name else title))
+            figures.append(
+                colored_document(row_values, f"{title}, output {name}" if name else title)
+            )
     return tuple(figures)
 
 
@@ -354,7 +362,7 @@ def _n_texts(attribution: RowValues) -> int:
     return 0 if documents is None else sum(text is not None for text in documents.texts)
 
 
-def _of_texts_left_out(number: int) -> list[str]:
+def _note_of_texts(number: int) -> list[str]:
     if number <= 0:
         return []
     return [
@@ -365,12 +373,12 @@ def _of_texts_left_out(number: int) -> list[str]:
 def _picture(attribution: RowValues, name: str) -> Figure:
     order = _order(attribution)[:_MOST_BARS]
     sizes: Float = _sizes(attribution)[order]
-    title = f"{_what(attribution)}{_quoted(name)}"
+    title = f"{_sizes_title(attribution)}{_quoted_name(name)}"
     names = [_name(attribution, j) for j in order]
     left_out = len(attribution.axes.features) - len(order)
-    rest = f"{counted(left_out, 'smaller feature')} not shown" if left_out else ""
+    note = f"{counted(left_out, 'smaller feature')} not shown" if left_out else ""
     picture = bars(title, names, sizes, numbers(sizes))
-    return Figure(title, picture, rest, (("value", _label(attribution)),))
+    return Figure(title, picture, note, (("value", _label(attribution)),))
 
 
 def _details(attribution: RowValues) -> tuple[Figure, ...]:
@@ -382,5 +390,5 @@ def _details(attribution: RowValues) -> tuple[Figure, ...]:
         column = np.array(attribution.data[:, j].tolist(), dtype=object)
         name = attribution.axes.features[j]
         values = ColumnValues(attribution.values[:, j], are_measured=True)
-        figures.append(related(name, ColumnValues.of(column), f"value of {name}", values))
+        figures.append(dependence_figure(name, ColumnValues.of(column), f"value of {name}", values))
     return tuple(figures)

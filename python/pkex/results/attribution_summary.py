@@ -29,7 +29,7 @@ def summary_of(kind: str, rows: RowValues, n_lines: int) -> Summary:
     document = document_of(rows)
     if document is None or document.texts[0] is None or not _is_of_features(rows):
         return Summary(head, tables, [rows.caution] if rows.caution else [])
-    row = rows.picked(0) if ROW in rows.axes.present else rows
+    row = rows.select(0) if ROW in rows.axes.present else rows
     return Summary(head, tables, text_markup=partial(document_for_notebooks, row))
 
 
@@ -85,7 +85,7 @@ def _table(rows: RowValues, n_lines: int) -> SummaryTable:
         output_names=rows.axes.output_names,
         data=data[0] if is_row and rows.has_data else None,
         spreads=spreads,
-        most=n_lines,
+        n_lines=n_lines,
     )
 
 
@@ -100,7 +100,7 @@ def _table_of_document(rows: RowValues, n_lines: int) -> SummaryTable:
         label="value",
         output_names=rows.axes.output_names,
         data=np.array(lines.data, dtype=object),
-        spreads={spread_label(name, is_row=True): own for name, own in lines.spreads.items()},
-        most=len(lines.names),
+        spreads={spread_label(name, is_row=True): spread for name, spread in lines.spreads.items()},
+        n_lines=len(lines.names),
         are_sorted=True,
     )

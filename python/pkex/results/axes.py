@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from pkex.inputs.wording import shown
-from pkex.results.indexing import FEATURE, OUTPUT, ROW, Resolved, pick_names, place_on, resolved_key
+from pkex.results.indexing import FEATURE, OUTPUT, ROW, AxisIndex, pick_names, place_on, resolve_key
 from pkex.typing import Float
 
 if TYPE_CHECKING:
@@ -58,30 +58,30 @@ class Axes:
         """Return the fields as keyword arguments of `Axes`: pickles of them outlive its module."""
         return dict(vars(self))
 
-    def without(self, left_out: str | None) -> list[str]:
+    def without(self, name: str | None) -> list[str]:
         """Return the present axes except one: the axes of an array that lacks it."""
-        return [axis for axis in self.present if axis != left_out]
+        return [axis for axis in self.present if axis != name]
 
-    def resolved(self, key: Any, shape: tuple[int, ...]) -> dict[str, Resolved]:
-        """Return the index of each axis for a key in brackets; see `resolved_key`."""
+    def resolve(self, key: Any, shape: tuple[int, ...]) -> dict[str, AxisIndex]:
+        """Return the index of each axis for a key in brackets; see `resolve_key`."""
         names = self._names if self.row_index is None else {**self._names, ROW: self.row_index}
-        return resolved_key(key, dict(zip(self.present, shape, strict=True)), names)
+        return resolve_key(key, dict(zip(self.present, shape, strict=True)), names)
 
-    def picked(self, chosen: Mapping[str, Resolved]) -> Axes:
+    def select(self, indices: Mapping[str, AxisIndex]) -> Axes:
         """Return the axes of the selected values; an axis indexed by a single number is removed."""
         row_index, outputs = self.row_index, self.outputs
-        if row_index is not None and ROW in chosen:
-            row = chosen[ROW]
+        if row_index is not None and ROW in indices:
+            row = indices[ROW]
             row_index = row_index[[row] if isinstance(row, int) else row]
-        if outputs is not None and OUTPUT in chosen:
-            outputs = pick_names(outputs, chosen[OUTPUT])
-        features = pick_names(self.features, chosen[FEATURE]) if FEATURE in chosen else None
+        if outputs is not None and OUTPUT in indices:
+            outputs = pick_names(outputs, indices[OUTPUT])
+        features = pick_names(self.features, indices[FEATURE]) if FEATURE in indices else None
         return replace(
             self,
             features=self.features if features is None else features,
             outputs=outputs,
             row_index=row_index,
-            present=tuple(axis for axis in self.present if not isinstance(chosen[axis], int)),
+            present=tuple(axis for axis in self.present if not isinstance(indices[axis], int)),
         )
 
     def place(self, axis: str, key: object) -> int:
@@ -91,24 +91,24 @@ class Axes:
     def check_same(self, other: Axes) -> None:
         """Raise ValueError if a reference has different features or outputs."""
         for axis in (FEATURE, OUTPUT):
-            mine, its = self._along(axis), other._along(axis)
-            if mine != its:
+            names, reference_names = self._names_along(axis), other._names_along(axis)
+            if names != reference_names:
                 raise ValueError(
                     f"reference must have the same {axis}s as the explanation, "
-                    f"{_said(*mine)}; it has {_said(*its)}"
+                    f"{_describe_names(*names)}; it has {_describe_names(*reference_names)}"
                 )
 
-    def _along(self, axis: str) -> tuple[bool, list[Any]]:
+    def _names_along(self, axis: str) -> tuple[bool, list[Any]]:
         """Return whether an axis is present, and the names along it."""
-        named: Sequence[Any] = self._names[axis] or (None,)
-        return axis in self.present, list(named)
+        names: Sequence[Any] = self._names[axis] or (None,)
+        return axis in self.present, list(names)
 
     @property
     def _names(self) -> dict[str, tuple[str, ...]]:
         return {FEATURE: self.features, OUTPUT: self.outputs or ()}
 
 
-def _said(has_axis: bool, names: Sequence[object]) -> str:
+def _describe_names(has_axis: bool, names: Sequence[object]) -> str:
     return shown(names) if has_axis else f"the single one {names[0]!r}"
 
 

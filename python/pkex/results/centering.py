@@ -14,7 +14,7 @@ from pkex.typing import Float
 _TOLERANCE = 1e-9
 
 
-def centered(rows: RowValues, reference: RowValues) -> RowValues:
+def center_values(rows: RowValues, reference: RowValues) -> RowValues:
     """Return values minus their mean over the rows of a reference; see `Attribution.centered`.
 
     Parameters
@@ -54,9 +54,9 @@ def _check_reference(rows: RowValues, reference: RowValues) -> None:
             f"{rows.value_function!r}; both must be the same"
         )
     if not is_itself:
-        mine = np.asarray(rows.base_values)
-        by_row = mine if ROW in rows.axes.present else mine[None]
-        _check_same_base(by_row, reference.base_values, reference.values)
+        base_values = np.asarray(rows.base_values)
+        base_values_by_row = base_values if ROW in rows.axes.present else base_values[None]
+        _check_same_base(base_values_by_row, reference.base_values, reference.values)
 
 
 def _check_rows(reference: Axes, n_rows: int, *, is_itself: bool) -> None:
@@ -76,21 +76,21 @@ def _check_rows(reference: Axes, n_rows: int, *, is_itself: bool) -> None:
         )
 
 
-def _check_same_base(base_values: Float, of_reference: Float, values: Float) -> None:
+def _check_same_base(base_values: Float, reference_base_values: Float, values: Float) -> None:
     """Raise ValueError if a reference has different base values, hence another explainer.
 
     Parameters
     ----------
     base_values : ndarray of shape (n,) or (n, outputs)
         Base values of the explanation.
-    of_reference, values : ndarray of shape (m,) or (m, outputs) and (m, ...)
+    reference_base_values, values : ndarray of shape (m,) or (m, outputs) and (m, ...)
         Base values and values of the reference.
     """
     if base_values.size == 0:
         return
-    its = np.mean(of_reference, axis=0)
-    scale = np.abs(its) + np.abs(values).max(initial=0.0)
-    if not np.all(np.abs(base_values.mean(axis=0) - its) <= _TOLERANCE * scale):
+    reference_mean = np.mean(reference_base_values, axis=0)
+    scale = np.abs(reference_mean) + np.abs(values).max(initial=0.0)
+    if not np.all(np.abs(base_values.mean(axis=0) - reference_mean) <= _TOLERANCE * scale):
         raise ValueError(
             "reference has different base values from the explanation. Pass an explanation by the "
             "same explainer, centered if and only if this explanation is centered"

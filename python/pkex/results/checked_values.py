@@ -47,18 +47,18 @@ def checked_values(
         )
     features = as_names("feature_names", feature_names)
     outputs = None if output_names is None else as_names("output_names", output_names)
-    own = checked_floats("values", values)
-    base = checked_floats("base_values", base_values)
+    numbers = checked_floats("values", values)
+    base_numbers = checked_floats("base_values", base_values)
     table: Any = np.array(data)
     rows = () if table.ndim == 1 else (ROW,)
     present = (*rows, FEATURE, *(() if outputs is None else (OUTPUT,)))
     axes = Axes(features, outputs, _as_index(row_index), present)
-    check_shapes(own, base, table, axes)
+    check_shapes(numbers, base_numbers, table, axes)
     if output_name is not None:
         axes = replace(axes, outputs=as_names("output_name", [output_name]))
     valid: tuple[ValueFunction, ...] = get_args(ValueFunction)
     game = None if value_function is None else check_choice("value_function", value_function, valid)
-    return RowValues(own, base, table, axes, value_function=game)
+    return RowValues(numbers, base_numbers, table, axes, value_function=game)
 
 
 def _as_index(labels: pd.Index | Sequence[Any] | None) -> pd.Index | None:

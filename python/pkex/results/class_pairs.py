@@ -22,8 +22,8 @@ def classes_of_pairs(names: Sequence[str]) -> list[str] | None:
     words = names[0].split(_BETWEEN) if names else []
     for place in range(1, len(words)):
         first = _BETWEEN.join(words[:place])
-        others = [name.removeprefix(f"{first}{_BETWEEN}") for name in names[: n_classes - 1]]
-        classes = [first, *others]
+        other_classes = [name.removeprefix(f"{first}{_BETWEEN}") for name in names[: n_classes - 1]]
+        classes = [first, *other_classes]
         if [_BETWEEN.join(pair) for pair in itertools.combinations(classes, 2)] == list(names):
             return classes
     return None

@@ -100,7 +100,7 @@ class CoalitionValues(RowArrays):
             values=self.values[..., place],
             empty_values=self.empty_values[..., place],
             base=float(np.asarray(self.base)[place]),
-            axes=self.axes.picked({ROW: slice(None), FEATURE: slice(None), OUTPUT: place}),
+            axes=self.axes.select({ROW: slice(None), FEATURE: slice(None), OUTPUT: place}),
         )
 
     def by_output(self) -> dict[str, Coefficients]:
@@ -154,14 +154,16 @@ class CoalitionValues(RowArrays):
         values = self.values[:, start:]
         if not 0 < values.size <= MOST_VALUES:
             return []
-        whole = Coefficients(self.values, self.axes.features, self.order, self.value_function)
+        coefficients = Coefficients(
+            self.values, self.axes.features, self.order, self.value_function
+        )
         is_row = len(values) == 1
         table = table_of_largest(
-            lambda place: whole.name(start + place),
+            lambda place: coefficients.name(start + place),
             values[0] if is_row else mean_size(values, self.value_function),
-            thing=whole.thing,
-            label=whole.label,
+            thing=coefficients.thing,
+            label=coefficients.label,
             output_names=self.axes.output_names,
-            most=n_lines,
+            n_lines=n_lines,
         )
         return [table]

@@ -56,12 +56,12 @@ class Coefficients:
         sizes: Float = self.values[0] if is_row else mean_size(self.values, self.value_function)
         return sizes
 
-    def strongest(self, most: int, *, are_single: bool = False) -> NDArray[np.intp]:
+    def strongest(self, count: int, *, are_single: bool = False) -> NDArray[np.intp]:
         """Return the places of the strongest coalitions, or of the strongest features."""
         d = len(self.features)
         places = slice(0, d) if are_single or self.order == 1 else slice(d, None)
         sizes = np.abs(self.sizes[places])
-        return int(places.start) + np.argsort(-sizes, kind="stable")[:most]
+        return int(places.start) + np.argsort(-sizes, kind="stable")[:count]
 
     def members(self, place: int) -> tuple[int, ...]:
         """Return the numbers of the features of a coalition, given its place."""
@@ -72,12 +72,12 @@ class Coefficients:
         names = [self.features[j] for j in self.members(place)]
         return " × ".join(names if longest is None else [shortened(n, longest) for n in names])
 
-    def pairs(self, most: int) -> tuple[list[int], NDArray[np.intp], Float]:
+    def pairs(self, count: int) -> tuple[list[int], NDArray[np.intp], Float]:
         """Return the pairs among the features of the strongest coalitions, as a matrix.
 
         Parameters
         ----------
-        most : int
+        count : int
             The largest number of features.
 
         Returns
@@ -91,9 +91,9 @@ class Coefficients:
         d = len(self.features)
         strongest = self.strongest(_MOST_SEARCHED)
         members = dict.fromkeys(j for k in strongest.tolist() for j in self.members(k))
-        chosen = list(members)[:most]
-        one, other = np.triu_indices(len(chosen), 1)
-        places = d + ranks(np.sort(np.array(chosen)[np.stack([one, other], axis=1)]), d)
-        sizes = np.zeros((len(chosen), len(chosen)))
+        features = list(members)[:count]
+        one, other = np.triu_indices(len(features), 1)
+        places = d + ranks(np.sort(np.array(features)[np.stack([one, other], axis=1)]), d)
+        sizes = np.zeros((len(features), len(features)))
         sizes[one, other] = sizes[other, one] = self.sizes[places]
-        return chosen, places, sizes
+        return features, places, sizes

@@ -23,7 +23,7 @@ _TOP, _HEIGHT, _AXIS = 6.0, 130.0, 20.0
 _STEP = 42.0
 
 
-def compared(
+def comparison_figure(
     name: str, first: ColumnValues, second: ColumnValues, labels: tuple[str, str]
 ) -> Figure:
     """Return a figure that compares the distributions of a column in two samples.
@@ -41,10 +41,11 @@ def compared(
         legend = (("first", labels[0]), ("second", labels[1]))
         return Figure(name, _levels(title, first, second), "Shares of rows", legend)
     words = "; ".join(
-        f"{label}: {of.in_words()}" for label, of in zip(labels, (first, second), strict=True)
+        f"{label}: {column.in_words()}"
+        for label, column in zip(labels, (first, second), strict=True)
     )
-    if first.missing or second.missing:
-        words += f"; missing: {_change((first.missing, second.missing))}"
+    if first.missing_share or second.missing_share:
+        words += f"; missing: {_change((first.missing_share, second.missing_share))}"
     legend = (("area", labels[0]), ("line", labels[1]))
     return Figure(name, _histogram(title, words, first, second), words, legend)
 
@@ -57,49 +58,50 @@ def _levels(title: str, first: ColumnValues, second: ColumnValues) -> str:
     """Draw the share of each level in both samples."""
     counts = [column.as_levels().counts() for column in (first, second)]
     sizes = [max(sum(count.values()), 1) for count in counts]
-    order = _ordered(counts[0] + counts[1])
-    shown = order if len(order) <= _MOST_LEVELS + 2 else order[:_MOST_LEVELS]
+    order = _order_levels(counts[0] + counts[1])
+    levels = order if len(order) <= _MOST_LEVELS + 2 else order[:_MOST_LEVELS]
     pairs = np.array(
-        [[count[level] / n for count, n in zip(counts, sizes, strict=True)] for level in shown]
+        [[count[level] / n for count, n in zip(counts, sizes, strict=True)] for level in levels]
     )
-    names = list(shown)
-    if rest := len(order) - len(shown):
-        names.append(f"({counted(rest, 'other')})")
+    names = list(levels)
+    if n_others := len(order) - len(levels):
+        names.append(f"({counted(n_others, 'other')})")
         pairs = np.vstack([pairs, 1.0 - pairs.sum(axis=0)])
     texts = [_change(pair) for pair in pairs.tolist()]
     return lanes(title, names, pairs, texts)
 
 
-def _ordered(counts: Counter[str]) -> list[str]:
+def _order_levels(counts: Counter[str]) -> list[str]:
     """Return levels in ascending order if they are few numbers, otherwise by frequency."""
     frequent = [level for level, _ in counts.most_common()]
-    are_numbers = not any(_in_order(level)[0] for level in frequent if level != MISSING)
+    are_numbers = not any(_order_key(level)[0] for level in frequent if level != MISSING)
     if are_numbers and len(frequent) <= _MOST_LEVELS + 2:
-        return sorted(frequent, key=_in_order)
+        return sorted(frequent, key=_order_key)
     return frequent
 
 
 def _histogram(title: str, words: str, first: ColumnValues, second: ColumnValues) -> str:
     """Draw the shares of rows in bins: filled for one sample, a line for the other."""
-    pooled = np.concatenate([first.known, second.known])
-    low, high = _range(pooled)
-    n_bins = min(_MOST_BINS, max(8, round(np.sqrt(len(pooled)))))
+    values = np.concatenate([first.finite_numbers, second.finite_numbers])
+    low, high = _range(values)
+    n_bins = min(_MOST_BINS, max(8, round(np.sqrt(len(values)))))
     edges = np.linspace(low, high, n_bins + 1)
     shares = [
-        np.histogram(np.clip(of.known, low, high), edges)[0] / max(len(of.known), 1)
-        for of in (first, second)
+        np.histogram(np.clip(column.finite_numbers, low, high), edges)[0]
+        / max(len(column.finite_numbers), 1)
+        for column in (first, second)
     ]
     top = max(float(np.max(shares)), 1e-300)
-    missing = (first.missing, second.missing)
-    lacks = max(missing) > 0.0
+    missing = (first.missing_share, second.missing_share)
+    has_missing = max(missing) > 0.0
     height = _TOP + _HEIGHT + _AXIS
-    drawing = Drawing(title, words, height + 40.0 * lacks)
+    drawing = Drawing(title, words, height + 40.0 * has_missing)
     scale = Scale(low, high)
-    for kind, own in zip(("first area", "second line"), shares, strict=True):
-        drawing.path(kind, _steps(scale, edges, 98.0 * own / top), _TOP, _HEIGHT)
-    ends = "≤ " * bool(pooled.min() < low), "≥ " * bool(pooled.max() > high)
+    for kind, heights in zip(("first area", "second line"), shares, strict=True):
+        drawing.path(kind, _steps(scale, edges, 98.0 * heights / top), _TOP, _HEIGHT)
+    ends = "≤ " * bool(values.min() < low), "≥ " * bool(values.max() > high)
     _axis(drawing, first, (low, high), ends)
-    if lacks:
+    if has_missing:
         drawing.labels("missing", _change(missing), height + 14.0)
         drawing.pair(missing, Scale(0.0, 1.0), height + 20.0)
     return drawing.markup()
@@ -111,11 +113,11 @@ def _change(pair: Sequence[float]) -> str:
 
 def _range(values: Float) -> tuple[float, float]:
     """Return the range of a histogram, which excludes outliers."""
-    least, low, high, most = np.quantile(values, [0.0, 0.005, 0.995, 1.0]).tolist()
-    room = 0.5 * (high - low)
+    minimum, low, high, maximum = np.quantile(values, [0.0, 0.005, 0.995, 1.0]).tolist()
+    margin = 0.5 * (high - low)
     return (
-        least if least >= low - room or room == 0.0 else low,
-        most if most <= high + room or room == 0.0 else high,
+        minimum if minimum >= low - margin or margin == 0.0 else low,
+        maximum if maximum <= high + margin or margin == 0.0 else high,
     )
 
 
@@ -145,7 +147,9 @@ def _axis(
     drawing.label(signs[1] + column.text(high), ground + 15.0, "100%", "end")
 
 
-def related(name: str, column: ColumnValues, other_name: str, other: ColumnValues) -> Figure:
+def dependence_figure(
+    name: str, column: ColumnValues, other_name: str, other: ColumnValues
+) -> Figure:
     """Return a figure of the dependence of another column, such as a target, on a column.
 
     Two numeric columns are drawn as points; a numeric and a categorical one as quartiles for each
@@ -153,7 +157,7 @@ def related(name: str, column: ColumnValues, other_name: str, other: ColumnValue
     """
     title = f"{other_name} by {name}"
     if _are_many(column) and _are_many(other):
-        ends = Scale.of(other.known)
+        ends = Scale.of(other.finite_numbers)
         span = f"{other.text(ends.low)} to {other.text(ends.high)}"
         caption = f"{other_name}, upwards from {span}, by {name}; up to {_MOST_POINTS} rows"
         return Figure(name, _points(title, column, other), caption)
@@ -174,31 +178,33 @@ def _points(title: str, column: ColumnValues, other: ColumnValues) -> str:
     x, y = column.numbers, other.numbers
     assert x is not None, "numeric column"
     assert y is not None, "numeric column"
-    both = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
-    chosen = both
-    if len(both) > _MOST_POINTS:
-        chosen = np.random.default_rng(0).choice(both, _MOST_POINTS, replace=False)
-    across, up = Scale.of(x[both]), Scale.of(y[both])
-    correlation = _together(x[both], y[both])
+    complete_rows = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+    rows = complete_rows
+    if len(complete_rows) > _MOST_POINTS:
+        rows = np.random.default_rng(0).choice(complete_rows, _MOST_POINTS, replace=False)
+    x_scale, y_scale = Scale.of(x[complete_rows]), Scale.of(y[complete_rows])
+    correlation = _rank_correlation(x[complete_rows], y[complete_rows])
     rank = f"rank correlation {correlation:.2f}" if np.isfinite(correlation) else "one is constant"
-    words = counted(len(chosen), "point")
-    if len(both):
-        words += f", {rank}; vertical axis from {other.text(up.low)} to {other.text(up.high)}"
+    words = counted(len(rows), "point")
+    if len(complete_rows):
+        words += (
+            f", {rank}; vertical axis from {other.text(y_scale.low)} to {other.text(y_scale.high)}"
+        )
     drawing = Drawing(title, words, _TOP + _HEIGHT + _AXIS)
-    for row in chosen.tolist():
-        y_place = _TOP + (_HEIGHT - 4.0) * (1.0 - (up.place(y[row]) - 1.0) / 98.0)
-        drawing.add("circle", cx=across.at(float(x[row])), cy=y_place, r=2.5, kind="point")
-    _axis(drawing, column, (across.low, across.high))
+    for row in rows.tolist():
+        y_place = _TOP + (_HEIGHT - 4.0) * (1.0 - (y_scale.place(y[row]) - 1.0) / 98.0)
+        drawing.add("circle", cx=x_scale.at(float(x[row])), cy=y_place, r=2.5, kind="point")
+    _axis(drawing, column, (x_scale.low, x_scale.high))
     return drawing.markup()
 
 
-def _together(x: Float, y: Float) -> float:
+def _rank_correlation(x: Float, y: Float) -> float:
     """Return the rank correlation of two columns; NaN if one is constant or empty."""
     if not len(x):
         return float("nan")
-    one, other = (ranks - ranks.mean() for ranks in (_ranks(x), _ranks(y)))
-    size = float(np.sqrt((one @ one) * (other @ other)))
-    return float(one @ other) / size if size > 0.0 else float("nan")
+    left, right = (ranks - ranks.mean() for ranks in (_ranks(x), _ranks(y)))
+    size = float(np.sqrt((left @ left) * (right @ right)))
+    return float(left @ right) / size if size > 0.0 else float("nan")
 
 
 def _ranks(values: Float) -> Float:
@@ -214,19 +220,19 @@ def _boxes(title: str, groups: ColumnValues, column: ColumnValues) -> str:
     assert column.numbers is not None, "numeric column"
     levels = np.array(groups.levels)
     names = [name for name, _ in groups.counts().most_common(_MOST_LEVELS)]
-    names.sort(key=_in_order)
-    scale = Scale(*_range(column.known))
+    names.sort(key=_order_key)
+    scale = Scale(*_range(column.finite_numbers))
     rows = [column.numbers[levels == name] for name in names]
     finite = {name: row[np.isfinite(row)] for name, row in zip(names, rows, strict=True)}
-    shown = {name: values for name, values in finite.items() if len(values)}
-    medians = [column.text(float(np.median(values))) for values in shown.values()]
+    samples = {name: values for name, values in finite.items() if len(values)}
+    medians = [column.text(float(np.median(values))) for values in samples.values()]
     texts = [
         f"median {median} ({counted(len(values), 'row')})"
-        for median, values in zip(medians, shown.values(), strict=True)
+        for median, values in zip(medians, samples.values(), strict=True)
     ]
-    words = "; ".join(f"{name}: {text}" for name, text in zip(shown, texts, strict=True))
-    drawing = Drawing(title, words, _STEP * len(shown))
-    for place, ((name, values), text) in enumerate(zip(shown.items(), texts, strict=True)):
+    words = "; ".join(f"{name}: {text}" for name, text in zip(samples, texts, strict=True))
+    drawing = Drawing(title, words, _STEP * len(samples))
+    for place, ((name, values), text) in enumerate(zip(samples.items(), texts, strict=True)):
         drawing.labels(name, text, _STEP * place + 14.0)
         _box(drawing, scale, values, _STEP * place + 19.0)
     return drawing.markup()
@@ -241,7 +247,7 @@ def _box(drawing: Drawing, scale: Scale, values: Float, top: float) -> None:
     drawing.add("line", x1=middle, x2=middle, y1=top, y2=top + 16.0, kind="median")
 
 
-def _in_order(name: str) -> tuple[bool, float, str]:
+def _order_key(name: str) -> tuple[bool, float, str]:
     """Return a key that sorts numbers in ascending order, before texts in alphabetical order."""
     try:
         value = float(name)
@@ -257,31 +263,34 @@ def _stacks(
     assert column.levels is not None, "categorical column"
     assert other.levels is not None, "categorical column"
     frequent = [level for level, _ in other.counts().most_common(_MOST_CLASSES)]
-    frequent.sort(key=_in_order)
-    own, its = np.array(column.levels), np.array(other.levels)
-    shown = sorted((n for n, _ in column.counts().most_common(_MOST_LEVELS)), key=_in_order)
-    shares = [[float((its[own == level] == c).mean()) for c in frequent] for level in shown]
-    texts = [_largest(frequent, of) for of in shares]
-    words = "; ".join(f"{level}: {text}" for level, text in zip(shown, texts, strict=True))
-    drawing = Drawing(title, words, _STEP * len(shown))
-    for place, (level, of, text) in enumerate(zip(shown, shares, texts, strict=True)):
+    frequent.sort(key=_order_key)
+    column_levels, other_levels = np.array(column.levels), np.array(other.levels)
+    levels = sorted((n for n, _ in column.counts().most_common(_MOST_LEVELS)), key=_order_key)
+    shares = [
+        [float((other_levels[column_levels == level] == c).mean()) for c in frequent]
+        for level in levels
+    ]
+    texts = [_largest_share(frequent, row_shares) for row_shares in shares]
+    words = "; ".join(f"{level}: {text}" for level, text in zip(levels, texts, strict=True))
+    drawing = Drawing(title, words, _STEP * len(levels))
+    for place, (level, row_shares, text) in enumerate(zip(levels, shares, texts, strict=True)):
         top = _STEP * place
         drawing.labels(level, text, top + 14.0)
         start = 0.0
-        for which, share in enumerate(of):
+        for number, share in enumerate(row_shares):
             drawing.add(
                 "rect",
                 x=f"{100.0 * start:.2f}%",
                 width=f"{100.0 * share:.2f}%",
                 y=top + 20.0,
                 height=14.0,
-                kind=f"class{which}",
+                kind=f"class{number}",
             )
             start += share
-    legend = tuple((f"class{which}", shortened(c, 24)) for which, c in enumerate(frequent))
+    legend = tuple((f"class{number}", shortened(c, 24)) for number, c in enumerate(frequent))
     return Figure(name, drawing.markup(), f"Shares of {other_name} for each {name}", legend)
 
 
-def _largest(names: Sequence[str], shares: Sequence[float]) -> str:
+def _largest_share(names: Sequence[str], shares: Sequence[float]) -> str:
     largest = int(np.argmax(shares))
     return f"{shortened(names[largest], 16)} {percent(shares[largest])}"

@@ -55,13 +55,13 @@ class ColumnValues:
         if array.dtype.kind == "m":
             return cls(array / np.timedelta64(1, "D"))
         values = np.asarray(column, dtype=object).tolist()
-        known = [value for value in values if not is_missing(value)]
-        if known and all(isinstance(v, Real) and not isinstance(v, bool) for v in known):
+        entries = [value for value in values if not is_missing(value)]
+        if entries and all(isinstance(v, Real) and not isinstance(v, bool) for v in entries):
             return cls(np.array([np.nan if is_missing(v) else float(v) for v in values]))
         return cls(None, tuple(MISSING if is_missing(v) else str(v) for v in values))
 
     @property
-    def known(self) -> Float:
+    def finite_numbers(self) -> Float:
         """The finite numbers, clipped at ±1e300 so that differences are finite."""
         assert self.numbers is not None, "levels are not numbers"
         return np.clip(self.numbers[np.isfinite(self.numbers)], -_HUGE, _HUGE)
@@ -69,10 +69,10 @@ class ColumnValues:
     @property
     def are_days(self) -> bool:
         """Whether the values are dates without times of day."""
-        return self.are_dates and not (self.known % _DAY).any()
+        return self.are_dates and not (self.finite_numbers % _DAY).any()
 
     @property
-    def missing(self) -> float:
+    def missing_share(self) -> float:
         """The share of missing numbers."""
         if self.numbers is None or not len(self.numbers):
             return 0.0
@@ -93,9 +93,9 @@ class ColumnValues:
             frequent = self.counts().most_common(3)
             n = max(len(self.levels or ()), 1)
             return ", ".join(f"{level} {100.0 * count / n:.0f} %" for level, count in frequent)
-        if not len(self.known):
+        if not len(self.finite_numbers):
             return "no values"
-        quartiles = np.quantile(self.known, [0.25, 0.5, 0.75]).tolist()
+        quartiles = np.quantile(self.finite_numbers, [0.25, 0.5, 0.75]).tolist()
         low, median, high = (self.text(quartile) for quartile in quartiles)
         return f"median {median}, middle half from {low} to {high}"
 
@@ -131,16 +131,16 @@ class ReportColumns:
         """
         if list(names) == list(self.names):
             return self.entries[place]
-        same = [j for j, name in enumerate(self.names) if name == names[place]]
-        return self.entries[same[0]] if len(same) == 1 else None
+        matches = [j for j, name in enumerate(self.names) if name == names[place]]
+        return self.entries[matches[0]] if len(matches) == 1 else None
 
 
 def are_few(*columns: ColumnValues) -> bool:
     """Return whether numeric columns together have few distinct values, or none."""
     if any(column.are_measured for column in columns):
         return False
-    different = np.unique(np.concatenate([column.known for column in columns]))
-    return len(different) <= _FEW
+    distinct_values = np.unique(np.concatenate([column.finite_numbers for column in columns]))
+    return len(distinct_values) <= _FEW
 
 
 def _seconds(array: NDArray[Any]) -> Float:

@@ -71,11 +71,11 @@ def importance_frame(sizes: Float, names: Sequence[str], axes: Axes, thing: str)
 
 def frames(tables: Mapping[str, Float], axes: Axes) -> pd.DataFrame:
     """Return a DataFrame of several tables; the first level of its columns is the tables' names."""
-    by_name = {name: frame(values, axes) for name, values in tables.items()}
+    frames_by_name = {name: frame(values, axes) for name, values in tables.items()}
     import pandas as pd
 
-    levels = next(iter(by_name.values())).columns.names
-    return pd.concat(by_name, axis=1, names=["number", *levels])
+    levels = next(iter(frames_by_name.values())).columns.names
+    return pd.concat(frames_by_name, axis=1, names=["number", *levels])
 
 
 def shap_explanation(
@@ -122,8 +122,8 @@ def shap_tokens(
         raise missing_library("Explanation.to_shap", "shap") from error
     parts: Any = np.empty(len(documents), dtype=object)
     values: Any = np.empty(len(documents), dtype=object)
-    parts[:] = [np.array(own, dtype=object) for own, _ in documents]
-    values[:] = [own for _, own in documents]
+    parts[:] = [np.array(texts, dtype=object) for texts, _ in documents]
+    values[:] = [numbers for _, numbers in documents]
     if ROW not in axes.present:
         (parts,), (values,) = parts, values
     explanation = shap.Explanation(
@@ -137,26 +137,26 @@ def shap_tokens(
     return explanation
 
 
-def shap_matrices(own: Float, pairs: Float | None, index: str) -> Float:
+def shap_matrices(singles: Float, pairs: Float | None, index: str) -> Float:
     """Return matrices of shape (n, d, d[, outputs]) whose sums, plus base values, are the outputs.
 
     Parameters
     ----------
-    own : ndarray of shape (n, d[, outputs])
+    singles : ndarray of shape (n, d[, outputs])
         The coefficients of single features.
     pairs : ndarray of shape (n, pairs[, outputs]), optional
         The coefficients of pairs; None if there is a single feature.
     index : str
         The interaction index.
     """
-    n, d, *outputs = own.shape
+    n, d, *outputs = singles.shape
     matrices = np.zeros((n, d, d, *outputs))
     if pairs is not None:
         first, second = coalitions(d, 2).T
         matrices[:, first, second] = matrices[:, second, first] = pairs / 2
     if index == "SII":
-        own = own - matrices.sum(axis=2)  # as in k-SII: lines add up to Shapley values
-    matrices[:, range(d), range(d)] = own
+        singles = singles - matrices.sum(axis=2)  # as in k-SII: lines add up to Shapley values
+    matrices[:, range(d), range(d)] = singles
     return matrices
 
 

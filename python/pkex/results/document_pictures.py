@@ -12,7 +12,7 @@ from pkex.inputs.wording import counted
 from pkex.results.palette import BLUE, VERMILION, channels
 from pkex.results.report import Figure
 from pkex.results.row_values import RowValues
-from pkex.results.tables import number, signed, visible
+from pkex.results.tables import number, signed_number, visible
 from pkex.tables.documents import Occurrences
 
 # Words with less than this share of the largest value have no color and no hidden sign.
@@ -56,7 +56,7 @@ def colored_document(row: RowValues, title: str) -> Figure:
     title : str
     """
     label = escape(f"{title}: the text, with its words colored by value", quote=True)
-    markup = _text(row, _with_class)
+    markup = _text(row, _class_attribute)
     picture = f'<p class="text" role="group" aria-label="{label}">{markup}</p>'
     return Figure(title, picture, _caption(row), _LEGEND)
 
@@ -66,7 +66,7 @@ def document_for_notebooks(row: RowValues) -> str:
 
     The table below it has the numbers.
     """
-    return f'<p style="white-space:pre-wrap;margin:4px 0">{_text(row, _with_style)}</p>'
+    return f'<p style="white-space:pre-wrap;margin:4px 0">{_text(row, _style_attribute)}</p>'
 
 
 _LEGEND = (("above", "raises the output"), ("below", "lowers the output (dotted line)"))
@@ -86,23 +86,23 @@ def _text(row: RowValues, attributes: Callable[[float, float], str]) -> str:
     parts = list(segments(text, row.documents.occurrences(0)))
     sums = np.array([row.values[features].sum() for _, _, features in parts])
     largest = float(np.abs(sums).max(initial=0.0)) or 1.0
-    marked, end = [], 0
+    pieces, end = [], 0
     for (start, stop, features), value in zip(parts, sums.tolist(), strict=True):
         share, word = abs(value) / largest, escape(text[start:stop])
         style = attributes(value, share) if share >= _PALEST else ""
         # Screen readers read the number of a word.
-        sign = f'<span class="unseen"> ({signed(value)}) </span>' if "class" in style else ""
+        sign = f'<span class="unseen"> ({signed_number(value)}) </span>' if "class" in style else ""
         note = _note(row, features, value)
-        marked.append(f'{escape(text[end:start])}<span{style} title="{note}">{word}{sign}</span>')
+        pieces.append(f'{escape(text[end:start])}<span{style} title="{note}">{word}{sign}</span>')
         end = stop
-    return "".join([*marked, escape(text[end:])])
+    return "".join([*pieces, escape(text[end:])])
 
 
-def _with_class(value: float, share: float) -> str:
+def _class_attribute(value: float, share: float) -> str:
     return f' class="{"raises" if value > 0.0 else "lowers"}" style="--share:{share:.2f}"'
 
 
-def _with_style(value: float, share: float) -> str:
+def _style_attribute(value: float, share: float) -> str:
     # Colors that can be seen on a light and on a dark page.
     color, line = (VERMILION, "solid") if value > 0.0 else (BLUE, "dotted")
     background, border = (f"rgb({channels(color)} / {part:.2f})" for part in (share / 2.0, share))
@@ -113,11 +113,13 @@ def _note(row: RowValues, features: list[int], value: float) -> str:
     """Return the text that appears above a word: the values of its terms, the strongest first."""
     terms = sorted(features, key=lambda feature: -abs(row.values[feature]))
     names = [visible(row.axes.features[j]) for j in terms[:_MOST_TERMS]]
-    texts = [f"{name}: {signed(row.values[j])}" for name, j in zip(names, terms, strict=False)]
+    texts = [
+        f"{name}: {signed_number(row.values[j])}" for name, j in zip(names, terms, strict=False)
+    ]
     if len(terms) > _MOST_TERMS:
         texts.append(f"{len(terms) - _MOST_TERMS} more")
     if len(terms) > 1:
-        texts.append(f"sum: {signed(value)}")
+        texts.append(f"sum: {signed_number(value)}")
     return escape("; ".join(texts), quote=True)
 
 
@@ -128,18 +130,18 @@ def _caption(row: RowValues) -> str:
     kinds = f"present {noun}s", f"absent {noun}s"
     if row.documents.has_groups:
         kinds = "features with a present word", "features without one"
-    of_present = float(row.values[present].sum())
-    of_absent = float(row.values.sum() - of_present)
+    present_sum = float(row.values[present].sum())
+    absent_sum = float(row.values.sum() - present_sum)
     base = float(row.base_values)
     texts = [
-        f"Output {number(base + of_present + of_absent)} = base value {number(base)} "
-        f"{_term(of_present)} ({kinds[0]}) {_term(of_absent)} ({kinds[1]})."
+        f"Output {number(base + present_sum + absent_sum)} = base value {number(base)} "
+        f"{_term(present_sum)} ({kinds[0]}) {_term(absent_sum)} ({kinds[1]})."
     ]
     if row.documents.has_groups:
         texts.append(GROUPS)
     occurrences = row.documents.occurrences(0)
-    located = np.unique(occurrences[:, 2])
-    missing = len(np.setdiff1d(present, located))
+    located_features = np.unique(occurrences[:, 2])
+    missing = len(np.setdiff1d(present, located_features))
     if missing:
         texts.append(f"{counted(missing, f'present {noun}')} not found in the text: see the table.")
     parts = segments(row.documents.texts[0] or "", occurrences)

@@ -35,20 +35,20 @@ def document_tokens(row: RowValues) -> tuple[list[str], Float]:
             "to_shap(tokens=True) requires explained texts, from a Pipeline that begins with a "
             "vectorizer of texts. Use to_shap()"
         )
-    found = list(segments(text, documents.occurrences(0)))
-    starts = [0, *(start for start, _, _ in found[1:]), len(text)]
-    parts = [text[start:end] for start, end in pairwise(starts)] if found else [text]
+    spans = list(segments(text, documents.occurrences(0)))
+    starts = [0, *(start for start, _, _ in spans[1:]), len(text)]
+    parts = [text[start:end] for start, end in pairwise(starts)] if spans else [text]
     lengths = np.zeros(len(row.axes.features))
-    for start, end, features in found:
+    for start, end, features in spans:
         lengths[features] += end - start
     per_character = row.values / np.maximum(lengths, 1.0).reshape(-1, *(1,) * (row.values.ndim - 1))
     values = [
-        (end - start) * per_character[features].sum(axis=0) for start, end, features in found
+        (end - start) * per_character[features].sum(axis=0) for start, end, features in spans
     ] or [np.zeros(row.values.shape[1:])]
-    others = np.flatnonzero(lengths == 0.0)
-    is_present = np.isin(others, documents.present[0])
-    for kind, rest in (("other present", others[is_present]), ("absent", others[~is_present])):
-        if len(rest):
-            parts.append(f" [{len(rest):,} {kind} {documents.noun}s]")
-            values.append(row.values[rest].sum(axis=0))
+    missing = np.flatnonzero(lengths == 0.0)
+    is_present = np.isin(missing, documents.present[0])
+    for kind, places in (("other present", missing[is_present]), ("absent", missing[~is_present])):
+        if len(places):
+            parts.append(f" [{len(places):,} {kind} {documents.noun}s]")
+            values.append(row.values[places].sum(axis=0))
     return parts, np.array(values)

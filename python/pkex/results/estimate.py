@@ -147,12 +147,12 @@ class Estimate(RowAttribution):
 
     __slots__ = ()
 
-    _made_by = "explainer.estimate(X, n_permutations=1000)"
-    _made_uncertain_by = (
+    _call = "explainer.estimate(X, n_permutations=1000)"
+    _uncertain_call = (
         "explainer.estimate(X, n_coalitions=1000, uncertainty=True), with "
         "value_function='observational' and a Gaussian process"
     )
-    _made_joint_by = ""
+    _joint_call = ""
 
     @with_known_keywords
     def __init__(

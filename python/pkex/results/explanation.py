@@ -19,13 +19,23 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # Attributes of explanations of other libraries, and their alternatives in pkex or shap.
-_OF_SHAP = {"abs", "argsort", "cohorts", "display_data", "flip", "hclust", "hstack", "max", "mean"}
-_OF_SHAP |= {"min", "percentile", "sum"}
+_SHAP_ATTRIBUTES = {
+    "abs",
+    "argsort",
+    "cohorts",
+    "display_data",
+    "flip",
+    "hclust",
+    "hstack",
+    "max",
+    "mean",
+}
+_SHAP_ATTRIBUTES |= {"min", "percentile", "sum"}
 _HINTS = {
     "expected_value": "use explainer.expected_value, or base_values for each row",
     "shap_values": "use explanation.values",
     "interactions": "use explainer.interactions(X)",
-} | {name: f"use explanation.to_shap().{name}" for name in _OF_SHAP}
+} | {name: f"use explanation.to_shap().{name}" for name in _SHAP_ATTRIBUTES}
 
 
 class Explanation(RowAttribution):

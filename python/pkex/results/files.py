@@ -22,12 +22,12 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     """
     if isinstance(content, str):
         content = content.encode("utf-8", "backslashreplace")
-    place = Path(path)
-    if place.exists() and not place.is_file():
-        place.write_bytes(content)
+    target = Path(path)
+    if target.exists() and not target.is_file():
+        target.write_bytes(content)
         return
-    with replacing(place) as beside:
-        beside.write_bytes(content)
+    with replacing(target) as temporary_path:
+        temporary_path.write_bytes(content)
 
 
 @contextmanager
@@ -37,13 +37,13 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     Links and the permissions of an existing file are kept. After an exception, the temporary file
     is removed and an existing file is unchanged.
     """
-    place = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(path))
     # Shortened, because the name may already have the largest length that is allowed.
-    beside = place.with_name(f".{place.name[:40]}.{os.getpid()}.part")
+    temporary_path = target.with_name(f".{target.name[:40]}.{os.getpid()}.part")
     try:
-        yield beside
-        if place.exists():
-            beside.chmod(stat.S_IMODE(place.stat().st_mode))
-        beside.replace(place)
+        yield temporary_path
+        if target.exists():
+            temporary_path.chmod(stat.S_IMODE(target.stat().st_mode))
+        temporary_path.replace(target)
     finally:
-        beside.unlink(missing_ok=True)
+        temporary_path.unlink(missing_ok=True)

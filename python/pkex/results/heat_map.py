@@ -29,7 +29,7 @@ def draw_heat_map(
     names: Sequence[str],
     columns: Sequence[str],
     is_marked: NDArray[np.bool_] | None,
-    marked: str | None,
+    mark_label: str | None,
     title: str,
 ) -> Axes:
     """Draw numbers as colors, blue below 0 and red above, the strongest feature on top.
@@ -43,22 +43,22 @@ def draw_heat_map(
     names, columns : sequence of str of length P and T
     is_marked : ndarray of bool, shape (T,), optional
         The columns that have a triangle above them.
-    marked : str, optional
+    mark_label : str, optional
         The legend of the triangles.
     title : str
     """
     strength = np.abs(values).max(axis=1)
-    chosen = np.argsort(-strength, kind="stable")[:max_features]
-    ax = axes_for(ax, len(chosen) + 2)
-    draw_matrix(ax, values[chosen], [names[j] for j in chosen], columns, label="Shapley value")
+    order = np.argsort(-strength, kind="stable")[:max_features]
+    ax = axes_for(ax, len(order) + 2)
+    draw_matrix(ax, values[order], [names[j] for j in order], columns, label="Shapley value")
     if is_marked is not None and is_marked.any():
         ax.scatter(
             np.flatnonzero(is_marked), np.full(int(is_marked.sum()), -0.75), marker="v",
-            color="#333333", s=22, clip_on=False, label=marked,
+            color="#333333", s=22, clip_on=False, label=mark_label,
         )  # fmt: skip
-        ax.set_ylim(len(chosen) - 0.5, -1.0)
+        ax.set_ylim(len(order) - 0.5, -1.0)
         ax.legend(loc="upper left", bbox_to_anchor=(0.0, -0.2), frameon=False)
-    ax.set_title(title + note_of_rest(len(values) - len(chosen)))
+    ax.set_title(title + note_of_rest(len(values) - len(order)))
     return ax
 
 
@@ -88,17 +88,17 @@ def draw_matrix(
 
     largest = float(np.nanmax(np.abs(values))) or 1.0
     # A list: matplotlib before 3.8 reads a tuple of two as a color and its opacity.
-    tones, least = (["white", BLUE], 0.0) if are_sizes else ([BLUE, "white", VERMILION], -largest)
+    tones, lowest = (["white", BLUE], 0.0) if are_sizes else ([BLUE, "white", VERMILION], -largest)
     image = ax.imshow(
-        values, aspect="auto", cmap=LinearSegmentedColormap.from_list("values", tones), vmin=least,
+        values, aspect="auto", cmap=LinearSegmentedColormap.from_list("values", tones), vmin=lowest,
         vmax=largest, interpolation="nearest",
     )  # fmt: skip
     ax.figure.colorbar(image, ax=ax, label=label, pad=0.02)
     ax.set_yticks(range(len(names)), [literal(name) for name in names])
     step = -(-len(columns) // _MOST_NAMES)
     places = range(0, len(columns), step)
-    shown = [literal(columns[t], 16) for t in places]
-    if sum(map(len, shown)) > _MOST_CHARACTERS:
-        ax.set_xticks(places, shown, rotation=45, ha="right")
+    labels = [literal(columns[t], 16) for t in places]
+    if sum(map(len, labels)) > _MOST_CHARACTERS:
+        ax.set_xticks(places, labels, rotation=45, ha="right")
     else:
-        ax.set_xticks(places, shown)
+        ax.set_xticks(places, labels)

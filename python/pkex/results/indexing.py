@@ -16,12 +16,12 @@ from pkex.inputs.choices import places_of
 ROW, FEATURE, OUTPUT = "row", "feature", "output"
 
 # The index of an axis after names have been resolved.
-Resolved: TypeAlias = int | slice | NDArray[np.intp]
+AxisIndex: TypeAlias = int | slice | NDArray[np.intp]
 # The names along each axis that has names.
 _Names: TypeAlias = Mapping[str, Sequence[str]]
 
 
-def resolved_key(key: Any, sizes: Mapping[str, int], names: _Names) -> dict[str, Resolved]:
+def resolve_key(key: Any, sizes: Mapping[str, int], names: _Names) -> dict[str, AxisIndex]:
     """Return a number, slice or array of numbers for each axis, given the key in brackets.
 
     Parameters
@@ -37,21 +37,21 @@ def resolved_key(key: Any, sizes: Mapping[str, int], names: _Names) -> dict[str,
     IndexError, KeyError, TypeError
         If the key is out of range, an unknown name, or of a wrong type.
     """
-    keys = _expanded(key, tuple(sizes))
+    keys = _expand_key(key, tuple(sizes))
     return {
-        axis: _resolved(axis, size, key, names)
+        axis: _resolve_axis(axis, size, key, names)
         for (axis, size), key in zip(sizes.items(), keys, strict=True)
     }
 
 
-def pick(array: Any, axes: Sequence[str], resolved: Mapping[str, Resolved]) -> Any:
+def pick(array: Any, axes: Sequence[str], indices: Mapping[str, AxisIndex]) -> Any:
     """Return an array indexed axis by axis, from the last, so that removed axes shift no others."""
     for position in reversed(range(len(axes))):
-        array = array[(slice(None),) * position + (resolved[axes[position]],)]
+        array = array[(slice(None),) * position + (indices[axes[position]],)]
     return array
 
 
-def pick_names(names: tuple[str, ...], index: Resolved) -> tuple[str, ...]:
+def pick_names(names: tuple[str, ...], index: AxisIndex) -> tuple[str, ...]:
     """Return the selected names along an axis, as a tuple also for a single one."""
     if isinstance(index, slice):
         return names[index]
@@ -59,7 +59,7 @@ def pick_names(names: tuple[str, ...], index: Resolved) -> tuple[str, ...]:
     return tuple(names[position] for position in positions)
 
 
-def _expanded(key: Any, axes: Sequence[str]) -> list[Any]:
+def _expand_key(key: Any, axes: Sequence[str]) -> list[Any]:
     """Return one index per axis: full slices replace ``...`` and missing indices."""
     keys = list(key) if isinstance(key, tuple) else [key]
     dots = [position for position, k in enumerate(keys) if isinstance(k, EllipsisType)]
@@ -67,17 +67,17 @@ def _expanded(key: Any, axes: Sequence[str]) -> list[Any]:
         raise IndexError(f"an index may contain '...' only once; got it {len(dots)} times")
     missing = len(axes) - (len(keys) - len(dots))
     if missing < 0:
-        listed = ", ".join(f"{axis}s" for axis in axes) or "none"
+        axis_names = ", ".join(f"{axis}s" for axis in axes) or "none"
         hint = "" if OUTPUT in axes else "; it has a single output, so no output axis"
         raise IndexError(
             f"{len(keys) - len(dots)} indices for an explanation with "
-            f"{len(axes)} axes ({listed}){hint}"
+            f"{len(axes)} axes ({axis_names}){hint}"
         )
-    at = dots[0] if dots else len(keys)
-    return [*keys[:at], *[slice(None)] * missing, *keys[at + len(dots) :]]
+    position = dots[0] if dots else len(keys)
+    return [*keys[:position], *[slice(None)] * missing, *keys[position + len(dots) :]]
 
 
-def _resolved(axis: str, size: int, key: Any, names: _Names) -> Resolved:
+def _resolve_axis(axis: str, size: int, key: Any, names: _Names) -> AxisIndex:
     """Return the index of one axis as a number, a slice, or an array of numbers."""
     if isinstance(key, slice):
         if any(isinstance(bound, str) for bound in (key.start, key.stop, key.step)):
@@ -86,23 +86,23 @@ def _resolved(axis: str, size: int, key: Any, names: _Names) -> Resolved:
                 f"of {axis} names instead"
             )
         return key
-    listed = np.asarray(key, dtype=None if isinstance(key, np.ndarray) else object)
-    if listed.ndim == 0:
+    array = np.asarray(key, dtype=None if isinstance(key, np.ndarray) else object)
+    if array.ndim == 0:
         return place_on(axis, size, key, names, or_else=_LISTS)
-    if listed.ndim != 1:
+    if array.ndim != 1:
         raise IndexError(
-            f"an index of {axis}s must be a list or a 1-d array; got a {listed.ndim}-d array"
+            f"an index of {axis}s must be a list or a 1-d array; got a {array.ndim}-d array"
         )
-    if listed.dtype == object and listed.size and all(map(_is_boolean, listed)):
-        listed = listed.astype(np.bool_)
-    if listed.dtype == np.bool_:
-        if listed.size != size:
+    if array.dtype == object and array.size and all(map(_is_boolean, array)):
+        array = array.astype(np.bool_)
+    if array.dtype == np.bool_:
+        if array.size != size:
             raise IndexError(
-                f"the boolean index of {axis}s has length {listed.size}, but there are {size} "
+                f"the boolean index of {axis}s has length {array.size}, but there are {size} "
                 f"{axis}s"
             )
-        return np.flatnonzero(listed)
-    positions = [place_on(axis, size, item, names, or_else=_LISTS) for item in listed]
+        return np.flatnonzero(array)
+    positions = [place_on(axis, size, item, names, or_else=_LISTS) for item in array]
     return np.array(positions, dtype=np.intp)
 
 
@@ -158,20 +158,20 @@ def _no_row_name(name: str, names: _Names) -> str:
 
 
 def _no_such_name(axis: str, name: str, names: _Names) -> str:
-    mine, other = names[axis], names[FEATURE if axis == OUTPUT else OUTPUT]
+    axis_names, other_names = names[axis], names[FEATURE if axis == OUTPUT else OUTPUT]
     message = f"no {axis} is named {name!r}"
-    close = difflib.get_close_matches(name, mine, n=3)
+    close = difflib.get_close_matches(name, axis_names, n=3)
     if close:
         message += f" (did you mean {' or '.join(map(repr, close))}?)"
-    elif name in other:
+    elif name in other_names:
         message += f" (but {'a feature' if axis == OUTPUT else 'an output'} is)"
-    return f"{message}; {axis}_names: {_listed(mine)}"
+    return f"{message}; {axis}_names: {_list_names(axis_names)}"
 
 
 def _is_boolean(item: object) -> bool:
     return isinstance(item, bool | np.bool_)
 
 
-def _listed(names: Sequence[str], most: int = 20) -> str:
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
+def _list_names(names: Sequence[str], limit: int = 20) -> str:
+    text = ", ".join(repr(name) for name in names[:limit])
+    return text if len(names) <= limit else f"{text}, … ({len(names)} in all)"

@@ -46,28 +46,29 @@ def draw_interactions(
     return ax
 
 
-def _draw_matrix(own: Coefficients, ax: Axes | None, count: int) -> Axes:
+def _draw_matrix(coefficients: Coefficients, ax: Axes | None, count: int) -> Axes:
     """Draw the pairs among the features of the strongest coalitions."""
-    chosen, _, sizes = own.pairs(count)
+    features, _, sizes = coefficients.pairs(count)
     np.fill_diagonal(sizes, np.nan)
-    names = [own.features[j] for j in chosen]
+    names = [coefficients.features[j] for j in features]
     ax = axes_for(ax, len(names) + 6)
-    draw_matrix(ax, sizes, names, names, label="", are_sizes=len(own.values) > 1)
-    title = "pairs of features" if own.order == 2 else "pairs of features, of all coalitions"
-    ax.set_title(title + note_of_rest(len(own.features) - len(names)))
+    draw_matrix(ax, sizes, names, names, label="", are_sizes=len(coefficients.values) > 1)
+    title = "pairs of features" + ("" if coefficients.order == 2 else ", of all coalitions")
+    ax.set_title(title + note_of_rest(len(coefficients.features) - len(names)))
     return ax
 
 
-def _draw_strongest(own: Coefficients, ax: Axes | None, count: int) -> Axes:
+def _draw_strongest(coefficients: Coefficients, ax: Axes | None, count: int) -> Axes:
     """Draw the strongest coalitions as bars."""
-    places = own.strongest(count)
-    n_rows, start = len(own.values), 0 if own.order == 1 else len(own.features)
-    labels = [literal(own.name(k, longest=18)) for k in places.tolist()]
+    places = coefficients.strongest(count)
+    n_rows, n_coalitions = coefficients.values.shape
+    start = 0 if coefficients.order == 1 else len(coefficients.features)
+    labels = [literal(coefficients.name(k, longest=18)) for k in places.tolist()]
     ax = axes_for(ax, len(labels))
-    draw_bars(ax, labels, own.sizes[places], are_sizes=n_rows > 1)
+    draw_bars(ax, labels, coefficients.sizes[places], are_sizes=n_rows > 1)
     rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
-    left_out = own.values.shape[1] - start - len(places)
+    left_out = n_coalitions - start - len(places)
     ax.set_title(
-        f"{rows}: the strongest {own.thing}s" + note_of_rest(left_out, own.thing),
+        f"{rows}: the strongest {coefficients.thing}s" + note_of_rest(left_out, coefficients.thing),
     )
     return ax

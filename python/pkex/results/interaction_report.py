@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from pkex.inputs.wording import counted
 from pkex.results.coefficients import Coefficients
-from pkex.results.report import Figure, PageContent, ReportTable, listed
+from pkex.results.report import Figure, PageContent, ReportTable, join_texts
 from pkex.results.svg import bars, cells
 from pkex.results.tables import number, numbers
 from pkex.typing import Float
 
 # The largest numbers of coalitions in a table and its figure, of features in the heat map, and of
 # outputs that are shown and that the conclusion names.
-_MOST_LINES, _MOST_CELLS, _MOST_OUTPUTS, _MOST_IN_VERDICT = 20, 12, 6, 3
+_MOST_LINES, _MOST_CELLS, _MOST_OUTPUTS, _MOST_IN_CONCLUSION = 20, 12, 6, 3
 # The largest number of pairs in the text alternative of the heat map.
 _MOST_SPOKEN = 6
 
@@ -31,7 +31,7 @@ _READING = (
 
 
 def report_interactions(
-    outputs: Mapping[str, Coefficients], what: str, computed: Mapping[str, str]
+    outputs: Mapping[str, Coefficients], what: str, settings: Mapping[str, str]
 ) -> PageContent:
     """Return the content of a report of interactions in at least one row.
 
@@ -41,25 +41,33 @@ def report_interactions(
         The coefficients by the names of the outputs, "" for an output without a name.
     what : str
         The explained model or data, for the title.
-    computed : mapping of str to str
+    settings : mapping of str to str
         The settings of the computation.
     """
-    shown = dict(list(outputs.items())[:_MOST_OUTPUTS])
+    shown_outputs = dict(list(outputs.items())[:_MOST_OUTPUTS])
     left_out = [
-        f"{counted(len(outputs) - len(shown), 'more output')} not shown: "
+        f"{counted(len(outputs) - len(shown_outputs), 'more output')} not shown: "
         "interactions.output(name).to_html() shows one"
     ]
     first = next(iter(outputs.values()))
     return PageContent(
         f"Interactions in {what}",
         _conclusion(outputs),
-        tuple(table for name, own in shown.items() for table in _tables(own, name)),
-        tuple(figure for name, own in shown.items() for figure in _figures(own, name)),
+        tuple(
+            table
+            for name, coefficients in shown_outputs.items()
+            for table in _tables(coefficients, name)
+        ),
+        tuple(
+            figure
+            for name, coefficients in shown_outputs.items()
+            for figure in _figures(coefficients, name)
+        ),
         (),
         "",
         tuple(text.format(label=first.label) for text in _READING),
-        computed,
-        tuple(left_out if len(outputs) > len(shown) else ()),
+        settings,
+        tuple(left_out if len(outputs) > len(shown_outputs) else ()),
     )
 
 
@@ -68,42 +76,47 @@ def _conclusion(outputs: Mapping[str, Coefficients]) -> str:
     first = next(iter(outputs.values()))
     n_rows = len(first.values)
     start = "In this row" if n_rows == 1 else f"On average over {counted(n_rows, 'row')}"
-    parts = [_strongest(own, name) for name, own in list(outputs.items())[:_MOST_IN_VERDICT]]
+    parts = [
+        _describe_strongest(coefficients, name)
+        for name, coefficients in list(outputs.items())[:_MOST_IN_CONCLUSION]
+    ]
     left_out = len(outputs) - len(parts)
-    more = [counted(left_out, "more output")] if left_out > 0 else []
-    return f"{start}, {'; '.join([*parts, *more])}."
+    note = [counted(left_out, "more output")] if left_out > 0 else []
+    return f"{start}, {'; '.join([*parts, *note])}."
 
 
-def _strongest(own: Coefficients, output: str) -> str:
-    places, sizes = own.strongest(_MOST_LINES)[:3].tolist(), own.sizes
+def _describe_strongest(coefficients: Coefficients, output: str) -> str:
+    places, sizes = coefficients.strongest(_MOST_LINES)[:3].tolist(), coefficients.sizes
     of_output = f" of {output}" if output else ""
     if not sizes[places].any():
-        return f"no {own.thing}{of_output} has a coefficient other than 0"
-    named = [f"{own.name(k, longest=20)} ({number(float(sizes[k]))})" for k in places]
-    verb = "is" if len(named) == 1 else "are"
-    things = own.thing if len(named) == 1 else f"{own.thing}s"
-    return f"the strongest {things}{of_output} {verb} {listed(named)}"
+        return f"no {coefficients.thing}{of_output} has a coefficient other than 0"
+    texts = [f"{coefficients.name(k, longest=20)} ({number(float(sizes[k]))})" for k in places]
+    verb = "is" if len(texts) == 1 else "are"
+    things = coefficients.thing if len(texts) == 1 else f"{coefficients.thing}s"
+    return f"the strongest {things}{of_output} {verb} {join_texts(texts)}"
 
 
-def _tables(own: Coefficients, output: str) -> list[ReportTable]:
+def _tables(coefficients: Coefficients, output: str) -> list[ReportTable]:
     """Return a table of the strongest coalitions, and one of the strongest features."""
     of_output = f" of {output}" if output else ""
-    d, count = len(own.features), own.values.shape[1]
-    found = []
-    if own.order > 1:
-        title = f"Coefficients of {own.thing}s{of_output}"
-        found.append(_table(own, title, own.strongest(_MOST_LINES), own.thing, count - d))
+    d, count = len(coefficients.features), coefficients.values.shape[1]
+    tables = []
+    if coefficients.order > 1:
+        title = f"Coefficients of {coefficients.thing}s{of_output}"
+        places = coefficients.strongest(_MOST_LINES)
+        tables.append(_table(coefficients, title, places, coefficients.thing, count - d))
     title = f"Coefficients of single features{of_output}"
-    return [*found, _table(own, title, own.strongest(_MOST_LINES, are_single=True), "feature", d)]
+    places = coefficients.strongest(_MOST_LINES, are_single=True)
+    return [*tables, _table(coefficients, title, places, "feature", d)]
 
 
 def _table(
-    own: Coefficients, title: str, places: NDArray[np.intp], thing: str, count: int
+    coefficients: Coefficients, title: str, places: NDArray[np.intp], thing: str, count: int
 ) -> ReportTable:
-    columns: dict[str, list[str] | Float] = {thing: [own.name(k) for k in places.tolist()]}
-    columns[own.label] = own.sizes[places]
-    if len(own.values) > 1:
-        values = own.values[:, places]
+    columns: dict[str, list[str] | Float] = {thing: [coefficients.name(k) for k in places.tolist()]}
+    columns[coefficients.label] = coefficients.sizes[places]
+    if len(coefficients.values) > 1:
+        values = coefficients.values[:, places]
         columns |= {
             "mean": values.mean(axis=0),
             "lowest": values.min(axis=0),
@@ -113,30 +126,39 @@ def _table(
     return ReportTable(f"{title}{which}", columns)
 
 
-def _figures(own: Coefficients, output: str) -> list[Figure]:
+def _figures(coefficients: Coefficients, output: str) -> list[Figure]:
     """Return bars of the strongest coalitions, and a heat map of the pairs among their features."""
     of_output = f" of {output}" if output else ""
-    places, sizes = own.strongest(_MOST_LINES), own.sizes
-    names = [own.name(k, longest=18) for k in places.tolist()]
+    places, sizes = coefficients.strongest(_MOST_LINES), coefficients.sizes
+    names = [coefficients.name(k, longest=18) for k in places.tolist()]
     texts = numbers(sizes[places])
-    title = f"The strongest {own.thing}s{of_output}"
-    found = [Figure(title, bars(title, names, sizes[places], texts), "", (("value", own.label),))]
-    if own.order > 1 and len(own.features) > 2:
-        found.append(_heat_map(own, f"Pairs of features{of_output}"))
-    return found
+    title = f"The strongest {coefficients.thing}s{of_output}"
+    picture = bars(title, names, sizes[places], texts)
+    figures = [Figure(title, picture, "", (("value", coefficients.label),))]
+    if coefficients.order > 1 and len(coefficients.features) > 2:
+        figures.append(_heat_map(coefficients, f"Pairs of features{of_output}"))
+    return figures
 
 
-def _heat_map(own: Coefficients, title: str) -> Figure:
+def _heat_map(coefficients: Coefficients, title: str) -> Figure:
     """Return a heat map of the pairs among the features of the strongest coalitions."""
-    d = len(own.features)
-    chosen, places, values = own.pairs(_MOST_CELLS)
-    strongest = places[np.argsort(-np.abs(own.sizes[places]), kind="stable")][:_MOST_SPOKEN]
-    spoken = "; ".join(f"{own.name(k)}: {number(own.sizes[k])}" for k in strongest.tolist())
-    heads = [str(1 + place) for place in range(len(chosen))]
-    names = [f"{own.features[j]} {head}" for j, head in zip(chosen, heads, strict=True)]
-    rest = f"; {d - len(chosen)} more not shown" if d > len(chosen) else ""
-    is_row = len(own.values) == 1
-    legend = (("above", "above 0"), ("below", "below 0")) if is_row else (("first", own.label),)
-    caption = f"Features of the strongest {own.thing}s, with numbers as heads of columns{rest}."
-    picture = cells(title, names, values, spoken, heads=heads, are_sizes=not is_row)
+    d = len(coefficients.features)
+    features, places, values = coefficients.pairs(_MOST_CELLS)
+    strongest = places[np.argsort(-np.abs(coefficients.sizes[places]), kind="stable")][
+        :_MOST_SPOKEN
+    ]
+    description = "; ".join(
+        f"{coefficients.name(k)}: {number(coefficients.sizes[k])}" for k in strongest.tolist()
+    )
+    heads = [str(1 + place) for place in range(len(features))]
+    names = [f"{coefficients.features[j]} {head}" for j, head in zip(features, heads, strict=True)]
+    note = f"; {d - len(features)} more not shown" if d > len(features) else ""
+    is_row = len(coefficients.values) == 1
+    legend = (
+        (("above", "above 0"), ("below", "below 0")) if is_row else (("first", coefficients.label),)
+    )
+    caption = (
+        f"Features of the strongest {coefficients.thing}s, with numbers as heads of columns{note}."
+    )
+    picture = cells(title, names, values, description, heads=heads, are_sizes=not is_row)
     return Figure(title, picture, caption, legend)

@@ -163,7 +163,7 @@ class Interactions(RowResult[CoalitionValues]):
         """
         sizes = range(1, self.order + 1)
         by_size = (coalitions(len(self._axes.features), size).tolist() for size in sizes)
-        return [tuple(members) for of_size in by_size for members in of_size]
+        return [tuple(members) for size_members in by_size for members in size_members]
 
     @property
     def coalition_names(self) -> list[str]:
@@ -340,7 +340,7 @@ class Interactions(RowResult[CoalitionValues]):
             raise ValueError("there are no rows to average over. Explain at least one row")
         return mean_size(self.values, self.value_function)
 
-    def _named(self) -> tuple[str, Sequence[str]]:
+    def _kind_and_names(self) -> tuple[str, Sequence[str]]:
         return "coalition", self.coalition_names
 
     def order_shares(self) -> NDArray[np.float64]:

@@ -87,6 +87,6 @@ def _check_none(owner: str, **options: Any) -> None:
     """Raise ValueError if an option is given that a result does not support."""
     for name, value in options.items():
         if value is not None:
-            text = repr(value)
-            shown = text if len(text) <= 40 else "..."
-            raise ValueError(f"{owner} does not support {name}={shown}. Leave it out")
+            value_repr = repr(value)
+            value_text = value_repr if len(value_repr) <= 40 else "..."
+            raise ValueError(f"{owner} does not support {name}={value_text}. Leave it out")

@@ -32,10 +32,10 @@ def order_shares(by_size: Sequence[Float], axes: Axes) -> Float:
     rows, _, *outputs = by_size[0].shape
     shares = np.zeros((rows, d, order, *outputs))
     for size, coefficients in enumerate(by_size, 1):
-        of_size = shares[:, :, size - 1].swapaxes(0, 1)
-        split = coefficients.swapaxes(0, 1) / size
+        size_shares = shares[:, :, size - 1].swapaxes(0, 1)
+        quotients = coefficients.swapaxes(0, 1) / size
         for members in coalitions(d, size).T:
-            np.add.at(of_size, members, split)
+            np.add.at(size_shares, members, quotients)
     if order < d and not _are_last_small(shares):
         warnings.warn(
             f"shares of order {order} are not small compared with the sum of orders 1 to {order}, "

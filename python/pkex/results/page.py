@@ -11,7 +11,7 @@ from pkex.results.palette import BLUE, ORANGE, SKY_BLUE, VERMILION, channels
 from pkex.results.report import Figure, PageContent, ReportTable
 
 
-def written(content: PageContent, path: str | os.PathLike[str] | None) -> str:
+def write_page(content: PageContent, path: str | os.PathLike[str] | None) -> str:
     """Return the HTML of a report, and write it if a path is given."""
     text = page(content)
     if path is not None:
@@ -34,7 +34,7 @@ def page(content: PageContent) -> str:
         _section("In numbers", "".join(map(_table, content.tables))),
         _section(content.details_title, _figures(content.details, "grid")),
         _section("How to read it", "".join(f"<p>{escape(text)}</p>" for text in content.reading)),
-        _section("What was computed", _facts(content.computed.items())),
+        _section("What was computed", _facts(content.settings.items())),
     ]
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -65,8 +65,8 @@ def _facts(facts: Iterable[tuple[str, str]]) -> str:
 
 
 def _figures(figures: Sequence[Figure], kind: str = "single") -> str:
-    shown = "".join(map(_figure, figures))
-    return f'<div class="{kind}">{shown}</div>' if shown else ""
+    items = "".join(map(_figure, figures))
+    return f'<div class="{kind}">{items}</div>' if items else ""
 
 
 def _figure(figure: Figure) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 BLUE, VERMILION = "#0072B2", "#D55E00"
 # The same two on a dark page.
 SKY_BLUE, ORANGE = "#56B4E9", "#E69F00"
-GREY, LIGHT_GREY = "#7A7A7A", "#DADADA"
+GRAY, LIGHT_GRAY = "#7A7A7A", "#DADADA"
 # Colors of feature values, from low to high.
 LOW_TO_HIGH = (BLUE, "#A77BB0", VERMILION)
 # The matplotlib style sheet in the folder of this file.

@@ -14,7 +14,7 @@ from pkex.inputs.integers import as_integer
 from pkex.inputs.optional import missing_library
 from pkex.inputs.wording import counted
 from pkex.results.options import Kind
-from pkex.results.palette import BLUE, GREY, LIGHT_GREY, LOW_TO_HIGH, STYLE, VERMILION
+from pkex.results.palette import BLUE, GRAY, LIGHT_GRAY, LOW_TO_HIGH, STYLE, VERMILION
 from pkex.results.tables import number, shortened
 from pkex.typing import Float
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 # A normal distribution has 95 % within so many standard deviations of its mean.
 DEVIATIONS = 1.959964
 
-_VALUE, _ALONE, _PERMUTED = BLUE, VERMILION, LIGHT_GREY
-_NEGATIVE, _POSITIVE, _GREY = BLUE, VERMILION, GREY
-# How much there is of a colour that is pale.
+_VALUE, _MARK, _BAND = BLUE, VERMILION, LIGHT_GRAY
+_NEGATIVE, _POSITIVE, _GRAY = BLUE, VERMILION, GRAY
+# The opacity of pale colors.
 _PALE = 0.3
 # Numbers are written out if the largest is at least the first and less than the second; feature
 # values and sums, whose last digits matter, if they are less than the third.
@@ -124,7 +124,7 @@ def draw_bars(
     ax: Axes,
     labels: Sequence[str],
     values: Float,
-    n_grey: int = 0,
+    n_gray: int = 0,
     margins: Float | None = None,
     starts: Float | None = None,
     *,
@@ -137,8 +137,8 @@ def draw_bars(
     ax : matplotlib Axes
     labels : sequence of str of length n
     values : ndarray of shape (n,)
-    n_grey : int, default 0
-        The number of last bars that are grey; the others have the color of their sign.
+    n_gray : int, default 0
+        The number of last bars that are gray; the others have the color of their sign.
     margins : ndarray of shape (n,), optional
         Half the length of error bars; a bar whose error bar reaches its start is pale.
     starts : ndarray of shape (n,), optional
@@ -150,7 +150,7 @@ def draw_bars(
     colors = [_NEGATIVE if value < 0 else _POSITIVE for value in values]
     if are_sizes:
         colors = [_VALUE] * len(values)
-    colors[len(values) - n_grey :] = [_GREY] * n_grey
+    colors[len(values) - n_gray :] = [_GRAY] * n_gray
     bars = ax.barh(
         places, values, height=0.65, left=0.0 if starts is None else starts, color=colors,
         xerr=margins, ecolor="#555555", capsize=2.5,
@@ -191,15 +191,15 @@ def draw_points(
     values : ndarray of shape (rows, n)
         The positions of the points.
     shades : ndarray of shape (rows, n)
-        The colors of the points, from 0 (low) to 1 (high); NaN is grey.
+        The colors of the points, from 0 (low) to 1 (high); NaN is gray.
     is_pale : ndarray of bool, shape (rows, n), optional
         Whether points are pale.
     """
     from matplotlib.colors import LinearSegmentedColormap
 
-    colors = LinearSegmentedColormap.from_list("low to high", LOW_TO_HIGH).with_extremes(bad=_GREY)
+    colors = LinearSegmentedColormap.from_list("low to high", LOW_TO_HIGH).with_extremes(bad=_GRAY)
     low, high = values.min(), values.max()
-    ax.barh(range(len(sizes)), sizes, height=0.8, color=LIGHT_GREY)
+    ax.barh(range(len(sizes)), sizes, height=0.8, color=LIGHT_GRAY)
     for place in range(len(sizes)):
         column = values[:, place]
         points = ax.scatter(
@@ -245,8 +245,8 @@ def draw_scatter(
         except (TypeError, ValueError):
             names, places = np.unique([str(entry) for entry in data], return_inverse=True)
             step = -(-len(names) // _MOST_NAMES)
-            shown = range(0, len(names), step)
-            ax.set_xticks(shown, [literal(names[k], 16) for k in shown], rotation=45, ha="right")
+            ticks = range(0, len(names), step)
+            ax.set_xticks(ticks, [literal(names[k], 16) for k in ticks], rotation=45, ha="right")
     points = ax.scatter(places, values, s=14.0, c=_VALUE, linewidths=0.0, zorder=2.0)
     if is_pale is not None:
         points.set_alpha(np.where(is_pale, _PALE, 1.0).tolist())
@@ -284,8 +284,8 @@ def draw_statistic(
     values: Float,
     standard_errors: Float | None,
     alone: Float,
-    is_found: NDArray[np.bool_] | None,
-    found: str,
+    is_filled: NDArray[np.bool_] | None,
+    fill_label: str,
     permuted_values: Float | None,
     title: str,
 ) -> Axes:
@@ -300,9 +300,9 @@ def draw_statistic(
     values, standard_errors : ndarray of shape (P,)
     alone : ndarray of shape (P,)
         The univariate value of each feature, drawn as a circle.
-    is_found : ndarray of bool, shape (P,), optional
+    is_filled : ndarray of bool, shape (P,), optional
         Whether circles are filled.
-    found : str
+    fill_label : str
         The legend of filled circles.
     permuted_values : ndarray of shape (n_permutations, P), optional
         Values after permutations; bands contain 95 % of them.
@@ -319,10 +319,10 @@ def draw_statistic(
     if standard_errors is not None:
         _draw_errors(ax, places, values[order], standard_errors[order])
     fill: str | list[str] = "none"
-    if is_found is not None:
-        fill = [_ALONE if found_here else "none" for found_here in is_found[order]]
-    label = "univariate" if is_found is None else f"univariate (filled: {found})"
-    ax.scatter(alone[order], places, s=36.0, zorder=3.0, c=fill, edgecolors=_ALONE, label=label)
+    if is_filled is not None:
+        fill = [_MARK if flag else "none" for flag in is_filled[order]]
+    label = "univariate" if is_filled is None else f"univariate (filled: {fill_label})"
+    ax.scatter(alone[order], places, s=36.0, zorder=3.0, c=fill, edgecolors=_MARK, label=label)
     ax.axvline(0.0, color="black", linewidth=0.8)
     ax.set_yticks(places, [names[j] for j in order])
     ax.set_xlabel("contribution")
@@ -331,10 +331,10 @@ def draw_statistic(
     return ax
 
 
-def _draw_bands(ax: Axes, places: NDArray[np.intp], permuted: Float) -> None:
-    low, high = np.quantile(permuted, [0.025, 0.975], axis=0)
+def _draw_bands(ax: Axes, places: NDArray[np.intp], permuted_values: Float) -> None:
+    low, high = np.quantile(permuted_values, [0.025, 0.975], axis=0)
     label = "95 % of permuted values"
-    ax.barh(places, high - low, left=low, height=0.9, color=_PERMUTED, label=label)
+    ax.barh(places, high - low, left=low, height=0.9, color=_BAND, label=label)
 
 
 def _draw_errors(ax: Axes, places: NDArray[np.intp], values: Float, errors: Float) -> None:
@@ -392,9 +392,9 @@ def draw_indices(
     ax = axes_for(ax, len(order))
     places = np.arange(len(order))
     ax.barh(places, effects[order], color=_VALUE, alpha=0.55, label="Shapley effect")
-    ax.hlines(places, first[order], total[order], color=_ALONE, linewidth=1.5)
+    ax.hlines(places, first[order], total[order], color=_MARK, linewidth=1.5)
     # Circles at 0 are not clipped.
-    circles: dict[str, Any] = {"color": _ALONE, "clip_on": False, "zorder": 3.0}
+    circles: dict[str, Any] = {"color": _MARK, "clip_on": False, "zorder": 3.0}
     ax.plot(first[order], places, "o", markerfacecolor="white", label="first order", **circles)
     ax.plot(total[order], places, "o", label="total", **circles)
     if intervals is not None:

@@ -26,11 +26,11 @@ class ReportTable:
     caption: str
     columns: Mapping[str, Sequence[str] | Float]
 
-    def cells(self, most: int | None = None) -> list[list[str]]:
-        """Return the columns as texts, each with its title first; `most` limits the lines."""
+    def cells(self, n_lines: int | None = None) -> list[list[str]]:
+        """Return the columns as texts, each with its title first; `n_lines` limits the lines."""
         columns = []
         for title, column in self.columns.items():
-            cells = column[:most]
+            cells = column[:n_lines]
             texts = numbers(cells) if isinstance(cells, np.ndarray) else list(cells)
             columns.append([title, *("–" if text == "nan" else text for text in texts)])
         return columns
@@ -76,7 +76,7 @@ class PageContent:
     details_title : str
     reading : tuple of str
         Paragraphs on how to read the tables and figures.
-    computed : mapping of str to str
+    settings : mapping of str to str
         The data and the settings of the computation.
     notes : tuple of str
         Warnings, and notes against misreadings.
@@ -91,7 +91,7 @@ class PageContent:
     details: tuple[Figure, ...]
     details_title: str
     reading: tuple[str, ...]
-    computed: Mapping[str, str]
+    settings: Mapping[str, str]
     notes: tuple[str, ...] = ()
     documents: tuple[Figure, ...] = ()
 
@@ -103,7 +103,7 @@ def percent(share: float) -> str:
     return f"{100.0 * share:z.0f} %" if abs(share) >= 0.0995 else f"{100.0 * share:z.1f} %"
 
 
-def listed(texts: Sequence[str]) -> str:
+def join_texts(texts: Sequence[str]) -> str:
     """Return "a", "a and b" or "a, b and c"."""
     if len(texts) < 2:
         return "".join(texts)

@@ -232,9 +232,9 @@ class Result(AttributeHints):
         >>> page = pkex.mmd(X, Y).to_html(name=("May", "June"), samples=(X, Y))
         """
         # Imported only if needed.
-        from pkex.results.page import written
+        from pkex.results.page import write_page
 
-        return written(self._report(ReportOptions(name, samples, alpha)), path)
+        return write_page(self._report(ReportOptions(name, samples, alpha)), path)
 
     @with_known_keywords
     def plot(
@@ -253,8 +253,8 @@ class Result(AttributeHints):
             Axes to draw in; by default those of a new figure.
         kind : {"beeswarm", "bar", "waterfall", "scatter", "heatmap"}, optional
             Explanations of several rows support "beeswarm" (default), a point for each row over
-            grey bars of the `importance`, and "bar", the importance only. Points are blue for low
-            and red for high feature values, grey for missing values and texts. Explanations of one
+            gray bars of the `importance`, and "bar", the importance only. Points are blue for low
+            and red for high feature values, gray for missing values and texts. Explanations of one
             row support "bar" (default), bars of the values from 0, and "waterfall", bars that lead
             from the base value to the output. "scatter" draws the values of one feature, selected
             by ``explanation[:, name]``, against its data.
@@ -274,7 +274,7 @@ class Result(AttributeHints):
             unless they are `centered`. Values are pale if their 95 % interval contains 0, and bars
             have error bars for the intervals. For `pkex.mmd` and `pkex.hsic`, error bars show one
             standard error to both sides; circles are univariate values, filled if their family-wise
-            adjusted p-value is at most 0.05; grey bands contain 95 % of the permuted values. For
+            adjusted p-value is at most 0.05; gray bands contain 95 % of the permuted values. For
             `pkex.sensitivity`, circles are first-order and total indices, and lines below the bars
             are 95 % intervals from draws of the posterior.
 
@@ -299,7 +299,7 @@ class Result(AttributeHints):
         """
         count = checked_count(max_features)
         if kind is not None and check_choice("kind", kind, _KINDS) not in self._kinds:
-            valid = " or ".join(f"kind={own!r}" for own in self._kinds)
+            valid = " or ".join(f"kind={name!r}" for name in self._kinds)
             raise ValueError(f"{type(self).__name__}.plot draws {valid}; got kind={kind!r}")
         with style_for(ax):
             return self._draw(PlotOptions(ax, kind, output, count))

@@ -118,14 +118,14 @@ class RowResult(Result, SkopsGuard, Generic[_Rows]):
         >>> frame.head(1).index.tolist()
         ['bmi']
         """
-        thing, names = self._named()
+        thing, names = self._kind_and_names()
         return importance_frame(self.importance(), names, self._axes, thing)
 
     def importance(self) -> NDArray[np.float64]:
         """Return the importance of each feature or coalition."""
         raise NotImplementedError
 
-    def _named(self) -> tuple[str, Sequence[str]]:
+    def _kind_and_names(self) -> tuple[str, Sequence[str]]:
         """Return "feature" or "coalition", and the names of all features or coalitions."""
         raise NotImplementedError
 

@@ -15,7 +15,7 @@ from pkex.inputs.documents import Document
 from pkex.inputs.plain_data import plain_numbers
 from pkex.results.axes import FEATURE, OUTPUT, ROW, Axes
 from pkex.results.axes_documents import read_axes, read_value_function
-from pkex.results.indexing import Resolved, pick
+from pkex.results.indexing import AxisIndex, pick
 from pkex.results.row_arrays import RowArrays
 from pkex.results.sizes import mean_size
 from pkex.results.uncertainty import Uncertainty
@@ -68,7 +68,7 @@ class RowValues(RowArrays):
     documents: Documents | None = None
 
     @classmethod
-    def computed(
+    def with_base(
         cls,
         values: Float,
         base: float | Float,
@@ -149,33 +149,33 @@ class RowValues(RowArrays):
         """Standard errors and posterior standard deviations that are known, by their name."""
         return {} if self.uncertainty is None else self.uncertainty.spreads
 
-    def picked(self, key: Any) -> RowValues:
+    def select(self, key: Any) -> RowValues:
         """Return the part at ``[rows, features, outputs]``, by number or by name."""
         axes, uncertainty, documents = self.axes, self.uncertainty, self.documents
-        chosen = axes.resolved(key, self.values.shape)
+        indices = axes.resolve(key, self.values.shape)
         return replace(
             self,
-            values=pick(self.values, axes.present, chosen),
-            base_values=pick(self.base_values, axes.without(FEATURE), chosen),
-            data=pick(self.data, axes.without(OUTPUT), chosen),
-            axes=axes.picked(chosen),
-            uncertainty=None if uncertainty is None else uncertainty.picked(axes.present, chosen),
-            sample_weight=self._picked_weight(chosen),
-            documents=None if documents is None else _picked(documents, axes, chosen),
+            values=pick(self.values, axes.present, indices),
+            base_values=pick(self.base_values, axes.without(FEATURE), indices),
+            data=pick(self.data, axes.without(OUTPUT), indices),
+            axes=axes.select(indices),
+            uncertainty=None if uncertainty is None else uncertainty.select(axes.present, indices),
+            sample_weight=self._select_weights(indices),
+            documents=None if documents is None else _select_documents(documents, axes, indices),
         )
 
-    def _picked_weight(self, chosen: dict[str, Resolved]) -> Float | None:
+    def _select_weights(self, indices: dict[str, AxisIndex]) -> Float | None:
         """Return the weights of the selected rows."""
         if self.sample_weight is None or ROW not in self.axes.present:
             return self.sample_weight
-        weights: Float = pick(self.sample_weight, (ROW,), chosen)
+        weights: Float = pick(self.sample_weight, (ROW,), indices)
         return weights
 
     def with_every_axis(self) -> tuple[Float, Float, NDArray[Any]]:
         """Return values, base values and data, with the axes restored that slicing has removed."""
         rows = len(self.values) if ROW in self.axes.present else 1
-        features, named = len(self.axes.features), self.axes.outputs
-        outputs = () if named is None else (len(named),)
+        features, names = len(self.axes.features), self.axes.outputs
+        outputs = () if names is None else (len(names),)
         return (
             np.reshape(self.values, (rows, features, *outputs)),
             np.reshape(self.base_values, (rows, *outputs)),
@@ -193,7 +193,7 @@ class RowValues(RowArrays):
             base_values=base_values if outputs else np.reshape(base_values, len(data)),
             data=data,
             axes=replace(self.axes, present=(ROW, FEATURE, *outputs)),
-            uncertainty=None if self.uncertainty is None else self.uncertainty.reshaped(shape),
+            uncertainty=None if self.uncertainty is None else self.uncertainty.reshape(shape),
             sample_weight=None if self.sample_weight is None else np.ravel(self.sample_weight),
         )
 
@@ -270,13 +270,15 @@ def _read_loss(document: Document, axes: Sequence[str]) -> dict[str, Any]:
     return fields
 
 
-def _picked(documents: Documents, axes: Axes, chosen: Mapping[str, Resolved]) -> Documents:
-    """Return the documents of chosen rows, by the chosen features."""
-    if ROW in chosen:
-        documents = documents.of_rows(chosen[ROW])
-    if FEATURE in chosen:
+def _select_documents(
+    documents: Documents, axes: Axes, indices: Mapping[str, AxisIndex]
+) -> Documents:
+    """Return the documents of the selected rows, by the selected features."""
+    if ROW in indices:
+        documents = documents.of_rows(indices[ROW])
+    if FEATURE in indices:
         features = np.full(len(axes.features), -1)
-        places = np.atleast_1d(np.arange(len(features))[chosen[FEATURE]])
+        places = np.atleast_1d(np.arange(len(features))[indices[FEATURE]])
         features[places] = np.arange(len(places))
         documents = documents.by_feature(features)
     return documents

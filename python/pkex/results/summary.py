@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pkex.inputs.wording import counted
 from pkex.results.palette import BLUE, VERMILION
 from pkex.results.svg import Scale
-from pkex.results.tables import aligned, number, numbers, shortened
+from pkex.results.tables import align_columns, number, numbers, shortened
 from pkex.typing import Float
 
 # The largest numbers of features and outputs in a table that is printed or shown in a notebook.
@@ -47,7 +47,7 @@ class SummaryTable:
 
     def lines(self) -> list[str]:
         """Return the table as lines of text."""
-        return [line for line in (self.title, *aligned(self.columns), self.note) if line]
+        return [line for line in (self.title, *align_columns(self.columns), self.note) if line]
 
     def html(self) -> str:
         """Return the table as HTML."""
@@ -101,7 +101,7 @@ def table_of_largest(
     output_names: Sequence[str] | None = None,
     data: NDArray[Any] | None = None,
     spreads: Mapping[str, NDArray[np.float64]] | None = None,
-    most: int = SHOWN_LINES,
+    n_lines: int = SHOWN_LINES,
     are_sorted: bool = False,
 ) -> SummaryTable:
     """Return a table of the features or coalitions with the largest absolute values.
@@ -121,7 +121,7 @@ def table_of_largest(
         The last column.
     spreads : mapping of str to ndarray, shaped as the values, optional
         Columns of errors next to each column of values, by their titles.
-    most : int, default 8
+    n_lines : int, default 8
         The largest number of lines.
     are_sorted : bool, default False
         Whether the lines are already sorted.
@@ -130,7 +130,7 @@ def table_of_largest(
     order = np.arange(len(values))
     if not are_sorted:
         order = np.argsort(-np.abs(by_output).max(axis=1), kind="stable")
-    order = order[:most]
+    order = order[:n_lines]
     shown_names = [shortened(names(int(j))) for j in order]
     heads = [label] if output_names is None else list(output_names[:_MOST_OUTPUTS])
     columns = [[thing if output_names is None else f"{label} of", *shown_names]]
@@ -169,8 +169,8 @@ def _bars(sizes: Float) -> list[str]:
     axis = f'<line x1="{zero}" x2="{zero}" y1="0" y2="12" stroke="currentColor"/>'
     bars = []
     for size in sizes.tolist():
-        where = scale.between(0.0, size) if size == size else {"x": zero, "width": "0%"}
-        place = f'x="{where["x"]}" width="{where["width"]}" y="2" height="8"'
+        span = scale.between(0.0, size) if size == size else {"x": zero, "width": "0%"}
+        place = f'x="{span["x"]}" width="{span["width"]}" y="2" height="8"'
         bar = f'<rect {place} fill="{_NEGATIVE if size < 0.0 else _POSITIVE}"/>'
         bars.append(f'<svg width="120" height="12" aria-hidden="true">{bar}{axis}</svg>')
     return bars

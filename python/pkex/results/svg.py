@@ -81,11 +81,11 @@ class Drawing:
 
 def _element(tag: str, text: str | None, attributes: dict[str, str | float]) -> str:
     names = {"kind": "class"}
-    shown = "".join(
+    markup = "".join(
         f' {names.get(name, name.replace("_", "-"))}="{_attribute(value)}"'
         for name, value in attributes.items()
     )
-    return f"<{tag}{shown}/>" if text is None else f"<{tag}{shown}>{escape(text)}</{tag}>"
+    return f"<{tag}{markup}/>" if text is None else f"<{tag}{markup}>{escape(text)}</{tag}>"
 
 
 def _attribute(value: str | float) -> str:
@@ -102,11 +102,11 @@ class Scale:
     @classmethod
     def of(cls, *values: Float | None) -> Scale:
         """Return a scale that contains all finite numbers."""
-        known = np.concatenate([np.ravel(v) for v in values if v is not None])
-        known = known[np.isfinite(known)]
-        if not len(known):
+        numbers = np.concatenate([np.ravel(v) for v in values if v is not None])
+        numbers = numbers[np.isfinite(numbers)]
+        if not len(numbers):
             return cls(0.0, 1.0)
-        low, high = float(known.min()), float(known.max())
+        low, high = float(numbers.min()), float(numbers.max())
         return cls(low, high) if low < high else cls(low - 0.5, high + 0.5)
 
     def place(self, value: float) -> float:
@@ -152,17 +152,17 @@ def bars(
     """
     step = _LABEL + _BAR + _GAP
     scale = Scale.of(np.zeros(1), values, lines, bands, *(places for _, places in marks))
-    spoken = "; ".join(f"{n}: {t}" for n, t in zip(names, texts, strict=True))
-    drawing = Drawing(title, spoken, step * len(names))
+    description = "; ".join(f"{n}: {t}" for n, t in zip(names, texts, strict=True))
+    drawing = Drawing(title, description, step * len(names))
     for place, (name, value, text) in enumerate(zip(names, values.tolist(), texts, strict=True)):
         top = place * step + _LABEL
         middle = top + _BAR / 2.0
         drawing.labels(name, text, top - 5.0)
         if bands is not None:
-            where = scale.between(*bands[place].tolist())
-            drawing.add("rect", **where, y=top - 1.0, height=_BAR + 2.0, kind="band")
-        where = scale.between(0.0, value)
-        drawing.add("rect", **where, y=top + 2.0, height=_BAR - 4.0, kind="value")
+            span = scale.between(*bands[place].tolist())
+            drawing.add("rect", **span, y=top - 1.0, height=_BAR + 2.0, kind="band")
+        span = scale.between(0.0, value)
+        drawing.add("rect", **span, y=top + 2.0, height=_BAR - 4.0, kind="value")
         if lines is not None and np.isfinite(lines[place]).all():
             ends = [scale.at(end) for end in lines[place].tolist()]
             drawing.add("line", x1=ends[0], x2=ends[1], y1=middle, y2=middle, kind="error")
@@ -187,8 +187,8 @@ def lanes(
     """
     step = _LABEL + _BAR + _GAP
     scale = Scale(0.0, max(float(pairs.max(initial=0.0)), 1e-300))
-    spoken = "; ".join(f"{n}: {t}" for n, t in zip(names, texts, strict=True))
-    drawing = Drawing(title, spoken, step * len(names))
+    description = "; ".join(f"{n}: {t}" for n, t in zip(names, texts, strict=True))
+    drawing = Drawing(title, description, step * len(names))
     for place, (name, pair, text) in enumerate(zip(names, pairs.tolist(), texts, strict=True)):
         top = place * step + _LABEL
         drawing.labels(name, text, top - 5.0)
@@ -234,8 +234,8 @@ def cells(
         drawing.add("rect", **frame, y=top, height=height, fill_opacity=0.25)
         for start, shade in zip(starts, line, strict=True):
             if abs(shade) >= _PALEST:
-                where = {"x": f"{start:.2f}%", "width": f"{0.95 * width:.2f}%"}
+                span = {"x": f"{start:.2f}%", "width": f"{0.95 * width:.2f}%"}
                 kind = "first" if are_sizes else "above" if shade > 0.0 else "below"
                 opacity = round(abs(shade), 2)
-                drawing.add("rect", **where, y=top, height=height, kind=kind, fill_opacity=opacity)
+                drawing.add("rect", **span, y=top, height=height, kind=kind, fill_opacity=opacity)
     return drawing.markup()

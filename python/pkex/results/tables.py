@@ -31,7 +31,7 @@ def number(value: Any) -> str:
     return f"{value:.0f}" if 99999.5 <= abs(float(value)) < 9999999999.5 else f"{value:.5g}"
 
 
-def signed(value: float) -> str:
+def signed_number(value: float) -> str:
     """Return a number as `number` does, with its sign."""
     return f"{'+' if value > 0.0 else '−' if value < 0.0 else ''}{number(abs(value))}"
 
@@ -52,8 +52,8 @@ def numbers(values: NDArray[np.float64]) -> list[str]:
     texts = [f"{value:z.{decimals}f}" for value in values]
     is_lost = (values != 0.0) & (np.abs(values) < 0.5 * 10.0**-decimals)
     if decimals and np.isfinite(values).all() and not is_lost.any():
-        useless = min(len(text) - len(text.rstrip("0")) for text in texts)
-        texts = [text[: len(text) - useless].removesuffix(".") for text in texts]
+        n_zeros = min(len(text) - len(text.rstrip("0")) for text in texts)
+        texts = [text[: len(text) - n_zeros].removesuffix(".") for text in texts]
     return texts
 
 
@@ -77,15 +77,15 @@ def _shortened_entries(text: str, longest: int) -> str:
     *entries, last = text.split(", ")
     if len(text) <= longest:
         return text
-    kept: list[str] = []
+    parts: list[str] = []
     for entry in entries:
-        if len(", ".join([*kept, entry, "…", last])) > longest:
+        if len(", ".join([*parts, entry, "…", last])) > longest:
             break
-        kept.append(entry)
-    return ", ".join([*kept, "…", last]) if kept else shortened(text, longest)
+        parts.append(entry)
+    return ", ".join([*parts, "…", last]) if parts else shortened(text, longest)
 
 
-def aligned(columns: Sequence[Sequence[str]]) -> list[str]:
+def align_columns(columns: Sequence[Sequence[str]]) -> list[str]:
     """Return lines of text, the first column left-aligned, the others right-aligned."""
     first, *others = ((column, max(map(len, column))) for column in columns)
     cells = [[cell.ljust(first[1]) for cell in first[0]]]

@@ -17,7 +17,7 @@ from pkex.inputs.documents import Document
 from pkex.inputs.integers import as_integer
 from pkex.inputs.plain_data import plain_numbers
 from pkex.inputs.randomness import as_generator
-from pkex.results.indexing import Resolved, pick
+from pkex.results.indexing import AxisIndex, pick
 from pkex.results.plots import DEVIATIONS
 from pkex.typing import Float
 
@@ -108,8 +108,8 @@ class Uncertainty:
         roots : ndarray of shape (n, d, outputs, rank)
         values : ndarray of shape (n, d) or (n, d, outputs)
         """
-        shaped = np.ascontiguousarray(roots).reshape(*values.shape, roots.shape[-1])
-        return cls(roots=shaped, joint=hashlib.sha256(shaped.tobytes()).hexdigest())
+        roots = np.ascontiguousarray(roots).reshape(*values.shape, roots.shape[-1])
+        return cls(roots=roots, joint=hashlib.sha256(roots.tobytes()).hexdigest())
 
     @property
     def standard_deviations(self) -> Float | None:
@@ -144,11 +144,11 @@ class Uncertainty:
         errors = np.diag(np.ravel(self.standard_errors))
         return errors if roots is None else np.concatenate([errors, roots], axis=1)
 
-    def picked(self, axes: Sequence[str], chosen: Mapping[str, Resolved]) -> Uncertainty:
+    def select(self, axes: Sequence[str], indices: Mapping[str, AxisIndex]) -> Uncertainty:
         """Return the uncertainty of the values selected by an index for each axis."""
 
         def part(array: Any) -> Any:
-            return None if array is None else pick(array, axes, chosen)
+            return None if array is None else pick(array, axes, indices)
 
         return replace(
             self,
@@ -181,7 +181,7 @@ class Uncertainty:
             normal = random.standard_normal((block.stop - block.start, roots.shape[-1]))
             yield normal @ roots.T
 
-    def reshaped(self, shape: tuple[int, ...]) -> Uncertainty:
+    def reshape(self, shape: tuple[int, ...]) -> Uncertainty:
         """Return the uncertainty with arrays of another shape, without draws."""
         errors, roots = self.standard_errors, self.roots
         return Uncertainty(
@@ -269,8 +269,8 @@ def roots_of(covariances: Float) -> Float:
     # A value with variance 0 has exactly 0 in its roots, without rounding errors.
     variances = np.diagonal(covariances, axis1=1, axis2=2)
     roots[variances <= 0.0] = 0.0
-    ordered: Float = roots.transpose(0, 2, 1, 3)
-    return ordered
+    result: Float = roots.transpose(0, 2, 1, 3)
+    return result
 
 
 def joint_roots_of(covariances: Float, n_rows: int) -> Float:
@@ -291,11 +291,11 @@ def joint_roots_of(covariances: Float, n_rows: int) -> Float:
     _, d, _, n_outputs = covariances.shape
     by_output = []
     for output in range(n_outputs):
-        whole = matrix_of_pairs(covariances[..., output], n_rows)
-        flat = whole.reshape(n_rows * d, n_rows * d)
+        matrix = matrix_of_pairs(covariances[..., output], n_rows)
+        flat = matrix.reshape(n_rows * d, n_rows * d)
         values, vectors = np.linalg.eigh(flat)
-        kept = values > np.finfo(np.float64).eps * values.max(initial=0.0)
-        roots = vectors[:, kept] * np.sqrt(values[kept])
+        mask = values > np.finfo(np.float64).eps * values.max(initial=0.0)
+        roots = vectors[:, mask] * np.sqrt(values[mask])
         # A value with variance 0 has exactly 0 in its roots, without rounding errors.
         roots[np.diag(flat) <= 0.0] = 0.0
         by_output.append(roots.reshape(n_rows, d, -1))

@@ -27,14 +27,14 @@ def value_columns(attribution: RowValues, first: int = 0) -> dict[str, NDArray[A
         The number of rows before these.
     """
     names = attribution.axes.output_names
-    repeated = 1 if names is None else len(names)
+    n_outputs = 1 if names is None else len(names)
     n_rows = len(attribution)
     numbers = np.arange(first + 1, first + n_rows + 1)
-    columns: dict[str, NDArray[Any]] = {"row": np.repeat(numbers, repeated)}
+    columns: dict[str, NDArray[Any]] = {"row": np.repeat(numbers, n_outputs)}
     labels = attribution.axes.row_index
     if labels is not None and labels.name is not None:
         title = str(labels.name)
-        columns[f"{title} (label)" if title in _TITLES else title] = np.repeat(labels, repeated)
+        columns[f"{title} (label)" if title in _TITLES else title] = np.repeat(labels, n_outputs)
     if names is not None:
         columns["output"] = np.tile(np.array(names, dtype=object), n_rows)
     columns["base_value"] = np.ravel(attribution.base_values)
@@ -42,7 +42,7 @@ def value_columns(attribution: RowValues, first: int = 0) -> dict[str, NDArray[A
     tables |= {f" {name}": spread for name, spread in attribution.spreads.items()}
     for kind, table in tables.items():
         by_line = table if names is None else np.moveaxis(table, 1, -1)
-        by_line = by_line.reshape(n_rows * repeated, -1)
+        by_line = by_line.reshape(n_rows * n_outputs, -1)
         for feature, values in zip(attribution.axes.features, by_line.T, strict=True):
             title = feature + kind
             columns[f"{title} (feature)" if title in columns else title] = values

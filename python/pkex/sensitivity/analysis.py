@@ -20,11 +20,11 @@ from pkex.inputs.choices import Summation
 from pkex.inputs.integers import as_integer
 from pkex.inputs.keywords import with_known_keywords
 from pkex.sensitivity.deviations import Deviations
-from pkex.sensitivity.indices import by_name, checked, indices_of
+from pkex.sensitivity.indices import check_rounding, indices_by_name, indices_of
 from pkex.sensitivity.inputs import Inputs
 from pkex.sensitivity.result import SensitivityResult
 from pkex.sensitivity.uncertainty import draws_of, number_of_draws
-from pkex.sensitivity.variance_values import VarianceValues, in_two_parts
+from pkex.sensitivity.variance_values import VarianceValues, split_computation
 from pkex.tables.kinds import Kind, kind_of
 
 _FASTER = (
@@ -152,9 +152,9 @@ def sensitivity(
     (array([0.673, 0.324]), array([0.676, 0.327]))
     """
     settings = Settings(summation=summation, n_jobs=n_jobs)
-    most = as_integer("order", order, "1, or 2 for pairs as well", least=1)
-    if most > 2:
-        raise ValueError(f"order must be 1, or 2 for pairs as well; got {most}")
+    order = as_integer("order", order, "1, or 2 for pairs as well", least=1)
+    if order > 2:
+        raise ValueError(f"order must be 1, or 2 for pairs as well; got {order}")
     # Search results of scikit-learn are mappings as well, and polynomials of chaospy are arrays.
     kinds = (Kind.ARRAY, Kind.PANDAS, Kind.POLARS, Kind.SERIES)
     is_table = kind_of(model) in kinds and not callable(model)
@@ -162,28 +162,32 @@ def sensitivity(
         raise UnsupportedModelError(
             f"the model comes first: pkex.sensitivity(model, inputs); got a {type(model).__name__}"
         )
-    adapted = adapt(model)
-    verify(adapted, model, n_threads=settings.n_threads)
+    adapted_model = adapt(model)
+    verify(adapted_model, model, n_threads=settings.n_threads)
     owner = model.__self__ if isinstance(model, MethodType) else model
-    outputs, function = Outputs.chosen(adapted, None, None)
-    read = Inputs.read(inputs, weights, ModelColumns.of(adapted, feature_names))
-    players = as_players(groups, read.names)
-    covering = read.covering_rows()
-    with read.located(covering):
-        sums = function.products(covering)
+    outputs, function = Outputs.chosen(adapted_model, None, None)
+    distributions = Inputs.read(inputs, weights, ModelColumns.of(adapted_model, feature_names))
+    players = as_players(groups, distributions.names)
+    rows = distributions.covering_rows()
+    with distributions.locate_errors(rows):
+        sums = function.products(rows)
     n_draws = number_of_draws(uncertainty)
     with settings.computing(progress) as computation, advising(_FASTER):
-        own, *last_part = parts_of(computation.progress, *((1.0, 4.0) if n_draws else (1.0,)))
-        first, second = in_two_parts(computation.reporting(own), sums, read.marginals)
-        deviations = Deviations.of(sums, read.marginals, read.names, first)
-        values = VarianceValues.of(deviations, sums.weights, players.of_column, most, second)
-        notes = [*read.notes, *checked(values, outputs.names)]
+        report, *draw_reports = parts_of(computation.progress, *((1.0, 4.0) if n_draws else (1.0,)))
+        first, second = split_computation(
+            computation.reporting(report), sums, distributions.marginals
+        )
+        deviations = Deviations.of(sums, distributions.marginals, distributions.names, first)
+        values = VarianceValues.of(deviations, sums.weights, players.of_column, order, second)
+        notes = [*distributions.notes, *check_rounding(values, outputs.names)]
         draws = None
         if n_draws:
-            computed = players.of_column, most, computation.reporting(last_part[0])
-            draws, more = draws_of(adapted, owner, read, n_draws, random_state, computed)
-            notes += more
-    indices = by_name(indices_of(values))
+            draw_settings = players.of_column, order, computation.reporting(draw_reports[0])
+            draws, draw_notes = draws_of(
+                adapted_model, owner, distributions, n_draws, random_state, draw_settings
+            )
+            notes += draw_notes
+    indices = indices_by_name(indices_of(values))
     if outputs.names is None:
         indices = {name: array[..., 0] for name, array in indices.items()}
         indices["variance"] = float(indices["variance"])
@@ -192,7 +196,7 @@ def sensitivity(
         draws=draws,
         _names=players.names,
         _outputs=outputs.names,
-        _explained=f"{adapted.title} of {type(owner).__name__}",
-        _inputs=read.description,
+        _explained=f"{adapted_model.title} of {type(owner).__name__}",
+        _inputs=distributions.description,
         notes=tuple(notes),
     )

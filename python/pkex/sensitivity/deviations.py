@@ -28,7 +28,7 @@ from pkex.sensitivity.distributions import Marginal
 from pkex.typing import Float
 
 # The largest remainder of a row, relative to the longest row.
-_REST = 1e-13
+_REMAINDER = 1e-13
 # The number of rows that enter the basis together.
 _STEP = 16
 # The number of rows that the basis is extended for together: their remainders fit into the cache.
@@ -42,7 +42,7 @@ _FEW = 1 << 10
 # The most numbers in memory for all columns that are computed together: 4 GB.
 _MOST_TOGETHER = 1 << 29
 # The largest number of deviations: 1 GB.
-_MOST = 1 << 27
+_MOST_DEVIATIONS = 1 << 27
 # The tolerance of means and second moments of factors, compared with twice the nodes.
 _ERROR = 1e-13
 _MOST_NODES = 1 << 16
@@ -84,22 +84,22 @@ class Deviations:
             If there are too many deviations.
         """
 
-        def of_column(column: int) -> tuple[Float, Float]:
+        def compute_column(column: int) -> tuple[Float, Float]:
             rule = _exact_rule(products, column, marginals[column], names[column])
-            return _of_column(products, column, *rule)
+            return _column_deviations(products, column, *rule)
 
         n = len(products.weights)
-        together = _MOST_TOGETHER // (4 * max(_CHUNK, _LEAST_NODES * n) + 2 * _LONG * n)
+        n_together = _MOST_TOGETHER // (4 * max(_CHUNK, _LEAST_NODES * n) + 2 * _LONG * n)
         is_parallel = products.allows_threads and n > _FEW
-        n_threads = min(computation.n_threads, max(1, together)) if is_parallel else 1
-        columns = side_by_side(of_column, range(len(marginals)), n_threads)
+        n_threads = min(computation.n_threads, max(1, n_together)) if is_parallel else 1
+        columns = side_by_side(compute_column, range(len(marginals)), n_threads)
         means, vectors, total = [], [], 0
         with closing(columns):
-            for column, (own_means, own) in enumerate(columns):
-                means.append(own_means)
-                vectors.append(own)
-                total += own.size
-                if total > _MOST:
+            for column, (column_means, column_vectors) in enumerate(columns):
+                means.append(column_means)
+                vectors.append(column_vectors)
+                total += column_vectors.size
+                if total > _MOST_DEVIATIONS:
                     raise MemoryError(
                         f"the deviations of the factors of {column + 1} columns take "
                         f"{total * 8 / 1e9:.1f} GB: for kernels with kinks, such as Laplacian, "
@@ -108,24 +108,24 @@ class Deviations:
                 # Columns that are computed together are ready at about the same time.
                 ready = (column // n_threads + 1) * n_threads
                 computation.report(min(ready, len(marginals)), len(marginals))
-        starts = np.cumsum([0, *(own.shape[1] for own in vectors)]).astype(np.int64)
+        starts = np.cumsum([0, *(array.shape[1] for array in vectors)]).astype(np.int64)
         return cls(np.stack(means, axis=1), np.concatenate(vectors, axis=1), starts)
 
-    def of_evaluations(self, chosen: NDArray[np.intp]) -> Deviations:
+    def of_evaluations(self, evaluations: NDArray[np.intp]) -> Deviations:
         """Return the means and deviations of some of the evaluations."""
-        return Deviations(self.means[chosen], self.vectors[chosen], self.starts)
+        return Deviations(self.means[evaluations], self.vectors[evaluations], self.starts)
 
-    def merged(self, weights: Float) -> tuple[Deviations, Float]:
+    def merge_equal(self, weights: Float) -> tuple[Deviations, Float]:
         """Return distinct evaluations, with the sums of weights of equal ones.
 
         Parameters
         ----------
         weights : ndarray of shape (evaluations, outputs)
         """
-        both = np.concatenate([self.means, self.vectors], axis=1)
-        _, first, of_each = np.unique(both, axis=0, return_index=True, return_inverse=True)
+        rows = np.concatenate([self.means, self.vectors], axis=1)
+        _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
         sums = np.zeros((len(first), weights.shape[1]))
-        np.add.at(sums, of_each.reshape(-1), weights)
+        np.add.at(sums, inverse.reshape(-1), weights)
         return self.of_evaluations(first), sums
 
     def of_single_columns(self, weights: Float) -> Float:
@@ -134,14 +134,14 @@ class Deviations:
         The deviation of E[f | X_j] is the vector Σ_e weights_e ∏_{l≠j} E φ_el · g_ej.
         """
         n, d = self.means.shape
-        before, after = np.ones((n, d + 1)), np.ones((n, d + 1))
-        np.multiply.accumulate(self.means, axis=1, out=before[:, 1:])
-        np.multiply.accumulate(self.means[:, ::-1], axis=1, out=after[:, 1:])
-        others = before[:, :-1] * after[:, -2::-1]
+        prefixes, suffixes = np.ones((n, d + 1)), np.ones((n, d + 1))
+        np.multiply.accumulate(self.means, axis=1, out=prefixes[:, 1:])
+        np.multiply.accumulate(self.means[:, ::-1], axis=1, out=suffixes[:, 1:])
+        other_means = prefixes[:, :-1] * suffixes[:, -2::-1]
         squares = np.empty((d, weights.shape[1]))
         for column, (start, end) in enumerate(zip(self.starts, self.starts[1:], strict=False)):
-            weighted = weights * others[:, [column]]
-            sums = np.einsum("er,eo->ro", self.vectors[:, start:end], weighted)
+            column_weights = weights * other_means[:, [column]]
+            sums = np.einsum("er,eo->ro", self.vectors[:, start:end], column_weights)
             squares[column] = (sums**2).sum(axis=0)
         return squares
 
@@ -157,17 +157,17 @@ def _exact_rule(
         return marginal.rule()
     if not _have_tails(products, column, marginal):
         return _agreeing_rule(products, column, marginal, name)
-    extended = marginal.with_tails()
+    wide_marginal = marginal.with_tails()
     with np.errstate(over="ignore", invalid="ignore"):
         try:
-            if not _have_tails(products, column, extended):
-                return _agreeing_rule(products, column, extended, name)
+            if not _have_tails(products, column, wide_marginal):
+                return _agreeing_rule(products, column, wide_marginal, name)
         except (ValueError, OverflowError) as error:
-            raise _of_growth(name) from error
-    raise _of_growth(name)
+            raise _growth_error(name) from error
+    raise _growth_error(name)
 
 
-def _of_growth(name: str) -> InputError:
+def _growth_error(name: str) -> InputError:
     return InputError(
         "inputs",
         "has a distribution over which the model's output grows so fast that its variance is "
@@ -180,15 +180,15 @@ def _of_growth(name: str) -> InputError:
 def _have_tails(products: Products, column: int, marginal: Marginal) -> bool:
     """Whether second moments of factors beyond a rule matter, even if these do not grow there."""
     ends, masses = marginal.tails()
-    beyond = (products.factors(column, ends) ** 2 * masses).max(initial=0.0)
+    tail_moment = (products.factors(column, ends) ** 2 * masses).max(initial=0.0)
     entries, weights = marginal.rule()
-    likely = np.argmax(weights, keepdims=True)
+    mode = np.argmax(weights, keepdims=True)
     # Mostly, the summand of one node is far above the tails already.
-    least = (products.factors(column, entries[likely]) ** 2 * weights[likely]).max(initial=0.0)
-    if beyond <= _ERROR * least:
+    mode_moment = (products.factors(column, entries[mode]) ** 2 * weights[mode]).max(initial=0.0)
+    if tail_moment <= _ERROR * mode_moment:
         return False
     moments = _moments(products, column, entries, weights)
-    return not beyond <= _ERROR * moments[1].max()
+    return not tail_moment <= _ERROR * moments[1].max()
 
 
 def _agreeing_rule(
@@ -200,26 +200,26 @@ def _agreeing_rule(
     second moment and its root.
     """
     kinks, widths = products.kinks(column), products.widths(column)
-    most = min(_MOST_NODES, _MOST_FACTORS // max(len(products.weights), 1))
-    rule, found, level = marginal.rule(0, kinks, widths), None, 0
-    while len(rule[0]) < most:
-        if found is None:
-            found = _moments(products, column, *rule)
+    limit = min(_MOST_NODES, _MOST_FACTORS // max(len(products.weights), 1))
+    rule, moments, level = marginal.rule(0, kinks, widths), None, 0
+    while len(rule[0]) < limit:
+        if moments is None:
+            moments = _moments(products, column, *rule)
         level += 1
         finer = marginal.rule(level, kinks, widths)
-        moments = _moments(products, column, *finer)
-        largest = max(moments[1].max(), 1e-300)
-        errors = np.abs(moments - found).max(axis=1) / [math.sqrt(largest), largest]
+        finer_moments = _moments(products, column, *finer)
+        largest = max(finer_moments[1].max(), 1e-300)
+        errors = np.abs(finer_moments - moments).max(axis=1) / [math.sqrt(largest), largest]
         error = float(errors.max())
         if error <= _ERROR:
             return rule
-        rule, found = finer, moments
+        rule, moments = finer, finer_moments
     raise InputError(
         "inputs",
-        f"has a distribution that takes more than {most} nodes to integrate the model's factors to "
-        f"{_ERROR:.0e}, as these change over much shorter distances, or have jumps: a kernel such "
-        "as Matern with nu = 0.5 is a sum of ever narrower Gaussians, and wide or long-tailed "
-        "distributions have many widths of others",
+        f"has a distribution that takes more than {limit} nodes to integrate the model's factors "
+        f"to {_ERROR:.0e}, as these change over much shorter distances, or have jumps: a kernel "
+        "such as Matern with nu = 0.5 is a sum of ever narrower Gaussians, and wide or "
+        "long-tailed distributions have many widths of others",
         ["give rows instead, such as a large sample of it", "cut its tails off"],
         column=name,
     )
@@ -229,15 +229,15 @@ def _moments(
     products: Products, column: int, entries: NDArray[np.float64], weights: Float
 ) -> Float:
     """Return the means and the second moments of factors, of shape (2, evaluations)."""
-    found = np.zeros((2, len(products.weights)))
-    for some in _chunks(len(products.weights), len(entries)):
-        factors = products.factors(column, entries[some])
-        found[0] += np.einsum("er,r->e", factors, weights[some])
-        found[1] += np.einsum("er,er,r->e", factors, factors, weights[some])
-    return found
+    moments = np.zeros((2, len(products.weights)))
+    for chunk in _chunks(len(products.weights), len(entries)):
+        factors = products.factors(column, entries[chunk])
+        moments[0] += np.einsum("er,r->e", factors, weights[chunk])
+        moments[1] += np.einsum("er,er,r->e", factors, factors, weights[chunk])
+    return moments
 
 
-def _of_column(
+def _column_deviations(
     products: Products, column: int, entries: NDArray[np.float64], weights: Float
 ) -> tuple[Float, Float]:
     """Return the means (evaluations,) and the deviations (evaluations, r) of factors."""
@@ -246,30 +246,30 @@ def _of_column(
     largest = sizes.max(axis=0, initial=0.0)
     sizes = (sizes / np.where(largest > 0.0, largest, 1.0)).max(axis=1, initial=0.0)
     # Relative to one factor, so that the mean of equal factors is exact.
-    likely = int(np.argmax(weights))
-    one = products.factors(column, entries[likely : likely + 1])
-    lacks = np.zeros(n)
-    for some in _chunks(n, len(entries)):
-        factors = products.factors(column, entries[some])
-        lacks += np.einsum("er,r->e", factors - one, weights[some])
-    means = one[:, 0] + lacks
+    mode = int(np.argmax(weights))
+    reference = products.factors(column, entries[mode : mode + 1])
+    corrections = np.zeros(n)
+    for chunk in _chunks(n, len(entries)):
+        factors = products.factors(column, entries[chunk])
+        corrections += np.einsum("er,r->e", factors - reference, weights[chunk])
+    means = reference[:, 0] + corrections
     vectors: list[Float] = []
-    for some in _chunks(n, len(entries)):
-        factors = products.factors(column, entries[some]) - means[:, None]
-        vectors.append(_shortened(factors * np.sqrt(weights[some]), sizes))
-        if sum(own.shape[1] for own in vectors) > _LONG:
-            vectors = [_shortened(np.hstack(vectors), sizes)]
-    return means, _shortened(np.hstack(vectors), sizes) if len(vectors) > 1 else vectors[0]
+    for chunk in _chunks(n, len(entries)):
+        factors = products.factors(column, entries[chunk]) - means[:, None]
+        vectors.append(_shorten_rows(factors * np.sqrt(weights[chunk]), sizes))
+        if sum(array.shape[1] for array in vectors) > _LONG:
+            vectors = [_shorten_rows(np.hstack(vectors), sizes)]
+    return means, _shorten_rows(np.hstack(vectors), sizes) if len(vectors) > 1 else vectors[0]
 
 
 def _chunks(n_evaluations: int, n_nodes: int) -> Iterator[slice]:
     """Yield slices of nodes, until no one waits for the column anymore."""
-    for some in blocks_of(n_nodes, max(_LEAST_NODES, _CHUNK // max(n_evaluations, 1))):
+    for chunk in blocks_of(n_nodes, max(_LEAST_NODES, _CHUNK // max(n_evaluations, 1))):
         check_awaited()
-        yield some
+        yield chunk
 
 
-def _shortened(rows: Float, sizes: Float) -> Float:
+def _shorten_rows(rows: Float, sizes: Float) -> Float:
     """Return shorter rows with the same products.
 
     Parameters
@@ -279,50 +279,51 @@ def _shortened(rows: Float, sizes: Float) -> Float:
         The factors of errors of each row.
     """
     lengths = np.einsum("er,er->e", rows, rows) * sizes**2
-    least = _REST**2 * float(lengths.max(initial=0.0))
+    tolerance = _REMAINDER**2 * float(lengths.max(initial=0.0))
     basis = np.empty((0, rows.shape[1]))
     # Rows from all over the evaluations, so that the first block has nearly all directions.
     n_blocks = -(-len(rows) // _BLOCK)
     for number in range(n_blocks):
-        some = slice(number, None, n_blocks)
-        rest = rows[some] * sizes[some, None]
-        rest -= (rest @ basis.T) @ basis
-        extended = _extended(basis, rest, least)
-        if extended is None:
+        block = slice(number, None, n_blocks)
+        remainders = rows[block] * sizes[block, None]
+        remainders -= (remainders @ basis.T) @ basis
+        extension = _extend_basis(basis, remainders, tolerance)
+        if extension is None:
             return rows
-        basis = extended
-    found: Float = rows @ basis.T
-    return found
+        basis = extension
+    result: Float = rows @ basis.T
+    return result
 
 
-def _extended(basis: Float, rest: Float, least: float) -> Float | None:
+def _extend_basis(basis: Float, remainders: Float, tolerance: float) -> Float | None:
     """Return a basis with the directions of remainders; None if it would save little."""
-    squares = np.einsum("er,er->e", rest, rest)
-    while squares.max(initial=0.0) > least:
+    squares = np.einsum("er,er->e", remainders, remainders)
+    while squares.max(initial=0.0) > tolerance:
         check_awaited()
         if 4 * (len(basis) + _STEP) > 3 * basis.shape[1]:
             return None
         farthest = np.argsort(-squares, kind="stable")[:_STEP]
-        more = _orthonormal(rest[farthest[squares[farthest] > least]], basis, least)
-        basis = np.concatenate([basis, more])
-        rest -= (rest @ more.T) @ more
-        squares = np.einsum("er,er->e", rest, rest)
+        rows = remainders[farthest[squares[farthest] > tolerance]]
+        directions = _orthonormalize(rows, basis, tolerance)
+        basis = np.concatenate([basis, directions])
+        remainders -= (remainders @ directions.T) @ directions
+        squares = np.einsum("er,er->e", remainders, remainders)
     return basis
 
 
-def _orthonormal(rows: Float, basis: Float, least: float) -> Float:
+def _orthonormalize(rows: Float, basis: Float, tolerance: float) -> Float:
     """Return an orthonormal basis of rows, orthogonal to a basis, without short directions."""
-    found: list[Float] = []
+    vectors: list[Float] = []
     while len(rows):
         squares = np.einsum("er,er->e", rows, rows)
         longest = int(np.argmax(squares))
-        if squares[longest] <= least:
+        if squares[longest] <= tolerance:
             break
         vector = rows[longest] / np.sqrt(squares[longest])
         # A second time, to remove rounding errors.
-        for others in (basis, np.reshape(found, (-1, len(vector)))):
-            vector -= (others @ vector) @ others
+        for directions in (basis, np.reshape(vectors, (-1, len(vector)))):
+            vector -= (directions @ vector) @ directions
         vector /= np.linalg.norm(vector)
-        found.append(vector)
+        vectors.append(vector)
         rows = rows - np.outer(rows @ vector, vector)
-    return np.reshape(found, (-1, basis.shape[1]))
+    return np.reshape(vectors, (-1, basis.shape[1]))

@@ -28,7 +28,7 @@ _ROUNDING = 1e-15
 _TAILS = (1e-17, 1e-40, 1e-100, 1e-300)
 _ERROR_OF_VARIANCE = 1e-12
 # The number of panels of a tail that is integrated to the last of these probabilities.
-_OF_TAIL = 32
+_TAIL_PANELS = 32
 # The largest numbers of halvings, of panels that are halved together, and of panels.
 _MOST_HALVINGS, _MOST_HALVED, _MOST_PANELS = 1200, 500, 1 << 13
 # The largest number of values of a discrete distribution.
@@ -86,14 +86,14 @@ class Atoms(Marginal):
     def of_column(cls, entries: NDArray[Any], weights: Float) -> Atoms:
         """Return the distribution of the values of weighted rows."""
         if entries.dtype == object:
-            numbers: dict[Any, int] = {}
-            places = np.array([numbers.setdefault(entry, len(numbers)) for entry in entries])
-            distinct = np.empty(len(numbers), dtype=object)
-            distinct[:] = list(numbers)
+            indices: dict[Any, int] = {}
+            places = np.array([indices.setdefault(entry, len(indices)) for entry in entries])
+            atoms = np.empty(len(indices), dtype=object)
+            atoms[:] = list(indices)
         else:
-            distinct, places = np.unique(entries, return_inverse=True)
-        shares: Float = np.bincount(places, weights, len(distinct)).astype(np.float64)
-        return cls(distinct, shares)
+            atoms, places = np.unique(entries, return_inverse=True)
+        shares: Float = np.bincount(places, weights, len(atoms)).astype(np.float64)
+        return cls(atoms, shares)
 
     def rule(
         self, level: int = 0, kinks: Float | None = None, widths: Sequence[Width] = ()
@@ -131,30 +131,30 @@ class Continuous(Marginal):
     is_exact = False
 
     def __init__(self, frozen: Any, name: str) -> None:
-        self._density: Callable[[Float], Float] = frozen.pdf
-        self._below: Callable[[Float], Float] = frozen.cdf
-        self._above: Callable[[Float], Float] = frozen.sf
+        self._pdf: Callable[[Float], Float] = frozen.pdf
+        self._cdf: Callable[[Float], Float] = frozen.cdf
+        self._sf: Callable[[Float], Float] = frozen.sf
         self._frozen = frozen
-        self._centre, self._scale = float(frozen.median()), float(frozen.std())
+        self._center, self._scale = float(frozen.median()), float(frozen.std())
         # Values far from 0 are rounded.
-        self._rounding = float(np.spacing(abs(self._centre)) / self._scale)
-        before = np.nan
+        self._rounding = float(np.spacing(abs(self._center)) / self._scale)
+        previous_variance = np.nan
         for tail in _TAILS:
             ends = self._ends(tail)
             if not np.isfinite(ends).all():
                 continue
             with np.errstate(all="ignore"):
-                self._panels = self._adapted(np.linspace(*ends, 9))
+                self._panels = self._refine(np.linspace(*ends, 9))
                 entries, weights = self.rule()
                 variance = weights @ ((entries - weights @ entries) / self._scale) ** 2
                 mass = self._moments(self._panels[:-1], self._panels[1:])[0].sum()
-            allowed = _ERROR_OF_VARIANCE + 4.0 * self._rounding
+            tolerance = _ERROR_OF_VARIANCE + 4.0 * self._rounding
             # For some distributions, the variance in scipy is less exact than the density.
-            if abs(variance - 1.0) <= allowed or (
-                abs(variance - before) <= allowed and abs(mass - 1.0) <= allowed
+            if abs(variance - 1.0) <= tolerance or (
+                abs(variance - previous_variance) <= tolerance and abs(mass - 1.0) <= tolerance
             ):
                 return
-            before = variance
+            previous_variance = variance
         raise InputError(
             "inputs",
             "has a density that is not smooth, or whose tails pkex cannot integrate to 1e-12",
@@ -164,19 +164,19 @@ class Continuous(Marginal):
 
     def tails(self) -> tuple[Float, Float]:
         ends = self._panels[[0, -1]]
-        return ends, np.array([self._below(ends[0]), self._above(ends[1])])
+        return ends, np.array([self._cdf(ends[0]), self._sf(ends[1])])
 
     def with_tails(self) -> Continuous:
         low, high = self._ends(_TAILS[-1])
         first, last = self._panels[[0, -1]]
         tails = [
-            np.linspace(start, end, _OF_TAIL + 1)
+            np.linspace(start, end, _TAIL_PANELS + 1)
             for start, end in ((low, first), (last, high))
             if np.isfinite([start, end]).all() and start < end
         ]
-        extended = copy.copy(self)
-        extended._panels = np.unique(np.concatenate([self._panels, *tails]))
-        return extended
+        result = copy.copy(self)
+        result._panels = np.unique(np.concatenate([self._panels, *tails]))
+        return result
 
     def _ends(self, tail: float) -> tuple[float, float]:
         """Return the ends of the support, or quantiles of the probability of a tail."""
@@ -184,15 +184,15 @@ class Continuous(Marginal):
         low, high = frozen.support()
         ends = frozen.ppf(tail), frozen.isf(tail)
         if ends[1] == np.inf:
-            ends = ends[0], self._beyond(tail)
+            ends = ends[0], self._upper_end(tail)
         return max(low, ends[0]), min(high, ends[1])
 
-    def _beyond(self, tail: float) -> float:
+    def _upper_end(self, tail: float) -> float:
         """Return an end with less mass above it; some versions of SciPy lack such quantiles."""
         distance = self._scale
-        while self._above(np.asarray(self._centre + distance)) > tail and distance < 1e300:
+        while self._sf(np.asarray(self._center + distance)) > tail and distance < 1e300:
             distance *= 2.0
-        return self._centre + distance
+        return self._center + distance
 
     def rule(
         self, level: int = 0, kinks: Float | None = None, widths: Sequence[Width] = ()
@@ -201,19 +201,19 @@ class Continuous(Marginal):
         if kinks is not None:
             inner = kinks[(kinks > edges[0]) & (kinks < edges[-1])]
             edges = np.unique(np.concatenate([edges, inner]))
-        edges = self._as_narrow(edges, widths)
+        edges = self._narrow_panels(edges, widths)
         for _ in range(level):
             edges = np.sort(np.concatenate([edges, (edges[1:] + edges[:-1]) / 2.0]))
         entries, weights = self._nodes(edges[:-1], edges[1:])
         return entries.ravel(), weights.ravel() / weights.sum()
 
-    def _as_narrow(self, edges: Float, widths: Sequence[Width]) -> Float:
+    def _narrow_panels(self, edges: Float, widths: Sequence[Width]) -> Float:
         """Halve panels with mass that are more than twice as wide as integrands require."""
         while len(edges) <= _MOST_PANELS:
             low, high = edges[:-1], edges[1:]
             is_wide = np.zeros(len(low), dtype=bool)
-            for own in widths:
-                is_wide |= (high - low > 2.0 * own.width) & own.meets(low, high)
+            for scale in widths:
+                is_wide |= (high - low > 2.0 * scale.width) & scale.meets(low, high)
             if is_wide.any():
                 is_wide[is_wide] &= self._masses(low[is_wide], high[is_wide]) > _NEGLIGIBLE
             if not is_wide.any():
@@ -223,67 +223,69 @@ class Continuous(Marginal):
 
     def _masses(self, low: Float, high: Float) -> Float:
         """Return the probabilities of panels."""
-        above = self._above(low) - self._above(high)
-        below = self._below(high) - self._below(low)
-        return np.where(low >= self._centre, above, below)
+        above = self._sf(low) - self._sf(high)
+        below = self._cdf(high) - self._cdf(low)
+        return np.where(low >= self._center, above, below)
 
     def _nodes(self, low: Float, high: Float) -> tuple[Float, Float]:
         """Return nodes and weights of panels, of shape (panels, nodes)."""
         nodes, shares = np.polynomial.legendre.leggauss(_NODES)
         half = (high - low)[:, None] / 2.0
         entries = low[:, None] + half * (nodes + 1.0)
-        weights = half * shares * self._density(entries)
+        weights = half * shares * self._pdf(entries)
         is_narrow = high - low <= _NARROW * self._scale
         if is_narrow.any():
-            own = weights[is_narrow]
-            sums = own.sum(axis=1, keepdims=True)
+            narrow_weights = weights[is_narrow]
+            sums = narrow_weights.sum(axis=1, keepdims=True)
             is_known = np.isfinite(sums) & (sums > 0.0)
             masses = self._masses(low[is_narrow], high[is_narrow])[:, None]
-            of_masses = np.where(is_known, own / np.where(is_known, sums, 1.0), shares / 2.0)
+            mass_shares = np.where(
+                is_known, narrow_weights / np.where(is_known, sums, 1.0), shares / 2.0
+            )
             # Differences of the distribution function are rounded as well.
             agrees = is_known & (np.abs(sums - masses) <= _ROUNDING)
-            weights[is_narrow] = np.where(agrees, own, of_masses * masses)
+            weights[is_narrow] = np.where(agrees, narrow_weights, mass_shares * masses)
         return entries, weights
 
     def _moments(self, low: Float, high: Float) -> Float:
         """Return mass and second moment of panels, of shape (2, panels)."""
         entries, weights = self._nodes(low, high)
-        squares = ((entries - self._centre) / self._scale) ** 2
+        squares = ((entries - self._center) / self._scale) ** 2
         return np.stack([weights.sum(axis=1), (weights * squares).sum(axis=1)])
 
-    def _adapted(self, edges: Float) -> Float:
+    def _refine(self, edges: Float) -> Float:
         """Return the edges of panels after all necessary halvings."""
-        done = [edges[[0, -1]]]
+        final_edges = [edges[[0, -1]]]
         low, high = edges[:-1], edges[1:]
         for _ in range(_MOST_HALVINGS):
             middle = low + (high - low) / 2.0
             halves = self._moments(low, middle) + self._moments(middle, high)
             errors = np.abs(self._moments(low, high) - halves)
             is_narrow = high - low <= _NARROW * self._scale
-            allowed = np.where(is_narrow, 5.0 * _NEGLIGIBLE, _NEGLIGIBLE)
-            is_good = (errors <= allowed + self._rounding * halves).all(axis=0)
-            done += [low[is_good], high[is_good]]
+            tolerances = np.where(is_narrow, 5.0 * _NEGLIGIBLE, _NEGLIGIBLE)
+            is_good = (errors <= tolerances + self._rounding * halves).all(axis=0)
+            final_edges += [low[is_good], high[is_good]]
             low, middle, high = low[~is_good], middle[~is_good], high[~is_good]
             if not 0 < len(low) <= _MOST_HALVED:
                 break
             low, high = np.concatenate([low, middle]), np.concatenate([middle, high])
-        return np.unique(np.concatenate([*done, low, high]))
+        return np.unique(np.concatenate([*final_edges, low, high]))
 
 
-def is_distribution(given: Any) -> bool:
+def is_distribution(item: Any) -> bool:
     """Whether an object is a distribution of scipy.stats or another library, frozen or not."""
-    return hasattr(given, "ppf") or hasattr(given, "icdf")
+    return hasattr(item, "ppf") or hasattr(item, "icdf")
 
 
-def _remedy(given: Any) -> str:
+def _fix_for(item: Any) -> str:
     """Return the fix for an object that is not a frozen distribution; "" if there is none."""
-    if hasattr(given, "ppf"):
+    if hasattr(item, "ppf"):
         return ", which is not frozen: call it, with its parameters"
-    if hasattr(given, "icdf"):
+    if hasattr(item, "icdf"):
         return ": those of scipy's newer kind are not supported, but scipy.stats.norm(0.0, 1.0) is"
-    if not isinstance(given, Sequence) or isinstance(given, str):
+    if not isinstance(item, Sequence) or isinstance(item, str):
         return ""
-    if len(given) == 2 and all(isinstance(one, Real) for one in given):
+    if len(item) == 2 and all(isinstance(bound, Real) for bound in item):
         return ": of the interval from lo to hi it is scipy.stats.uniform(lo, hi - lo)"
     return ": pass the values of a column as an array, numpy.array(values)"
 
@@ -304,7 +306,7 @@ def distribution_of(frozen: Any, name: str) -> Marginal:
             "inputs",
             "must be rows, or a frozen distribution of scipy.stats for each column, such as "
             f"scipy.stats.uniform(0.0, 1.0); got {shortened(repr(frozen))} for {name!r}"
-            f"{_remedy(frozen)}",
+            f"{_fix_for(frozen)}",
         )
     is_discrete = hasattr(generic, "pmf")
     # For a single value the variance is 0, or a rounding error.
@@ -317,10 +319,10 @@ def distribution_of(frozen: Any, name: str) -> Marginal:
             "give one whose variance is positive and finite, for instance truncated",
             column=name,
         )
-    return _discrete(frozen, name) if is_discrete else Continuous(frozen, name)
+    return _discrete_distribution(frozen, name) if is_discrete else Continuous(frozen, name)
 
 
-def _discrete(frozen: Any, name: str) -> Atoms:
+def _discrete_distribution(frozen: Any, name: str) -> Atoms:
     """Return a discrete distribution, with tails of 1e-17 cut if it is unbounded."""
     values = getattr(frozen.dist, "xk", None)
     if values is not None:

@@ -31,7 +31,7 @@ class Indices(ReadOnlyArrays):
 def indices_of(values: VarianceValues) -> Indices:
     """Return values of coalitions as shares of the variance; the last axis has the outputs."""
     variance = values.shapley.sum(axis=0)
-    second = None if values.second is None else _of_pairs(values.second) / variance
+    second = None if values.second is None else _pair_matrices(values.second) / variance
     return Indices(
         variance,
         values.shapley / variance,
@@ -41,13 +41,13 @@ def indices_of(values: VarianceValues) -> Indices:
     )
 
 
-def by_name(indices: Indices) -> dict[str, Any]:
+def indices_by_name(indices: Indices) -> dict[str, Any]:
     """Return the variance and the indices that are known, by name."""
-    named = {field.name: getattr(indices, field.name) for field in fields(Indices)}
-    return {name: array for name, array in named.items() if array is not None}
+    arrays = {field.name: getattr(indices, field.name) for field in fields(Indices)}
+    return {name: array for name, array in arrays.items() if array is not None}
 
 
-def _of_pairs(values: Float) -> Float:
+def _pair_matrices(values: Float) -> Float:
     """Return values of pairs, of shape (pairs, outputs), as symmetric matrices (P, P, outputs)."""
     n_players = (1 + math.isqrt(1 + 8 * len(values))) // 2
     table = np.full((n_players, n_players, values.shape[1]), np.nan)
@@ -56,8 +56,8 @@ def _of_pairs(values: Float) -> Float:
     return table
 
 
-def checked(
-    values: VarianceValues, outputs: tuple[str, ...] | None, of: str = "the output"
+def check_rounding(
+    values: VarianceValues, outputs: tuple[str, ...] | None, title: str = "the output"
 ) -> list[str]:
     """Return notes on rounding errors; raise ValueError if a variance is 0 or lost in them.
 
@@ -66,28 +66,28 @@ def checked(
     values : VarianceValues
     outputs : tuple of str, optional
         The names of the outputs.
-    of : str
+    title : str
         The name of the output in messages.
     """
     notes = []
-    variance = values.shapley.sum(axis=0)
-    for place, (own, error) in enumerate(zip(variance, values.errors, strict=True)):
-        of_output = of if outputs is None else f"{of} {outputs[place]!r}"
-        if own == 0.0:
+    variances = values.shapley.sum(axis=0)
+    for place, (variance, error) in enumerate(zip(variances, values.errors, strict=True)):
+        output_title = title if outputs is None else f"{title} {outputs[place]!r}"
+        if variance == 0.0:
             raise ValueError(
-                f"the variance of {of_output} is 0: nothing that varies in inputs "
+                f"the variance of {output_title} is 0: nothing that varies in inputs "
                 "changes it, so that there is nothing to divide"
             )
-        share = abs(error / own)
-        if own < 0.0 or share > _TOO_LARGE:
+        share = abs(error / variance)
+        if variance < 0.0 or share > _TOO_LARGE:
             raise ValueError(
-                f"the variance of {of_output} is lost in rounding errors ({error:.1e} "
-                f"compared with {own:.1e}): the model's coefficients are huge and cancel; fit it "
-                "with more noise or regularization, for instance a larger alpha"
+                f"the variance of {output_title} is lost in rounding errors ({error:.1e} "
+                f"compared with {variance:.1e}): the model's coefficients are huge and cancel; fit "
+                "it with more noise or regularization, for instance a larger alpha"
             )
         if share > _NOTABLE:
             notes.append(
-                f"rounding errors of the indices of {of_output} are about {share:.0e}, as the "
+                f"rounding errors of the indices of {output_title} are about {share:.0e}, as the "
                 "model's coefficients are huge and cancel; more noise or regularization makes them "
                 "smaller"
             )

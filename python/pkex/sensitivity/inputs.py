@@ -55,28 +55,30 @@ class Inputs:
         ValueError, TypeError
             If they do not match the columns of the model.
         """
-        found = _of_distributions(inputs, weights, columns) or _of_rows(inputs, weights, columns)
-        constant = [
+        result = _from_distributions(inputs, weights, columns)
+        if result is None:
+            result = _from_rows(inputs, weights, columns)
+        constant_columns = [
             name
-            for name, marginal in zip(found.names, found.marginals, strict=True)
+            for name, marginal in zip(result.names, result.marginals, strict=True)
             if isinstance(marginal, Atoms) and len(marginal.rule()[0]) == 1
         ]
-        if constant:
-            what = f" are constant in {shown(constant)}: the indices of such columns are 0"
+        if constant_columns:
+            what = f" are constant in {shown(constant_columns)}: the indices of such columns are 0"
             warn(InputWarning(None, (Argument("inputs"), what)))
-        return found
+        return result
 
     def covering_rows(self) -> NDArray[Any]:
         """Return rows that contain all nodes of each column's rule."""
         nodes = [marginal.rule()[0] for marginal in self.marginals]
         length = max(map(len, nodes))
         rows = np.empty((length, len(nodes)), dtype=np.result_type(*nodes))
-        for column, own in enumerate(nodes):
-            rows[:, column] = np.resize(own, length)
+        for column, values in enumerate(nodes):
+            rows[:, column] = np.resize(values, length)
         return rows
 
     @contextmanager
-    def located(self, covering: NDArray[Any]) -> Iterator[None]:
+    def locate_errors(self, rows: NDArray[Any]) -> Iterator[None]:
         """Replace rows of `covering_rows` by rows of the inputs in errors."""
         try:
             yield
@@ -84,29 +86,29 @@ class Inputs:
             if error.row is None or error.column is None:
                 raise
             column = error.column
-            place = self.names.index(column) if isinstance(column, str) else column
-            row, value = None, covering[error.row, place]
+            index = self.names.index(column) if isinstance(column, str) else column
+            row, value = None, rows[error.row, index]
             if self.rows is not None:
-                own = self.rows[:, place].tolist()
-                same = [x == value or (is_missing(x) and is_missing(value)) for x in own]
-                row = same.index(True)
-            raise error.with_fields(row=row, column=self.names[place]) from None
+                values = self.rows[:, index].tolist()
+                matches = [x == value or (is_missing(x) and is_missing(value)) for x in values]
+                row = matches.index(True)
+            raise error.with_fields(row=row, column=self.names[index]) from None
 
     def sample(self, n: int, random: np.random.Generator) -> NDArray[Any]:
         """Return rows of a Latin hypercube (McKay et al. 1979), of shape (n, d)."""
-        drawn = []
+        columns = []
         for marginal in self.marginals:
             entries, weights = marginal.rule()
             shares = (random.permutation(n) + random.random(n)) / n
             places = np.searchsorted(np.cumsum(weights), shares)
-            drawn.append(entries[np.minimum(places, len(entries) - 1)])
-        rows = np.empty((n, len(drawn)), dtype=np.result_type(*drawn))
-        for column, own in enumerate(drawn):
-            rows[:, column] = own
+            columns.append(entries[np.minimum(places, len(entries) - 1)])
+        rows = np.empty((n, len(columns)), dtype=np.result_type(*columns))
+        for column, values in enumerate(columns):
+            rows[:, column] = values
         return rows
 
 
-def _of_rows(inputs: Any, weights: ArrayLike | None, columns: ModelColumns) -> Inputs:
+def _from_rows(inputs: Any, weights: ArrayLike | None, columns: ModelColumns) -> Inputs:
     if len(columns.names) != 2 and _are_pairs(inputs, len(columns.names)):
         raise InputError(
             "inputs",
@@ -132,26 +134,26 @@ def _are_pairs(inputs: Any, number: int) -> bool:
     return all(isinstance(item, Sequence) and len(item) == 2 for item in inputs)
 
 
-def _of_distributions(
+def _from_distributions(
     inputs: Any, weights: ArrayLike | None, columns: ModelColumns
 ) -> Inputs | None:
     """Return inputs from distributions; None if inputs are rows."""
     names = columns.names
-    given = _by_columns(inputs, names)
-    if given is None:
+    items = _items_by_column(inputs, names)
+    if items is None:
         return None
     if weights is not None:
         raise ValueError("weights are those of rows, but inputs are distributions; leave them out")
     marginals = [
-        _of_column(one, number, columns)
-        if kind_of(one) in (Kind.ARRAY, Kind.SERIES)
-        else distribution_of(one, names[number])
-        for number, one in enumerate(given)
+        _column_atoms(item, number, columns)
+        if kind_of(item) in (Kind.ARRAY, Kind.SERIES)
+        else distribution_of(item, names[number])
+        for number, item in enumerate(items)
     ]
     return Inputs(marginals, names, counted(len(names), "independent distribution"))
 
 
-def _of_column(entries: Any, number: int, columns: ModelColumns) -> Atoms:
+def _column_atoms(entries: Any, number: int, columns: ModelColumns) -> Atoms:
     """Return the distribution of the values of one column."""
     name = columns.names[number]
     if np.ndim(entries) != 1 or not len(entries):
@@ -167,10 +169,10 @@ def _of_column(entries: Any, number: int, columns: ModelColumns) -> Atoms:
     return Atoms.of_column(table[:, 0], equal_weights(len(table)))
 
 
-def _by_columns(inputs: Any, names: tuple[str, ...]) -> list[Any] | None:
+def _items_by_column(inputs: Any, names: tuple[str, ...]) -> list[Any] | None:
     """Return a distribution or values for each column; None if inputs are rows."""
     if isinstance(inputs, Mapping):
-        return _by_names(inputs, names)
+        return _items_in_order(inputs, names)
     if is_distribution(inputs):
         raise InputTypeError(
             "inputs",
@@ -178,32 +180,32 @@ def _by_columns(inputs: Any, names: tuple[str, ...]) -> list[Any] | None:
             f"give a list with one for each column, or a dict of them by the names {shown(names)}",
         )
     is_list = isinstance(inputs, Sequence) or getattr(inputs, "ndim", 2) == 1
-    given = list(inputs) if is_list else []
-    if not any(map(is_distribution, given)):
+    items = list(inputs) if is_list else []
+    if not any(map(is_distribution, items)):
         return None
     if hasattr(inputs, "items"):  # a Series
-        return _by_names(dict(inputs.items()), names)
-    if len(given) != len(names):
+        return _items_in_order(dict(inputs.items()), names)
+    if len(items) != len(names):
         raise InputError(
             "inputs",
-            f"has {counted(len(given), 'distribution')}, but the model has "
+            f"has {counted(len(items), 'distribution')}, but the model has "
             f"{counted(len(names), 'column')}: {shown(names)}",
         )
-    return given
+    return items
 
 
-def _by_names(inputs: Mapping[Any, Any], names: tuple[str, ...]) -> list[Any]:
+def _items_in_order(inputs: Mapping[Any, Any], names: tuple[str, ...]) -> list[Any]:
     """Return the values of a dict in the order of columns, whose names may be numbers."""
-    given = {str(name): one for name, one in inputs.items()}
-    if {"num_vars", "names", "bounds"} <= given.keys() - set(names):
+    items = {str(name): item for name, item in inputs.items()}
+    if {"num_vars", "names", "bounds"} <= items.keys() - set(names):
         raise InputError(
             "inputs",
             "is a problem of SALib",
             "give distributions by name: {name: scipy.stats.uniform(lo, hi - lo) "
             "for name, (lo, hi) in zip(problem['names'], problem['bounds'])}",
         )
-    if sorted(given) != sorted(names):
+    if sorted(items) != sorted(names):
         if set(inputs) == set(range(len(names))):
             return [inputs[number] for number in range(len(names))]
-        check_column_names(list(given), names, "inputs", "the model")
-    return [given[name] for name in names]
+        check_column_names(list(items), names, "inputs", "the model")
+    return [items[name] for name in names]

@@ -88,17 +88,17 @@ class SensitivityResult(VarianceShares, Result):
     _kinds = ("bar",)
 
     def _plain(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        document: dict[str, Any] = {}
         for key, name in _KEYS.items():
             if getattr(self, name) is not None:
-                found[key] = _plain(key, getattr(self, name))
+                document[key] = _plain(key, getattr(self, name))
         if self.draws is not None:
-            for key in tuple(found):
+            for key in tuple(document):
                 margins = DEVIATIONS * getattr(self.draws, _KEYS[key]).std(axis=0, ddof=1)
-                found[f"{key}_conf"] = _plain(key, margins)
-            found["draws"] = plain_draws(self.draws)
+                document[f"{key}_conf"] = _plain(key, margins)
+            document["draws"] = plain_draws(self.draws)
         return {
-            **found,
+            **document,
             "names": self.feature_names,
             "output_names": self.output_names,
             "explained": self._explained,
@@ -130,7 +130,9 @@ class SensitivityResult(VarianceShares, Result):
         lines = pd.MultiIndex.from_product(
             [self._outputs, self._names], names=["output", "feature"]
         )
-        return pd.DataFrame({title: own.T.ravel() for title, own in indices.items()}, index=lines)
+        return pd.DataFrame(
+            {title: array.T.ravel() for title, array in indices.items()}, index=lines
+        )
 
     def _draw(self, options: PlotOptions) -> matplotlib.axes.Axes:
         place = self._place(options.output)
@@ -154,13 +156,13 @@ class SensitivityResult(VarianceShares, Result):
         from pkex.sensitivity.sensitivity_report import report_sensitivity, variances
 
         title = options.title(type(self).__name__, self._explained)
-        computed = {
+        settings = {
             "Explained": self._explained,
             "Inputs": self._inputs,
             "Variance": variances(self),
             "Version": f"pkex {version('pkex')}",
         }
-        return report_sensitivity(self, title, computed)
+        return report_sensitivity(self, title, settings)
 
     def _place(self, output: int | str | None) -> tuple[int, ...]:
         """Return the index of an output along the axis of outputs; () without this axis."""
@@ -197,12 +199,12 @@ class SensitivityResult(VarianceShares, Result):
         notes = [f"({counted(left_out, 'more output')} not shown)"] if left_out else []
         return Summary(head, tables, [*notes, *(f"note: {note}" for note in self.notes)])
 
-    def _table(self, output: int, most: int) -> SummaryTable:
+    def _table(self, output: int, n_lines: int) -> SummaryTable:
         place = () if self._outputs is None else (output,)
         of_output = "" if self._outputs is None else f"{shortened(self._outputs[output])}: "
         variance = number(np.ravel(self.variance)[output])
         effects = self._of_output("shapley_effects", place)
-        order = np.argsort(-effects, kind="stable")[:most]
+        order = np.argsort(-effects, kind="stable")[:n_lines]
         cells = [["feature", *(shortened(self._names[j]) for j in order)]]
         for name, title in TITLES.items():
             cells.append([title, *numbers(self._of_output(name, place)[order])])

@@ -11,7 +11,7 @@ from pkex.results.report import (
     Figure,
     PageContent,
     ReportTable,
-    listed,
+    join_texts,
     of_outputs_left_out,
     percent,
 )
@@ -22,7 +22,7 @@ from pkex.typing import Float
 
 # The largest numbers of inputs in a figure, pairs in a table, outputs, and outputs in the
 # conclusion.
-_MOST_BARS, _MOST_PAIRS, _MOST_OUTPUTS, _MOST_IN_VERDICT = 20, 15, 6, 3
+_MOST_BARS, _MOST_PAIRS, _MOST_OUTPUTS, _MOST_IN_CONCLUSION = 20, 15, 6, 3
 
 _READING = (
     "The variance of the model's output over its inputs, which are independent of each other, is "
@@ -36,7 +36,7 @@ _READING = (
     "Indices are exact for the given model; nothing is sampled. They do not tell how well the "
     "model represents the system.",
 )
-_DRAWN = (
+_DRAWS_READING = (
     "“effect from” and “effect to” are the ends of the 95 % credible interval of the Shapley "
     "effect, from {n} posterior draws of the Gaussian process."
 )
@@ -51,7 +51,7 @@ _LEGEND = (
 def report_sensitivity(
     result: VarianceShares,
     what: str,
-    computed: Mapping[str, str],
+    settings: Mapping[str, str],
     notes: tuple[str, ...] = (),
 ) -> PageContent:
     """Return the content of a report of a sensitivity analysis.
@@ -61,7 +61,7 @@ def report_sensitivity(
     result : SensitivityResult
     what : str
         The model or data, for the title.
-    computed : mapping of str to str
+    settings : mapping of str to str
         The settings of the computation.
     notes : tuple of str
     """
@@ -76,7 +76,7 @@ def report_sensitivity(
         (),
         "",
         _reading(result),
-        computed,
+        settings,
         (*notes, *(note for note in result.notes if note not in notes), *left_out),
     )
 
@@ -85,19 +85,19 @@ def conclusion(result: VarianceShares) -> str:
     """Return the inputs with the largest shares of the variance, for the first few outputs."""
     sentences = []
     variances = np.ravel(result.variance)
-    for name, place in _outputs(result)[:_MOST_IN_VERDICT]:
+    for name, place in _outputs(result)[:_MOST_IN_CONCLUSION]:
         effects, first, _ = _indices(result, place)
         order = np.argsort(-effects, kind="stable")[:3].tolist()
-        named = [(shortened(result.feature_names[j]), percent(effects[j])) for j in order]
-        shares = [" carries ".join(named[0]), *(" ".join(pair) for pair in named[1:])]
+        leaders = [(shortened(result.feature_names[j]), percent(effects[j])) for j in order]
+        shares = [" carries ".join(leaders[0]), *(" ".join(pair) for pair in leaders[1:])]
         of_output = f" of {name}" if name else ""
         joint = 1.0 - float(first.sum())
         sentences.append(
             f"Of the variance {number(float(variances[place]))} of the output{of_output}, "
-            f"{listed(shares)} (Shapley effects); {percent(max(joint, 0.0))} is due to inputs "
+            f"{join_texts(shares)} (Shapley effects); {percent(max(joint, 0.0))} is due to inputs "
             "acting together."
         )
-    left_out = len(_outputs(result)) - _MOST_IN_VERDICT
+    left_out = len(_outputs(result)) - _MOST_IN_CONCLUSION
     if left_out > 0:
         sentences.append(f"({counted(left_out, 'more output')}.)")
     return " ".join(sentences)
@@ -111,7 +111,7 @@ def variances(result: VarianceShares) -> str:
 def _reading(result: VarianceShares) -> tuple[str, ...]:
     if result.draws is None:
         return _READING
-    return (*_READING, _DRAWN.format(n=len(result.draws)))
+    return (*_READING, _DRAWS_READING.format(n=len(result.draws)))
 
 
 def _outputs(result: VarianceShares) -> list[tuple[str, int]]:
@@ -121,10 +121,10 @@ def _outputs(result: VarianceShares) -> list[tuple[str, int]]:
 
 def _indices(result: VarianceShares, place: int) -> tuple[Float, Float, Float]:
     """Return effects, first-order and total indices of an output."""
-    found = result.shapley_effects, result.first_order, result.total
+    indices = result.shapley_effects, result.first_order, result.total
     if result.output_names is None:
-        return found
-    return found[0][:, place], found[1][:, place], found[2][:, place]
+        return indices
+    return indices[0][:, place], indices[1][:, place], indices[2][:, place]
 
 
 def _tables(result: VarianceShares, name: str, place: int) -> list[ReportTable]:
@@ -173,5 +173,5 @@ def _picture(result: VarianceShares, name: str, place: int) -> Figure:
         marks=[(["mark"] * n, first[order]), (["mark filled"] * n, total[order])],
     )
     left_out = len(effects) - n
-    rest = f"{counted(left_out, 'smaller input')} not shown" if left_out else ""
-    return Figure(title, picture, rest, _LEGEND)
+    note = f"{counted(left_out, 'smaller input')} not shown" if left_out else ""
+    return Figure(title, picture, note, _LEGEND)

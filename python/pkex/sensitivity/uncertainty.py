@@ -17,9 +17,9 @@ from pkex.inputs.integers import as_integer
 from pkex.inputs.randomness import as_generator
 from pkex.sensitivity.deviations import Deviations
 from pkex.sensitivity.draws import SensitivityDraws
-from pkex.sensitivity.indices import Indices, by_name, checked, indices_of
+from pkex.sensitivity.indices import Indices, check_rounding, indices_by_name, indices_of
 from pkex.sensitivity.inputs import Inputs
-from pkex.sensitivity.variance_values import VarianceValues, in_two_parts
+from pkex.sensitivity.variance_values import VarianceValues, split_computation
 from pkex.typing import Float
 
 # The number of rows that draws are conditioned on or checked at.
@@ -39,24 +39,24 @@ def number_of_draws(uncertainty: Any) -> int:
 
 
 def draws_of(
-    adapted: AdaptedModel,
+    adapted_model: AdaptedModel,
     model: Any,
     inputs: Inputs,
     n: int,
     random_state: Any,
-    computed: tuple[Any, int, Computation],
+    settings: tuple[Any, int, Computation],
 ) -> tuple[SensitivityDraws, list[str]]:
     """Return the indices of draws, and notes on them.
 
     Parameters
     ----------
-    adapted : AdaptedModel
+    adapted_model : AdaptedModel
     model : fitted model
     inputs : Inputs
     n : int
         The number of draws.
     random_state : int, Generator, RandomState or None
-    computed : tuple of (ndarray of int64 of shape (d,), {1, 2}, Computation)
+    settings : tuple of (ndarray of int64 of shape (d,), {1, 2}, Computation)
         The players of columns, the order, and the settings of the computation.
 
     Raises
@@ -66,42 +66,42 @@ def draws_of(
     ValueError
         If draws lack more than half of the posterior variance.
     """
-    posterior = Posterior.of(adapted, model, None, None)
+    posterior = Posterior.of(adapted_model, model, None, None)
     if posterior.variance is None:
         raise UnsupportedModelError(posterior.reason)
     random = as_generator(random_state)
     deviations = posterior.variance.draws(inputs.sample(_ROWS, random), n, random)
-    left_out = np.array([one.missing for one in deviations])
-    more = _notes(float(left_out.max()))
-    mean = adapted.function
+    left_out = np.array([deviation.missing for deviation in deviations])
+    draw_notes = _notes(float(left_out.max()))
+    mean = adapted_model.function
     means = [mean.select([o]) for o in range(mean.n_outputs)] if mean.has_output_axis else [mean]
-    found, notes = [], []
-    players, order, computation = computed
+    indices, notes = [], []
+    players, order, computation = settings
     pairs = list(zip(means, deviations, strict=True))
-    for (own, deviation), part in computation.over(pairs):
-        values = _variance_values(own, deviation, inputs, (players, order, part))
-        notes += checked(values, None, "a draw of the output")[:1]
-        found.append(indices_of(values))
-    return _together(found, left_out, mean.has_output_axis), notes + more
+    for (output_mean, deviation), part in computation.over(pairs):
+        values = _variance_values(output_mean, deviation, inputs, (players, order, part))
+        notes += check_rounding(values, None, "a draw of the output")[:1]
+        indices.append(indices_of(values))
+    return _stack_outputs(indices, left_out, mean.has_output_axis), notes + draw_notes
 
 
 def _variance_values(
     mean: Function,
     deviation: PosteriorDraws,
     inputs: Inputs,
-    computed: tuple[Any, int, Computation],
+    settings: tuple[Any, int, Computation],
 ) -> VarianceValues:
     """Return the values of coalitions for the draws of one output."""
-    players, order, computation = computed
+    players, order, computation = settings
     rows = inputs.covering_rows()
     parts = [function.products(rows) for function in (mean, deviation.function)]
     n = deviation.function.n_outputs
-    weights = [np.broadcast_to(own.weights, (len(own.weights), n)) for own in parts]
-    joined = Joined(parts, weights)
-    first, second = in_two_parts(computation, joined, inputs.marginals)
-    deviations = Deviations.of(joined, inputs.marginals, inputs.names, first)
-    merged, weights_of_merged = deviations.merged(np.concatenate(weights))
-    return VarianceValues.of(merged, weights_of_merged, players, order, second, _LARGEST_ERROR)
+    weights = [np.broadcast_to(part.weights, (len(part.weights), n)) for part in parts]
+    products = Joined(parts, weights)
+    first, second = split_computation(computation, products, inputs.marginals)
+    deviations = Deviations.of(products, inputs.marginals, inputs.names, first)
+    deviations, total_weights = deviations.merge_equal(np.concatenate(weights))
+    return VarianceValues.of(deviations, total_weights, players, order, second, _LARGEST_ERROR)
 
 
 def _notes(left_out: float) -> list[str]:
@@ -117,15 +117,15 @@ def _notes(left_out: float) -> list[str]:
     return [note] if note else []
 
 
-def _together(found: list[Indices], left_out: Float, has_axis: bool) -> SensitivityDraws:
+def _stack_outputs(indices: list[Indices], left_out: Float, has_axis: bool) -> SensitivityDraws:
     """Return the indices of all outputs with draws along the first axis."""
 
-    def stacked(name: str) -> Any:
-        whole = np.stack([getattr(indices, name) for indices in found], axis=-1)
-        whole = np.moveaxis(whole, -2, 0)
-        return np.ascontiguousarray(whole if has_axis else whole[..., 0])
+    def stack(name: str) -> Any:
+        array = np.stack([getattr(output_indices, name) for output_indices in indices], axis=-1)
+        array = np.moveaxis(array, -2, 0)
+        return np.ascontiguousarray(array if has_axis else array[..., 0])
 
     return SensitivityDraws(
-        **{"second_order": None, **{name: stacked(name) for name in by_name(found[0])}},
+        **{"second_order": None, **{name: stack(name) for name in indices_by_name(indices[0])}},
         left_out=left_out if has_axis else float(left_out[0]),
     )

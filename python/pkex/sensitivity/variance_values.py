@@ -21,7 +21,7 @@ from pkex.typing import Float, Report
 _LARGEST_ERROR = 1e-11
 
 
-def in_two_parts(
+def split_computation(
     computation: Computation, products: Products, marginals: Sequence[Marginal]
 ) -> tuple[Computation, Computation]:
     """Return a computation for deviations, and one for values, by their rough times."""
@@ -84,22 +84,26 @@ class VarianceValues:
         """
         n_players = int(players.max()) + 1
         counts = [n_players] * 3 + [math.comb(n_players, 2)] * (order - 1)
-        found = np.zeros((sum(counts), weights.shape[1]))
+        values = np.zeros((sum(counts), weights.shape[1]))
         errors = np.zeros(weights.shape[1])
-        groups = list(_outputs_of_evaluations(weights))
-        reports = parts_of(computation.progress, *(1.0 + len(some) ** 2 for some, _ in groups))
-        for (some, outputs), report in zip(groups, reports, strict=True):
-            own = _EvaluationSum(
-                deviations.of_evaluations(some), weights[np.ix_(some, outputs)], players
+        groups = list(_group_outputs(weights))
+        reports = parts_of(
+            computation.progress, *(1.0 + len(evaluations) ** 2 for evaluations, _ in groups)
+        )
+        for (evaluations, outputs), report in zip(groups, reports, strict=True):
+            evaluation_sum = _EvaluationSum(
+                deviations.of_evaluations(evaluations),
+                weights[np.ix_(evaluations, outputs)],
+                players,
             )
-            found[:, outputs], errors[outputs] = own.values(
+            values[:, outputs], errors[outputs] = evaluation_sum.values(
                 order, computation.reporting(report), largest_error
             )
-        shapley, first, total, *second = np.split(found, np.cumsum(counts)[:-1])
+        shapley, first, total, *second = np.split(values, np.cumsum(counts)[:-1])
         return cls(shapley, first, total, second[0] if second else None, errors)
 
 
-def _outputs_of_evaluations(
+def _group_outputs(
     weights: Float,
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Yield groups of outputs that have the same evaluations, with these evaluations."""
@@ -121,32 +125,32 @@ class _EvaluationSum:
     ) -> tuple[Float, Float]:
         """Return all quantities along the first axis, and the errors of outputs."""
         # Errors are measured for single columns, also if players are groups.
-        singly = replace(self, players=np.arange(len(self.players), dtype=np.int64))
-        is_single = np.array_equal(self.players, singly.players)
+        column_sum = replace(self, players=np.arange(len(self.players), dtype=np.int64))
+        is_single = np.array_equal(self.players, column_sum.players)
 
         def quantities_with_errors(twice: bool, report: Report | None) -> tuple[Float, Float]:
-            whole = computation.reporting(report)
-            part = whole.part(0, 1 if is_single else 2)
-            quantities = of_columns = self._quantities(order > 1, twice, part)
+            run = computation.reporting(report)
+            first_part = run.part(0, 1 if is_single else 2)
+            quantities = column_quantities = self._quantities(order > 1, twice, first_part)
             if not is_single:
-                of_columns = singly._quantities(False, twice, whole.part(1, 2))
-            return quantities, self._errors(of_columns[len(self.players) :])
+                column_quantities = column_sum._quantities(False, twice, run.part(1, 2))
+            return quantities, self._errors(column_quantities[len(self.players) :])
 
         # Twice the precision is rarely needed.
-        once, twice = parts_of(computation.progress, 3.0, 1.0)
-        quantities, errors = quantities_with_errors(False, once)
+        first_report, second_report = parts_of(computation.progress, 3.0, 1.0)
+        quantities, errors = quantities_with_errors(False, first_report)
         variance = np.abs(quantities[: int(self.players.max()) + 1].sum(axis=0))
         if (errors <= largest_error * variance).all():
             return quantities, errors
-        return quantities_with_errors(True, twice)
+        return quantities_with_errors(True, second_report)
 
     def _quantities(self, pairs: bool, twice: bool, computation: Computation) -> Float:
         """Return Shapley values, v({j}) − v(∅), v(D) − v(D∖j), and interactions of pairs."""
-        own = self.deviations
+        deviations = self.deviations
         return _core.variance_games(
-            own.means,
-            own.vectors,
-            own.starts,
+            deviations.means,
+            deviations.vectors,
+            deviations.starts,
             self.weights,
             self.players,
             with_interactions=pairs,

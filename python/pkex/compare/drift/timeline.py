@@ -164,7 +164,7 @@ class DriftTimeline(Result):
             names=self.feature_names,
             columns=self.batch_names,
             is_marked=is_drift,
-            marked=marked,
+            mark_label=marked,
             title="MMD² to the reference, attributed to features",
         )
 

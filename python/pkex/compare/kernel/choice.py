@@ -211,7 +211,7 @@ def _warn_of_outliers(
     """
     hidden = []
     for column, scale, name in zip(rows.T, scales, names, strict=True):
-        low, high = np.quantile(scale.standardised(column), [0.25, 0.75])
+        low, high = np.quantile(scale.standardize(column), [0.25, 0.75])
         if 0.0 < high - low < _NARROW:
             hidden.append(name)
     if hidden:

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from pkex import _core
 from pkex.kernels.domain import Domain
-from pkex.kernels.factors import PackedTerm, Term, expanded
+from pkex.kernels.factors import PackedTerm, Term, expand_terms
 from pkex.kernels.family import PackedFactor
-from pkex.kernels.series import PackedSeries, multiplied
+from pkex.kernels.series import PackedSeries, convolve
 from pkex.typing import Float, Report
 
 
@@ -69,7 +69,7 @@ class KernelTerms:
         ValueError
             If there are too many products.
         """
-        packed = [term.packed() for term in expanded(terms, domain)]
+        packed = [term.packed() for term in expand_terms(terms, domain)]
         exponent = math.frexp(math.fsum(coefficient for coefficient, *_ in packed))[1] - 1
         scaled = [(math.ldexp(c, -exponent), factors, series) for c, factors, series in packed]
         expansion = cls(scaled, players)
@@ -146,7 +146,7 @@ class KernelTerms:
         if self.absent is not None:
             coefficients = self.absent[number].reshape(-1, self.n_players)
             for other in np.delete(coefficients, player, axis=1).T:
-                product = multiplied(product, other)[: len(coefficients)]
+                product = convolve(product, other)[: len(coefficients)]
         return product
 
     def self_pair(self) -> Float:

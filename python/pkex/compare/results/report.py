@@ -13,7 +13,7 @@ from pkex.compare.results.statistic import StatisticResult
 from pkex.compare.results.summary import described, strongest
 from pkex.compare.results.wording import DEPENDENCE, DIFFERENCE, Wording
 from pkex.inputs.wording import counted
-from pkex.results.column_pictures import compared, related
+from pkex.results.column_pictures import comparison_figure, dependence_figure
 from pkex.results.column_values import ColumnValues, ReportColumns
 from pkex.results.report import Figure, PageContent, ReportTable, percent
 from pkex.results.svg import bars
@@ -94,7 +94,7 @@ def report_difference(
         first, second = (table.of(features, place) for table in tables)
         if first is None or second is None:
             return None
-        return compared(features[place], first, second, names)
+        return comparison_figure(features[place], first, second, names)
 
     return _page_content(
         result,
@@ -137,7 +137,7 @@ def report_dependence(
         other_name = others.names[0] if has_names else names[1]
         if own is None:
             return None
-        return related(features[place], own, other_name, others.entries[0])
+        return dependence_figure(features[place], own, other_name, others.entries[0])
 
     return _page_content(
         result,

@@ -272,8 +272,8 @@ class StatisticResult(ReadOnlyArrays, Result):
             values=self.values,
             standard_errors=self.standard_errors,
             alone=self.alone,
-            is_found=None if pvalues is None else pvalues <= SMALL_PVALUE,
-            found=f"family-wise adjusted p ≤ {SMALL_PVALUE}",
+            is_filled=None if pvalues is None else pvalues <= SMALL_PVALUE,
+            fill_label=f"family-wise adjusted p ≤ {SMALL_PVALUE}",
             permuted_values=self.permuted_values,
             title=self._title(),
         )

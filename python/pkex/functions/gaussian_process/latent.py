@@ -23,7 +23,7 @@ from pkex.games.value_functions import Game
 from pkex.inputs.wording import counted
 from pkex.kernels import Kernel
 from pkex.kernels.allowed_values import AllowedValues
-from pkex.kernels.factors import evaluated, has_series, restricted
+from pkex.kernels.factors import evaluate_terms, has_series, restrict_term
 from pkex.kernels.mixing import mixed_rows
 from pkex.typing import Float, Report
 
@@ -153,9 +153,9 @@ class LatentVariance:
         """Return the variance at a row under kernels of some columns, shape (count,)."""
         cross, prior = np.empty((len(members), len(self.points))), np.empty(len(members))
         for number, present in enumerate(members):
-            terms = [restricted(term, present) for term in self.terms]
-            cross[number] = evaluated(terms, row[None], self.points)[0]
-            prior[number] = evaluated(terms, row[None], row[None])[0, 0]
+            terms = [restrict_term(term, present) for term in self.terms]
+            cross[number] = evaluate_terms(terms, row[None], self.points)[0]
+            prior[number] = evaluate_terms(terms, row[None], row[None])[0, 0]
         return self._reduced(prior if self.has_prior else 0.0, cross)
 
     def _reduced(self, prior: Any, cross: Float) -> Float:

@@ -23,7 +23,7 @@ from pkex.inputs.integers import as_integer
 from pkex.inputs.randomness import as_generator
 from pkex.kernels import Kernel
 from pkex.kernels.domain import Domain
-from pkex.kernels.factors import expanded, has_mixtures
+from pkex.kernels.factors import expand_terms, has_mixtures
 from pkex.kernels.restrictions import are_products
 from pkex.models.conditional_kernel import ConditionalKernel, ConditionalRows
 from pkex.typing import Float
@@ -135,7 +135,7 @@ def _coalition_map(points: Float, kernel: Kernel) -> _CoalitionMap:
     terms = kernel.terms(points.shape[1])
     if has_mixtures(terms):
         # The kernel is evaluated at combinations of the points' values.
-        terms = expanded(terms, Domain.of(points))
+        terms = expand_terms(terms, Domain.of(points))
     if are_products(terms):
         return ConditionalKernel(terms, points, points, points)
     return partial(_by_rows, points, kernel)

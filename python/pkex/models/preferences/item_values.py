@@ -23,7 +23,7 @@ from pkex.games.conditioning import ConditionalBackground
 from pkex.games.indices import SHAPLEY, quantity_from_values
 from pkex.kernels import Kernel
 from pkex.kernels.domain import Domain
-from pkex.kernels.factors import expanded, has_mixtures
+from pkex.kernels.factors import expand_terms, has_mixtures
 from pkex.kernels.restrictions import are_products
 from pkex.models.conditional_kernel import ConditionalKernel, ConditionalRows
 from pkex.models.preferences.absent import Absent
@@ -120,7 +120,7 @@ def _conditional_kernel(
         return ConditionalRows(kernel, points, items, background)
     terms = kernel.terms(items.shape[1])
     if has_mixtures(terms):
-        terms = expanded(terms, Domain.of(np.concatenate([points, items, background])))
+        terms = expand_terms(terms, Domain.of(np.concatenate([points, items, background])))
     return ConditionalKernel(terms, points, items, background)
 
 

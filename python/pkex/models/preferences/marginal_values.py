@@ -21,7 +21,7 @@ from pkex.functions.gaussian_process.covariances import pair_games
 from pkex.games.players import Players
 from pkex.games.product_game import product_game
 from pkex.kernels import Term
-from pkex.kernels.restrictions import by_column
+from pkex.kernels.restrictions import column_products
 from pkex.models.preferences.absent import Absent
 from pkex.models.preferences.duels import Duels
 from pkex.models.preferences.preferential import Preferential
@@ -156,7 +156,7 @@ class MarginalGames:
 def _factors(term: Term, points: Float, items: Float, players: Players) -> Float:
     """Return the factors of each player between points and items, shape (items, points, p)."""
     factors = np.ones((len(items), len(points), len(players)))
-    for column, values in by_column(term, points, items).items():
+    for column, values in column_products(term, points, items).items():
         factors[:, :, players.of_column[column]] *= values.T
     return factors
 
