@@ -23,12 +23,12 @@ from pkex.adapters.kernels import (
     OwnKernel,
     check_kernel,
     distance_rounding,
-    evenly,
+    even_indices,
     scaling_rounding,
 )
 from pkex.adapters.registry import register, unsupported
 from pkex.adapters.variances import (
-    described_variance,
+    describe_variance,
     noise_of_kernel,
     rounding_of_factor,
     with_variance,
@@ -97,7 +97,7 @@ def _variance_of(
     """
     name, posterior = type(model).__name__, model.posterior
     points = np.array(model._predictive_variable, dtype=np.float64)
-    rows = points[evenly(len(points))]
+    rows = points[even_indices(len(points))]
     priors = np.array(model.kern.Kdiag(rows), dtype=np.float64)
     in_kernel = noise_of_kernel(kernel, priors, rows, name)
     noise = (in_kernel + float(model.likelihood.variance[0])) * predictive
@@ -118,7 +118,7 @@ def _variance_of(
         return own if function.has_output_axis else own[:, 0]
 
     title = "predictive variance" if predictive else "variance"
-    return described_variance(mean, function, variance, rounding * scales, title)
+    return describe_variance(mean, function, variance, rounding * scales, title)
 
 
 def _units(model: Any, name: str) -> tuple[Float, Float]:

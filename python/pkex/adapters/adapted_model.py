@@ -188,7 +188,7 @@ def variance_of(adapted: AdaptedModel) -> Variance | None:
     return variance if variance is not None and variance.of is adapted.function else None
 
 
-def changed_variance(
+def derive_variance(
     model: AdaptedModel, whole: Function, change: Callable[[AdaptedModel], AdaptedModel]
 ) -> Variance | None:
     """Return the variance of a function made from that of a model, None if it is unknown.
@@ -232,7 +232,7 @@ def in_columns(
         expansion=function,
         predict=None if predict is None else lambda rows: predict(made(rows)),
         feature_names=names,
-        variance=changed_variance(
+        variance=derive_variance(
             model, function, lambda own: in_columns(own, columns, names, made)
         ),
     )

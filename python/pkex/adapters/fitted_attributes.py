@@ -49,7 +49,7 @@ _MAY_BE_NONE = {"center_", "mean_", "scale_"}
 
 
 @contextmanager
-def usable(model: Any) -> Iterator[None]:
+def attribute_errors(model: Any) -> Iterator[None]:
     """Turn errors from reading a model into errors that name its fitted attributes."""
     try:
         with memory_errors():

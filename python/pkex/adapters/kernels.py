@@ -209,7 +209,7 @@ def check_kernel(
     UnsupportedModelError
         If the kernels differ by more than rounding errors.
     """
-    points = points[evenly(len(points))]
+    points = points[even_indices(len(points))]
     expansion = KernelSum(points, np.ones(len(points)), kernel)
     rows = expansion.probing_rows()
     sums = expansion.evaluate(rows, n_threads=1)
@@ -228,7 +228,7 @@ def check_kernel(
         )
 
 
-def evenly(length: int) -> NDArray[np.intp]:
+def even_indices(length: int) -> NDArray[np.intp]:
     """Return up to 50 of the numbers below `length` at even distances, with the first and last."""
     places = np.linspace(0, length - 1, min(length, _CHECKED_POINTS))
     return np.unique(places.astype(np.intp))

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from pkex.adapters.adapted_model import AdaptedModel, Probabilities
 from pkex.adapters.alternatives import alternative
-from pkex.adapters.fitted_attributes import usable
+from pkex.adapters.fitted_attributes import attribute_errors
 from pkex.errors import Text, UnsupportedModelError, joined
 from pkex.functions.base import Function
 from pkex.functions.descriptions import (
@@ -88,7 +88,7 @@ def probabilities_of(model: Any) -> Probabilities:
         If pkex does not support them.
     """
     _import_adapters_for(type(model))
-    with usable(model):
+    with attribute_errors(model):
         return _probabilities(model)
 
 
@@ -195,7 +195,7 @@ def adapt(model: Any) -> AdaptedModel:
             "pkex.KernelExpansion"
         )
     _import_adapters_for(type(model))
-    with usable(model):
+    with attribute_errors(model):
         adapted = _adapt(model)
     name = type(model).__name__
     if not isinstance(adapted, AdaptedModel):

@@ -21,7 +21,7 @@ from sksurv.svm import (
 from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.kernels import square_rounding
 from pkex.adapters.registry import register, unsupported
-from pkex.adapters.sklearn.estimators import by_method, dense
+from pkex.adapters.sklearn.estimators import dense, describe_method
 from pkex.adapters.sklearn.kernel_functions import Options, default_gamma, named_kernel
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
@@ -56,7 +56,7 @@ def adapt_naive_machine(model: NaiveSurvivalSVM) -> AdaptedModel:
     """Read the risk score −Σ_j coef_j x_j."""
     _check(model)
     function = LinearFunction(-dense(model.coef_)[0], -float(np.ravel(model.intercept_)[0]))
-    return by_method(model, function, "predict")
+    return describe_method(model, function, "predict")
 
 
 @register(HingeLossSurvivalSVM)
@@ -66,7 +66,7 @@ def adapt_minimal_lipschitz(model: MinlipSurvivalAnalysis) -> AdaptedModel:
     _check(model)
     kernel, points, rounding = _kernel_of(model, model.X_fit_)
     function = KernelSum(points, -dense(model.coef_).ravel(), kernel, 0.0)
-    return by_method(model, function, "predict", kernel_rounding=rounding)
+    return describe_method(model, function, "predict", kernel_rounding=rounding)
 
 
 def _check(model: Any) -> None:
@@ -101,4 +101,4 @@ def _intercept(model: Any) -> float:
 def _with_objective(model: Any, function: Function, rounding: float) -> AdaptedModel:
     """Describe a risk score by its sum, and a survival time by the exponential of its logarithm."""
     predicted = function if model.rank_ratio == 1 else Exponential(function)
-    return by_method(model, predicted, "predict", kernel_rounding=rounding)
+    return describe_method(model, predicted, "predict", kernel_rounding=rounding)

@@ -28,7 +28,7 @@ from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.kernels import KernelReader, OwnKernel, check_kernel, scaling_rounding
 from pkex.adapters.registry import register, unsupported
 from pkex.adapters.variances import (
-    described_variance,
+    describe_variance,
     rounding_of_factor,
     unsupported_noise,
     with_variance,
@@ -97,7 +97,7 @@ def _variance(model: Any, kernel: Kernel, mean: AdaptedModel, predictive: bool) 
         return values if function.has_output_axis else values[:, 0]
 
     rounding = rounding_of_factor(factor, 1.0) * scales
-    return described_variance(mean, function, variance, rounding)
+    return describe_variance(mean, function, variance, rounding)
 
 
 def _check_known(model: Any, name: str) -> None:

@@ -39,7 +39,7 @@ def with_variance(
     return replace(mean, variance=Variance(mean.function, partial(adapt, mean), n_factored))
 
 
-def described_variance(
+def describe_variance(
     mean: AdaptedModel,
     function: Function,
     own: Callable[[Float], Any],

@@ -8,7 +8,7 @@ from pkex.adapters.sklearn.estimators import check_fitted, class_names, feature_
 from pkex.adapters.sklearn.probabilities import probabilities_by_link
 from pkex.adapters.sklearn.probability_links import logistic, of_logistics
 from pkex.adapters.variances import (
-    described_variance,
+    describe_variance,
     rounding_of_factor,
     unsupported_noise,
     with_variance,
@@ -60,7 +60,7 @@ def read_process(model: DeconditionalRegressor | InterventionalRegressor) -> Ada
         function = model._variance
         latent = function.latent
         scale = float(latent.kernel(latent.points[:1])[0, 0])
-        return described_variance(
+        return describe_variance(
             mean,
             function,
             lambda rows: own.predict(rows, return_std=True)[1] ** 2,

@@ -9,7 +9,7 @@ from sklearn.neighbors import KernelDensity
 
 from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.registry import unsupported
-from pkex.adapters.sklearn.estimators import feature_names, reads, without_names
+from pkex.adapters.sklearn.estimators import feature_names, register_estimators, without_names
 from pkex.errors import UnsupportedModelError
 from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import RBF
@@ -19,7 +19,7 @@ from pkex.typing import Float
 _LARGEST_LOGARITHM = 600.0
 
 
-@reads(KernelDensity)
+@register_estimators(KernelDensity)
 def adapt_kernel_density(model: KernelDensity) -> AdaptedModel:
     """Read the density Σ_i w_i exp(−‖x − x_i‖² / 2h²) / ((2π)^{d/2} h^d Σ_i w_i).
 

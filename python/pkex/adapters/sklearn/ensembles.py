@@ -18,9 +18,9 @@ from sklearn.ensemble import (
 
 from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.registry import unsupported
-from pkex.adapters.sklearn.estimators import class_names, pair_names, reads
+from pkex.adapters.sklearn.estimators import class_names, pair_names, register_estimators
 from pkex.adapters.sklearn.linear import LINEAR_MODELS, linear_function, linear_method
-from pkex.adapters.sklearn.meta_estimators import made_of, parts_of
+from pkex.adapters.sklearn.meta_estimators import adapt_parts, describe_composite
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.functions.column_maps import Selection
@@ -29,16 +29,16 @@ from pkex.functions.linear import LinearFunction
 from pkex.functions.transformed import Transformed
 
 
-@reads(BaggingRegressor)
+@register_estimators(BaggingRegressor)
 def adapt_bagging(model: BaggingRegressor) -> AdaptedModel:
     """Read the average of regressors, each of which may see some of the columns only."""
-    return _average(model, parts_of(model, model.estimators_, "predict"), "predict")
+    return _average(model, adapt_parts(model, model.estimators_, "predict"), "predict")
 
 
-@reads(BaggingClassifier)
+@register_estimators(BaggingClassifier)
 def adapt_bagging_of_classifiers(model: BaggingClassifier) -> AdaptedModel:
     """Read the average of decision functions."""
-    parts = parts_of(model, model.estimators_, "decision_function")
+    parts = adapt_parts(model, model.estimators_, "decision_function")
     names = _names(model, parts)
     return replace(
         _average(model, parts, "decision_function"),
@@ -56,7 +56,7 @@ def _average(model: Any, parts: Sequence[AdaptedModel], method: str) -> AdaptedM
     ]
     weights = np.full(len(parts), 1.0 / len(parts))
     average = Combination(functions, weights)
-    return made_of(model, parts, average, method, of_columns=True)
+    return describe_composite(model, parts, average, method, of_columns=True)
 
 
 def _names(model: BaggingClassifier, parts: Sequence[AdaptedModel]) -> tuple[str, ...]:
@@ -77,19 +77,21 @@ def _names(model: BaggingClassifier, parts: Sequence[AdaptedModel]) -> tuple[str
     return names
 
 
-@reads(VotingRegressor)
+@register_estimators(VotingRegressor)
 def adapt_voting(model: VotingRegressor) -> AdaptedModel:
     """Read the weighted average of regressors."""
-    parts = parts_of(model, model.estimators_, "predict")
+    parts = adapt_parts(model, model.estimators_, "predict")
     weights = np.ones(len(parts))
     if model.weights is not None:
         used = [not isinstance(estimator, str) for _, estimator in model.estimators]
         weights = np.array(list(itertools.compress(model.weights, used)), dtype=np.float64)
     functions = [part.function for part in parts]
-    return made_of(model, parts, Combination(functions, weights / weights.sum()), "predict")
+    return describe_composite(
+        model, parts, Combination(functions, weights / weights.sum()), "predict"
+    )
 
 
-@reads(StackingRegressor, StackingClassifier)
+@register_estimators(StackingRegressor, StackingClassifier)
 def adapt_stacking(model: Any) -> AdaptedModel:
     """Read the final estimator's linear combination of the outputs of the other estimators."""
     name, final = type(model).__name__, model.final_estimator_
@@ -113,7 +115,7 @@ def adapt_stacking(model: Any) -> AdaptedModel:
             ": it combines probabilities or class labels of its estimators. Fit it with "
             "stack_method='decision_function'",
         )
-    parts = parts_of(model, model.estimators_, method)
+    parts = adapt_parts(model, model.estimators_, method)
     for part, estimator in zip(parts, model.estimators_, strict=True):
         if part.function.has_output_axis:
             raise unsupported(f"{name} of {type(estimator).__name__} with several outputs")
@@ -124,7 +126,7 @@ def adapt_stacking(model: Any) -> AdaptedModel:
             f"{name} gives {n_columns} columns to its final estimator, which was fitted on "
             f"{last.n_features}: one of its attributes was changed after fitting. Fit it again"
         )
-    adapted = made_of(model, parts, _combined(model, parts, last), method)
+    adapted = describe_composite(model, parts, _combined(model, parts, last), method)
     is_classifier = isinstance(model, StackingClassifier)
     names = class_names(model.classes_, last) if is_classifier else None
     return replace(adapted, output_names=names)

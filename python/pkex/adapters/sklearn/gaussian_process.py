@@ -19,12 +19,12 @@ from sklearn.multiclass import OneVsOneClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.kernels import evenly
+from pkex.adapters.kernels import even_indices
 from pkex.adapters.registry import register
 from pkex.adapters.sklearn.covariances import covariance_expansion
 from pkex.adapters.sklearn.estimators import (
-    by_method,
     check_fitted,
+    describe_method,
     feature_names,
     pair_names,
     without_names,
@@ -62,7 +62,7 @@ def adapt_regressor(model: GaussianProcessRegressor) -> AdaptedModel:
         model, model.kernel_, model.X_train_, alpha * deviation, mean
     )
     _check_solution(model, rounding)
-    adapted = by_method(model, expansion, "predict", kernel_rounding=rounding)
+    adapted = describe_method(model, expansion, "predict", kernel_rounding=rounding)
     return with_variance(adapted, partial(variance_of_regressor, model, deviation**2))
 
 
@@ -73,7 +73,7 @@ def _check_solution(model: GaussianProcessRegressor, rounding: float) -> None:
     an equal training row.
     """
     points, factor = model.X_train_, model.L_
-    chosen = evenly(len(points))
+    chosen = even_indices(len(points))
     alpha, targets = (np.reshape(a, (len(a), -1)) for a in (model.alpha_, model.y_train_))
     if {alpha.shape, (*factor.shape[:1], alpha.shape[1])} != {targets.shape}:
         raise _not_solved(model)
@@ -158,7 +158,7 @@ def _check_factor(model: GaussianProcessClassifier, machine: Any, rounding: floa
     points, factor, roots, pi = machine.X_train_, machine.L_, machine.W_sr_, machine.pi_
     if {np.shape(points)[:1], factor.shape[:1], roots.shape} != {pi.shape}:
         raise _not_of_fit(model)
-    chosen = evenly(len(points))
+    chosen = even_indices(len(points))
     places = np.arange(len(chosen)), chosen
     kernel = machine.kernel_(points[chosen], points)
     # The kernel between a new row and an equal training row has no noise.

@@ -15,11 +15,11 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.kernels import evenly
+from pkex.adapters.kernels import even_indices
 from pkex.adapters.sklearn.covariances import CovarianceReader
 from pkex.adapters.sklearn.estimators import without_names
 from pkex.adapters.variances import (
-    described_variance,
+    describe_variance,
     noise_of_kernel,
     rounding_of_factor,
     unsupported_noise,
@@ -54,7 +54,7 @@ def variance_of_regressor(
 
     title = "predictive variance" if predictive else "variance"
     rounding = _rounding(model, points) * np.asarray(scales)
-    return described_variance(mean, function, variance, rounding, title)
+    return describe_variance(mean, function, variance, rounding, title)
 
 
 def variance_of_classifier(
@@ -74,7 +74,7 @@ def variance_of_classifier(
         return outputs[:, 0] if is_single else outputs
 
     function = functions[0] if is_single else Stack(functions)
-    return described_variance(mean, function, variances, np.array(roundings), "latent variance")
+    return describe_variance(mean, function, variances, np.array(roundings), "latent variance")
 
 
 def latent_variances(
@@ -124,6 +124,6 @@ def _kernel_and_noise(model: Any, covariance: Any, points: Float) -> tuple[Kerne
     """Return the kernel between new and training rows, and the noise of a WhiteKernel."""
     name = type(model).__name__
     kernel = CovarianceReader(name, points.shape[1]).read(covariance)
-    rows = points[evenly(len(points))]
+    rows = points[even_indices(len(points))]
     priors = np.asarray(covariance.diag(rows), dtype=np.float64)
     return kernel, noise_of_kernel(kernel, priors, rows, name)

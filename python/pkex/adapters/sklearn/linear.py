@@ -14,7 +14,12 @@ from sklearn.svm import LinearSVC, LinearSVR
 from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.kernels import EPSILON
 from pkex.adapters.registry import unsupported
-from pkex.adapters.sklearn.estimators import by_method, class_names, dense, reads
+from pkex.adapters.sklearn.estimators import (
+    class_names,
+    dense,
+    describe_method,
+    register_estimators,
+)
 from pkex.errors import UnsupportedModelError
 from pkex.functions.exponential import Exponential
 from pkex.functions.linear import LinearFunction
@@ -58,21 +63,21 @@ _ONE_CLASS = (linear_model.SGDOneClassSVM,)
 LINEAR_MODELS = _REGRESSORS + _CLASSIFIERS + _ONE_CLASS
 
 
-@reads(*_GENERALIZED)
+@register_estimators(*_GENERALIZED)
 def adapt_generalized(model: Any) -> AdaptedModel:
     """Read the linear predictor behind a link, which is the logarithm or the identity."""
     if not _has_log_link(model):
         return adapt_linear(model)
     predictor = _of_attributes(model, dense(model.coef_), dense(model.intercept_))
-    return by_method(model, Exponential(predictor), "predict")
+    return describe_method(model, Exponential(predictor), "predict")
 
 
-@reads(*(model for model in LINEAR_MODELS if model not in _GENERALIZED))
+@register_estimators(*(model for model in LINEAR_MODELS if model not in _GENERALIZED))
 def adapt_linear(model: Any) -> AdaptedModel:
     """Read X @ coef_.T + intercept_, with the outputs of the model."""
     function, method = linear_function(model), linear_method(model)
     is_classifier = isinstance(model, _CLASSIFIERS)
-    return by_method(
+    return describe_method(
         model,
         function,
         method,
@@ -109,7 +114,7 @@ def linear_function(model: Any) -> LinearFunction:
     return _of_attributes(model, coefficients.T, intercept)
 
 
-@reads(PLSRegression, PLSCanonical, CCA)
+@register_estimators(PLSRegression, PLSCanonical, CCA)
 def adapt_partial_least_squares(model: Any) -> AdaptedModel:
     """Read (X − mean) @ coef_.T + intercept_."""
     coefficients, means = dense(model.coef_), dense(model._x_mean)
@@ -122,7 +127,7 @@ def adapt_partial_least_squares(model: Any) -> AdaptedModel:
     if model._predict_1d:
         coefficients, intercept, rounding = coefficients[0], intercept[0], rounding[0]
     function = _of_attributes(model, coefficients.T, intercept)
-    return by_method(model, function, "predict", absolute_rounding=rounding)
+    return describe_method(model, function, "predict", absolute_rounding=rounding)
 
 
 # scikit-learn before 1.5 divides by the columns' standard deviations in `predict`, later in `fit`.

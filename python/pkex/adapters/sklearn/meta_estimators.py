@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
-from pkex.adapters.adapted_model import AdaptedModel, Probabilities, changed_variance
+from pkex.adapters.adapted_model import AdaptedModel, Probabilities, derive_variance
 from pkex.adapters.registry import (
     adapt,
     probabilities_of,
@@ -26,13 +26,13 @@ from pkex.adapters.registry import (
 from pkex.adapters.sklearn.estimators import (
     FrozenEstimator,
     check_columns_of,
-    check_own,
+    check_methods,
+    describe_wrapper,
     feature_names,
-    inside,
-    own_output,
-    passed_on,
-    quiet,
-    reads,
+    frozen_estimator,
+    method_of_arrays,
+    quiet_copy,
+    register_estimators,
 )
 from pkex.adapters.sklearn.steps import affine_inverse
 from pkex.errors import Option, UnsupportedModelError
@@ -52,7 +52,7 @@ else:
 _BaseSearch = GridSearchCV.__base__
 
 
-def parts_of(model: Any, estimators: Iterable[Any], method: str) -> list[AdaptedModel]:
+def adapt_parts(model: Any, estimators: Iterable[Any], method: str) -> list[AdaptedModel]:
     """Read the estimators whose method of this name a model uses."""
     estimators = list(estimators)
     parts = [adapt(estimator) for estimator in estimators]
@@ -68,7 +68,7 @@ def parts_of(model: Any, estimators: Iterable[Any], method: str) -> list[Adapted
     return parts
 
 
-def made_of(
+def describe_composite(
     model: Any,
     parts: Sequence[AdaptedModel],
     function: Function,
@@ -80,12 +80,12 @@ def made_of(
     return AdaptedModel(
         function,
         method=method,
-        predict=own_output(model, method, function.non_numeric),
+        predict=method_of_arrays(model, method, function.non_numeric),
         feature_names=feature_names(model) or (None if of_columns else parts[0].feature_names),
         output_names=parts[0].output_names,
         kernel_rounding=max(part.kernel_rounding for part in parts),
         not_explained=parts[0].not_explained,
-        stand_in=quiet(model),
+        stand_in=quiet_copy(model),
     )
 
 
@@ -104,7 +104,7 @@ def adapt_search(search: Any) -> AdaptedModel:
     return _passed_on(search, "best_estimator_")
 
 
-@reads(RANSACRegressor)
+@register_estimators(RANSACRegressor)
 def adapt_consensus(model: RANSACRegressor) -> AdaptedModel:
     """Read the regressor that was fitted on the inliers."""
     return _passed_on(model, "estimator_")
@@ -113,11 +113,11 @@ def adapt_consensus(model: RANSACRegressor) -> AdaptedModel:
 @register(FrozenEstimator)
 def adapt_frozen(frozen: Any) -> AdaptedModel:
     """Read the frozen model."""
-    inside(frozen)
+    frozen_estimator(frozen)
     return _passed_on(frozen, "estimator")
 
 
-@reads(*_THRESHOLD_CLASSIFIERS)
+@register_estimators(*_THRESHOLD_CLASSIFIERS)
 def adapt_threshold_classifier(classifier: Any) -> AdaptedModel:
     """Read the classifier whose decision is compared with a threshold."""
     return replace(
@@ -160,8 +160,10 @@ def _passed_on(wrapper: Any, attribute: str) -> AdaptedModel:
 
 
 def _as_whole(wrapper: Any, attribute: str, adapted: AdaptedModel) -> AdaptedModel:
-    check_own(wrapper)
-    return passed_on(wrapper, adapted, lambda copied, model: setattr(copied, attribute, model))
+    check_methods(wrapper)
+    return describe_wrapper(
+        wrapper, adapted, lambda copied, model: setattr(copied, attribute, model)
+    )
 
 
 def _probabilities_passed_on(attribute: str) -> Callable[[Any], Probabilities]:
@@ -183,13 +185,15 @@ for _classifier in _THRESHOLD_CLASSIFIERS:
 # --- a regressor of a transformed target ---
 
 
-@reads(TransformedTargetRegressor)
+@register_estimators(TransformedTargetRegressor)
 def adapt_transformed_target(model: TransformedTargetRegressor) -> AdaptedModel:
     """Read the regressor, in units of the target."""
-    (part,) = parts_of(model, [model.regressor_], "predict")
+    (part,) = adapt_parts(model, [model.regressor_], "predict")
     function = part.function
     if model._training_dim == 1 and _is_logarithm(model):
-        return made_of(model, [part], _exponential(function, model.inverse_func), "predict")
+        return describe_composite(
+            model, [part], _exponential(function, model.inverse_func), "predict"
+        )
     # A target that is a column is predicted as a column, although the regressor has seen a vector.
     if model._training_dim == 2 and not function.has_output_axis:
         function = Stack([function])
@@ -200,13 +204,13 @@ def adapt_transformed_target(model: TransformedTargetRegressor) -> AdaptedModel:
     else:
         scale, offset = np.squeeze(scale), np.squeeze(offset)
     whole = Combination([function], [scale], offset)
-    variance = changed_variance(part, whole, partial(_in_squared_units, whole, np.square(scale)))
-    return replace(made_of(model, [part], whole, "predict"), variance=variance)
+    variance = derive_variance(part, whole, partial(_in_squared_units, whole, np.square(scale)))
+    return replace(describe_composite(model, [part], whole, "predict"), variance=variance)
 
 
 def _is_logarithm(model: TransformedTargetRegressor) -> bool:
     """Whether the regressor predicts the logarithm of the target, or of 1 + the target."""
-    check_own(model.transformer_)
+    check_methods(model.transformer_)
     return model.transformer is None and (
         model.inverse_func is np.exp or model.inverse_func is np.expm1
     )
@@ -241,7 +245,7 @@ def _inverse_of_target(model: Any, function: Function) -> tuple[Any, Any]:
     `function` is that of the regressor.
     """
     transformer = model.transformer_
-    check_own(transformer)
+    check_methods(transformer)
     if isinstance(transformer, FunctionTransformer) and transformer.inverse_func is None:
         return 1.0, 0.0
     if (found := affine_inverse(transformer)) is not None:

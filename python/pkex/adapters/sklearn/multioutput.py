@@ -13,26 +13,26 @@ from sklearn.utils.multiclass import _ovr_decision_function
 
 from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.registry import unsupported
-from pkex.adapters.sklearn.estimators import own_output, pair_names, reads
+from pkex.adapters.sklearn.estimators import method_of_arrays, pair_names, register_estimators
 from pkex.adapters.sklearn.linear import LINEAR_MODELS, linear_function
-from pkex.adapters.sklearn.meta_estimators import made_of, parts_of
+from pkex.adapters.sklearn.meta_estimators import adapt_parts, describe_composite
 from pkex.functions.composite import Combination, Stack
 from pkex.functions.linear import LinearFunction
 from pkex.typing import Float
 
 
-@reads(MultiOutputRegressor)
+@register_estimators(MultiOutputRegressor)
 def adapt_multi_output(model: MultiOutputRegressor) -> AdaptedModel:
     """Read the regressor of each target."""
-    return _stacked(model, parts_of(model, model.estimators_, "predict"), "predict")
+    return _stacked(model, adapt_parts(model, model.estimators_, "predict"), "predict")
 
 
-@reads(OneVsRestClassifier)
+@register_estimators(OneVsRestClassifier)
 def adapt_one_vs_rest(model: OneVsRestClassifier) -> AdaptedModel:
     """Read the decision function of each class, or the single one of two classes."""
-    parts = parts_of(model, model.estimators_, "decision_function")
+    parts = adapt_parts(model, model.estimators_, "decision_function")
     if len(parts) == 1:
-        of_two = made_of(model, parts, parts[0].function, "decision_function")
+        of_two = describe_composite(model, parts, parts[0].function, "decision_function")
         return replace(of_two, output_names=pair_names(model.classes_))
     return _stacked(model, parts, "decision_function", tuple(map(str, model.classes_)))
 
@@ -44,22 +44,22 @@ def _stacked(
     output_names: tuple[str, ...] | None = None,
 ) -> AdaptedModel:
     function = Stack([part.function for part in parts])
-    return replace(made_of(model, parts, function, method), output_names=output_names)
+    return replace(describe_composite(model, parts, function, method), output_names=output_names)
 
 
-@reads(OneVsOneClassifier)
+@register_estimators(OneVsOneClassifier)
 def adapt_one_vs_one(model: OneVsOneClassifier) -> AdaptedModel:
     """Read the decision value of each pair of classes, with the sign and name that SVC gives it.
 
     The machine of a pair is positive for its second class, SVC for its first.
     """
-    parts = parts_of(model, model.estimators_, "decision_function")
+    parts = adapt_parts(model, model.estimators_, "decision_function")
     is_single = len(parts) == 1
     function = parts[0].function
     if not is_single:
         function = Stack([Combination([part.function], [-1.0]) for part in parts])
     return replace(
-        made_of(model, parts, function, "decision_function"),
+        describe_composite(model, parts, function, "decision_function"),
         method=None,
         title=f"decision value of {'the pair' if is_single else 'each pair'} of classes",
         predict=_values_of_pairs(model, parts),
@@ -78,7 +78,7 @@ def _values_of_pairs(
     The model has no method for these values. They are its machines' values, and the votes that
     follow from them are compared with its own decision function.
     """
-    own = own_output(model, "decision_function")
+    own = method_of_arrays(model, "decision_function")
 
     def values_of_pairs(rows: Float) -> Float:
         values = np.stack([np.asarray(part.predict(rows)) for part in parts if part.predict], -1)
@@ -93,7 +93,7 @@ def _values_of_pairs(
     return values_of_pairs
 
 
-@reads(RegressorChain)
+@register_estimators(RegressorChain)
 def adapt_chain(model: RegressorChain) -> AdaptedModel:
     """Read linear models, each of the columns and of the predictions of the models before it."""
     for estimator in model.estimators_:
@@ -104,17 +104,17 @@ def adapt_chain(model: RegressorChain) -> AdaptedModel:
                 "supported for linear models such as Ridge. MultiOutputRegressor has an "
                 "independent estimator for each target",
             )
-    parts = parts_of(model, model.estimators_, "predict")
+    parts = adapt_parts(model, model.estimators_, "predict")
     n_columns = model.n_features_in_
     # Coefficients of the columns for each output, with the constant as the last number.
     outputs = np.empty((0, n_columns + 1))
     for function in map(linear_function, model.estimators_):
-        of_columns, of_outputs = np.split(function.coefficients, [n_columns])
+        of_columns, as_outputs = np.split(function.coefficients, [n_columns])
         # Sums over rows are the same on every machine.
-        through_others = (of_outputs[:, None] * outputs).sum(axis=0)
+        through_others = (as_outputs[:, None] * outputs).sum(axis=0)
         own = np.append(of_columns, function.intercept)
         outputs = np.vstack([outputs, own + through_others])
     places = np.argsort(model.order_)
     chain = LinearFunction(outputs[places, :-1].T, outputs[places, -1])
     # The first estimator has the names of the model's columns.
-    return replace(made_of(model, parts, chain, "predict"), output_names=None)
+    return replace(describe_composite(model, parts, chain, "predict"), output_names=None)

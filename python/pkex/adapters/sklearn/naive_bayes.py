@@ -18,11 +18,11 @@ from pkex.adapters.adapted_model import AdaptedModel, Probabilities
 from pkex.adapters.kernels import EPSILON
 from pkex.adapters.registry import register_probabilities
 from pkex.adapters.sklearn.estimators import (
-    by_method,
     class_names,
     dense,
+    describe_method,
     feature_names,
-    reads,
+    register_estimators,
     without_names,
 )
 from pkex.adapters.sklearn.probabilities import probabilities_by_link
@@ -41,11 +41,11 @@ NAIVE_BAYES = (BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, Multinomial
 _ROUNDINGS = 64.0
 
 
-@reads(*NAIVE_BAYES)
+@register_estimators(*NAIVE_BAYES)
 def adapt_naive_bayes(model: Any) -> AdaptedModel:
     """Read the log-odds of two classes, or the joint log-likelihoods of more."""
     function, is_two = _function_of(model), len(model.classes_) == 2
-    joint = by_method(
+    joint = describe_method(
         model,
         function,
         "predict_joint_log_proba",
@@ -58,7 +58,7 @@ def adapt_naive_bayes(model: Any) -> AdaptedModel:
     likelihoods = without_names(model).predict_joint_log_proba
 
     def log_odds(rows: Float) -> Float:
-        return of_outputs(np.asarray(likelihoods(rows)))
+        return as_outputs(np.asarray(likelihoods(rows)))
 
     largest = np.abs(likelihoods(function.probing_rows())).max()
     return replace(
@@ -98,7 +98,7 @@ for _model in NAIVE_BAYES:
     register_probabilities(_model)(probabilities_of_naive_bayes)
 
 
-def of_outputs(of_classes: Float) -> Float:
+def as_outputs(of_classes: Float) -> Float:
     """Return the second class minus the first for two classes, else all classes, the last axis."""
     if of_classes.shape[-1] != 2:
         return of_classes
@@ -110,7 +110,7 @@ def of_outputs(of_classes: Float) -> Float:
 
 
 def _function_of(model: Any) -> Function:
-    """Return the sum over columns, with the outputs of `of_outputs`."""
+    """Return the sum over columns, with the outputs of `as_outputs`."""
     return next(read for own, read in _FUNCTIONS.items() if isinstance(model, own))(model)
 
 
@@ -129,14 +129,14 @@ def _gaussian(model: GaussianNB) -> Function:
     # For each class rows around its mean, at most two standard deviations away.
     deviations = 2.0 * np.cos(np.arange(1.0, 1.0 + 4 * means.size)).reshape(4, *means.shape)
     rows = means + deviations * np.sqrt(variances)
-    return TermSum(terms, of_outputs(priors)).with_probing_rows(
+    return TermSum(terms, as_outputs(priors)).with_probing_rows(
         rows.transpose(0, 2, 1).reshape(-1, len(means))
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _LogDensity:
-    """The log-density of a column in each class, with the outputs of `of_outputs`.
+    """The log-density of a column in each class, with the outputs of `as_outputs`.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class _LogDensity:
 
     def __call__(self, entries: Float) -> Float:
         squares = (entries[:, None] - self.means) ** 2
-        return of_outputs(self.normalizers - 0.5 * (squares / self.variances))
+        return as_outputs(self.normalizers - 0.5 * (squares / self.variances))
 
 
 def _counts(model: MultinomialNB) -> Function:
@@ -187,11 +187,11 @@ def _categorical(model: CategoricalNB) -> Function:
     _check_finite(model, [*tables, priors], _SMOOTHED)
     numbers = np.array([len(table) for table in tables])
     terms = [
-        (column, np.arange(len(table) - 1) + 0.5, of_outputs(table))
+        (column, np.arange(len(table) - 1) + 0.5, as_outputs(table))
         for column, table in enumerate(tables)
     ]
     shares = np.abs(np.cos(np.arange(1.0, 1.0 + 8 * len(numbers)))).reshape(8, -1)
-    function = TermSum(terms, of_outputs(priors)).with_probing_rows(np.floor(shares * numbers))
+    function = TermSum(terms, as_outputs(priors)).with_probing_rows(np.floor(shares * numbers))
     return Transformed(_Categories(numbers), function, feature_names(model))
 
 
@@ -208,7 +208,7 @@ _SMOOTHED = "alpha > 0 and positive priors"
 def _linear(model: Any, coefficients: Float, intercepts: Float) -> LinearFunction:
     """Return the function with coefficients of shape (classes, d)."""
     _check_finite(model, [coefficients, intercepts], _SMOOTHED)
-    return LinearFunction(of_outputs(coefficients.T), of_outputs(intercepts))
+    return LinearFunction(as_outputs(coefficients.T), as_outputs(intercepts))
 
 
 def _check_finite(model: Any, arrays: list[Float], fix: str) -> None:

@@ -21,7 +21,7 @@ from pkex.adapters.sklearn.kernel_functions import (
     named_kernel,
 )
 from pkex.adapters.sklearn.linear import LINEAR_MODELS, adapt_linear, linear_function
-from pkex.adapters.sklearn.probabilities import calibrated, probabilities_of_linear
+from pkex.adapters.sklearn.probabilities import calibrated_probabilities, probabilities_of_linear
 from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.linear import LinearFunction
 from pkex.typing import Float
@@ -59,11 +59,11 @@ def nystroem_model(nystroem: Any, linear: Any) -> AdaptedModel:
     weights = function.coefficients
     # In extended precision if available, see _rounding.
     coefficients = dense(normalization.T.astype(np.longdouble) @ weights.astype(np.longdouble))
-    own_map, own_output = without_names(nystroem), last.predict
+    own_map, method_of_arrays = without_names(nystroem), last.predict
     return replace(
         last,
         expansion=KernelSum(points, coefficients, kernel, function.intercept),
-        predict=lambda X: own_output and own_output(own_map.transform(X)),
+        predict=lambda X: method_of_arrays and method_of_arrays(own_map.transform(X)),
         feature_names=feature_names(nystroem),
         kernel_rounding=_rounding(
             nystroem, points, options.gamma, normalization, weights, coefficients
@@ -91,7 +91,9 @@ def nystroem_probabilities(nystroem: Any, linear: Any) -> Probabilities:
     """Read the probabilities of a linear or a calibrated classifier of the features."""
     if isinstance(linear, CalibratedClassifierCV):
         own_map = without_names(nystroem)
-        return calibrated(linear, partial(nystroem_model, nystroem), own_map.transform)
+        return calibrated_probabilities(
+            linear, partial(nystroem_model, nystroem), own_map.transform
+        )
     adapted = nystroem_model(nystroem, linear)
     own_map, own_model = without_names(nystroem), without_names(linear)
     return probabilities_of_linear(

@@ -21,14 +21,14 @@ from pkex.adapters.registry import (
 )
 from pkex.adapters.sklearn.estimators import (
     as_fitted_on,
-    check_own,
+    check_methods,
     dense,
+    describe_wrapper,
     feature_names,
-    passed_on,
 )
 from pkex.adapters.sklearn.nystroem import nystroem_model, nystroem_probabilities
 from pkex.adapters.sklearn.polynomials import is_linear, monomials_of, multiplies
-from pkex.adapters.sklearn.step_maps import chained, check_columns, check_width, column_map
+from pkex.adapters.sklearn.step_maps import chain_maps, check_columns, check_width, column_map
 from pkex.adapters.sklearn.steps import unsupported_step
 from pkex.adapters.sklearn.table_vectorizers import table_vectorization
 from pkex.adapters.sklearn.vectorizers import by_encoder, vectorization
@@ -66,7 +66,7 @@ def _whole(
     pipeline: Pipeline, before: list[Any], last: list[Any], model: AdaptedModel
 ) -> AdaptedModel:
     """Describe a model in the columns of the first step."""
-    check_own(pipeline)
+    check_methods(pipeline)
     own = before, pipeline[len(before) :]
     encoder = vectorization(*own) or table_vectorization(*own)
     if encoder is not None:
@@ -81,7 +81,7 @@ def _whole(
             return dense(steps.transform(as_fitted_on(rows, names, non_numeric)))
 
         model = in_columns(model, columns, names, made)
-    return passed_on(pipeline, model, _put_last, names or model.feature_names)
+    return describe_wrapper(pipeline, model, _put_last, names or model.feature_names)
 
 
 def _columns_before(
@@ -98,7 +98,7 @@ def _columns_before(
         made = monomials_of(before)
         check_width(before[-1], len(made.powers), last, n_fitted)
         return made.columns, replace(model, expansion=made.of(model.function))
-    columns = chained(before)
+    columns = chain_maps(before)
     if columns is not None:
         step = next(step for step in reversed(before) if column_map(step) is not None)
         check_width(step, len(columns.sources), last, n_fitted)

@@ -14,15 +14,15 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
-from pkex.adapters.sklearn.estimators import FrozenEstimator, check_fitted, inside
+from pkex.adapters.sklearn.estimators import FrozenEstimator, check_fitted, frozen_estimator
 from pkex.adapters.sklearn.step_maps import (
     Chain,
     SideBySide,
     branches,
-    chained,
+    chain_maps,
     check_width,
     column_map,
-    unchanged,
+    identity_map,
 )
 from pkex.adapters.sklearn.steps import affine_inverse, check_step, unsupported_step
 from pkex.functions.base import Function
@@ -92,7 +92,7 @@ class Monomials:
 def multiplies(step: Any) -> bool:
     """Return whether a step is or contains PolynomialFeatures."""
     if isinstance(step, FrozenEstimator):
-        return multiplies(inside(step))
+        return multiplies(frozen_estimator(step))
     if isinstance(step, Pipeline):
         return any(multiplies(inner) for _, inner in step.steps)
     if isinstance(step, ColumnTransformer):
@@ -118,7 +118,7 @@ def monomials_of(steps: Sequence[Any]) -> Monomials:
     flat = list(_flattened(steps))
     place = next(place for place, step in enumerate(flat) if multiplies(step))
     made = _of_step(flat[place])
-    before = chained(flat[:place])
+    before = chain_maps(flat[:place])
     if before is not None:
         check_width(flat[place - 1], len(before.sources), flat[place], made.columns.n_columns)
         made = replace(made, columns=Chain([before, made.columns]))
@@ -133,7 +133,7 @@ def _flattened(steps: Sequence[Any]) -> Iterator[Any]:
     """Yield the steps that change columns, also those inside Pipelines."""
     for step in steps:
         if isinstance(step, FrozenEstimator):
-            yield from _flattened([inside(step)])
+            yield from _flattened([frozen_estimator(step)])
         elif isinstance(step, Pipeline):
             check_fitted(step)
             yield from _flattened([inner for _, inner in step.steps])
@@ -146,7 +146,7 @@ def _of_step(step: Any) -> Monomials:
     if isinstance(step, ColumnTransformer):
         return _of_column_transformer(step)
     check_step(step)
-    return Monomials.bare(unchanged(int(step.n_features_in_)), np.asarray(step.powers_))
+    return Monomials.bare(identity_map(int(step.n_features_in_)), np.asarray(step.powers_))
 
 
 def _of_column_transformer(step: ColumnTransformer) -> Monomials:
@@ -155,7 +155,7 @@ def _of_column_transformer(step: ColumnTransformer) -> Monomials:
         if multiplies(transformer):
             parts.append((columns, monomials_of([transformer])))
             continue
-        own = column_map(transformer) or unchanged(len(columns))
+        own = column_map(transformer) or identity_map(len(columns))
         as_they_are = np.eye(len(own.sources), dtype=np.int64)
         parts.append((columns, Monomials.bare(own, as_they_are)))
     made = [own for _, own in parts]

@@ -27,8 +27,8 @@ from pkex.adapters.sklearn.estimators import (
     check_columns_of,
     check_fitted,
     feature_names,
-    inside,
-    own_output,
+    frozen_estimator,
+    method_of_arrays,
     pair_names,
     without_names,
 )
@@ -229,10 +229,10 @@ for _linear in _LOGISTIC:
 @register_probabilities(CalibratedClassifierCV)
 def probabilities_of_calibrated(model: CalibratedClassifierCV) -> Probabilities:
     """Read classifiers, and the calibration of their decision values."""
-    return calibrated(model, adapt)
+    return calibrated_probabilities(model, adapt)
 
 
-def calibrated(
+def calibrated_probabilities(
     model: CalibratedClassifierCV,
     read: Callable[[Any], AdaptedModel],
     made: Callable[[Any], Any] | None = None,
@@ -262,7 +262,7 @@ def calibrated(
         predict = _of_rows(model, [part.encoder for part in parts]).predict_proba
     elif made is None:
         first = replace(first, feature_names=feature_names(model) or first.feature_names)
-        predict = own_output(model, "predict_proba", functions[0].non_numeric)
+        predict = method_of_arrays(model, "predict_proba", functions[0].non_numeric)
     else:
         predict = _after(made, without_names(model).predict_proba)
     link = Calibrated(members)
@@ -354,7 +354,7 @@ def _calibration(member: Any, part: AdaptedModel, classes: Sequence[Any], start:
 @register_probabilities(FrozenEstimator)
 def probabilities_of_frozen(frozen: Any) -> Probabilities:
     """Read the probabilities of the frozen classifier."""
-    return probabilities_of(inside(frozen))
+    return probabilities_of(frozen_estimator(frozen))
 
 
 # --- several machines ---
@@ -371,7 +371,7 @@ def probabilities_of_rests(model: OneVsRestClassifier) -> Probabilities:
         parts[0].of_classes,
         feature_names=feature_names(model) or parts[0].of_classes.feature_names,
     )
-    predict = own_output(model, "predict_proba", functions[0].non_numeric)
+    predict = method_of_arrays(model, "predict_proba", functions[0].non_numeric)
     whole = probabilities_by_link(
         adapted, functions, OfSecond(is_shared=not model.multilabel_), predict, model.classes_
     )

@@ -34,10 +34,10 @@ def of_softmax(values: Float) -> Float:
 
 def of_logistics(values: Float) -> Float:
     """Return probabilities proportional to the logistics of one-vs-rest values."""
-    return normalized(np.asarray(expit(values)))
+    return normalize(np.asarray(expit(values)))
 
 
-def normalized(shares: Float) -> Float:
+def normalize(shares: Float) -> Float:
     """Return shares divided by their sum; equal shares where the sum is 0."""
     sums = shares.sum(axis=1, keepdims=True)
     equal = np.full_like(shares, 1.0 / shares.shape[1])
@@ -154,7 +154,7 @@ class Calibration(Member):
     def _of_scores(self, scores: Float) -> Float:
         shares = self._shares(scores)
         if self.n_classes > 2:
-            return normalized(shares)
+            return normalize(shares)
         return np.column_stack([1.0 - shares[:, 1], shares[:, 1]])
 
     def _shares(self, scores: Float) -> Float:

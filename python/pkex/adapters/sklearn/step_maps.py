@@ -17,7 +17,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from pkex.adapters.fitted_attributes import changed_attribute
-from pkex.adapters.sklearn.estimators import FrozenEstimator, check_fitted, inside
+from pkex.adapters.sklearn.estimators import FrozenEstimator, check_fitted, frozen_estimator
 from pkex.adapters.sklearn.steps import STEPS, Step, check_step, unsupported_step
 from pkex.errors import UnsupportedModelError
 from pkex.functions.column_maps import ColumnMap, Selection, scattered
@@ -37,10 +37,10 @@ def column_map(step: Any) -> ColumnMap | None:
     if step is None or (isinstance(step, str) and step == "passthrough"):
         return None
     if isinstance(step, FrozenEstimator):
-        return column_map(inside(step))
+        return column_map(frozen_estimator(step))
     if isinstance(step, Pipeline):
         check_fitted(step)
-        return chained([inner for _, inner in step.steps])
+        return chain_maps([inner for _, inner in step.steps])
     if isinstance(step, ColumnTransformer):
         return _map_of_column_transformer(step)
     if isinstance(step, FeatureUnion):
@@ -63,7 +63,7 @@ def column_map(step: Any) -> ColumnMap | None:
     raise unsupported_step(name)
 
 
-def chained(steps: Sequence[Any]) -> ColumnMap | None:
+def chain_maps(steps: Sequence[Any]) -> ColumnMap | None:
     """Return the map of several steps one after the other, None if they do not change the columns.
 
     Raises
@@ -190,7 +190,7 @@ class SideBySide(ColumnMap):
 
 def _map_of_column_transformer(step: ColumnTransformer) -> ColumnMap:
     maps = [
-        (columns, column_map(transformer) or unchanged(len(columns)))
+        (columns, column_map(transformer) or identity_map(len(columns)))
         for columns, transformer in branches(step)
     ]
     return SideBySide(int(step.n_features_in_), maps)
@@ -205,7 +205,7 @@ def _map_of_union(step: FeatureUnion) -> ColumnMap:
     if not used:
         raise unsupported_step("FeatureUnion that drops all columns")
     n_columns = int(used[0].n_features_in_)
-    maps = [column_map(one) or unchanged(n_columns) for one in used]
+    maps = [column_map(one) or identity_map(n_columns) for one in used]
     return SideBySide(n_columns, [(np.arange(n_columns), one) for one in maps])
 
 
@@ -232,6 +232,6 @@ def branches(step: ColumnTransformer) -> list[tuple[NDArray[np.intp], Any]]:
     return found
 
 
-def unchanged(n_columns: int) -> ColumnMap:
+def identity_map(n_columns: int) -> ColumnMap:
     """Return the map that does not change columns."""
     return Selection(n_columns, np.arange(n_columns))

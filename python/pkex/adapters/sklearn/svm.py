@@ -13,11 +13,11 @@ from pkex.adapters.kernels import square_rounding
 from pkex.adapters.registry import unsupported
 from pkex.adapters.sklearn.estimators import (
     ONLY_DECISIONS,
-    by_method,
     dense,
+    describe_method,
     feature_names,
     pair_names,
-    reads,
+    register_estimators,
     stored_rows,
     without_names,
 )
@@ -36,16 +36,18 @@ from pkex.kernels import Kernel
 from pkex.typing import Rows
 
 
-@reads(SVR, NuSVR)
+@register_estimators(SVR, NuSVR)
 def adapt_regressor(model: SVR | NuSVR) -> AdaptedModel:
     """Read f(x) = Σ_i dual_coef_i k(x, sv_i) + intercept."""
-    return by_method(model, _single_output(model), "predict", kernel_rounding=_rounding(model))
+    return describe_method(
+        model, _single_output(model), "predict", kernel_rounding=_rounding(model)
+    )
 
 
-@reads(OneClassSVM)
+@register_estimators(OneClassSVM)
 def adapt_one_class(model: OneClassSVM) -> AdaptedModel:
     """Read the decision function, positive for inliers."""
-    return by_method(
+    return describe_method(
         model,
         _single_output(model),
         "decision_function",
@@ -55,7 +57,7 @@ def adapt_one_class(model: OneClassSVM) -> AdaptedModel:
     )
 
 
-@reads(SVC, NuSVC)
+@register_estimators(SVC, NuSVC)
 def adapt_classifier(model: SVC | NuSVC) -> AdaptedModel:
     """Read the decision function of two classes, or the values of all pairs of more classes."""
     _check_classes(model)

@@ -15,8 +15,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from pkex.adapters.adapted_model import AdaptedModel, changed_variance
-from pkex.adapters.sklearn.estimators import FrozenEstimator, check_fitted, dense, inside
+from pkex.adapters.adapted_model import AdaptedModel, derive_variance
+from pkex.adapters.sklearn.estimators import FrozenEstimator, check_fitted, dense, frozen_estimator
 from pkex.adapters.sklearn.located_terms import LocatedTerms
 from pkex.adapters.sklearn.step_maps import column_map
 from pkex.adapters.sklearn.steps import STEPS, for_arrays, unsupported_step
@@ -59,7 +59,7 @@ def by_encoder(model: AdaptedModel, encoder: Vectorization) -> AdaptedModel:
             f"the steps before {encoder.owner} make {encoder.n_columns} columns, but it was fitted "
             f"on {n_fitted}: an attribute was changed after fitting. Fit the Pipeline as a whole"
         )
-    variance = changed_variance(model, model.function, lambda own: by_encoder(own, encoder))
+    variance = derive_variance(model, model.function, lambda own: by_encoder(own, encoder))
     names = encoder.names or model.feature_names
     return replace(model, encoder=encoder, feature_names=names, variance=variance)
 
@@ -68,7 +68,7 @@ def flat_steps(steps: Iterable[Any]) -> Iterator[Any]:
     """Yield steps one by one, without those that change nothing."""
     for step in steps:
         if isinstance(step, FrozenEstimator):
-            yield from flat_steps([inside(step)])
+            yield from flat_steps([frozen_estimator(step)])
         elif isinstance(step, Pipeline):
             yield from flat_steps(inner for _, inner in step.steps)
         elif not (step is None or (isinstance(step, str) and step == "passthrough")):

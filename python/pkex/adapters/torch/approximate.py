@@ -32,11 +32,11 @@ from pkex.adapters.torch.process import (
     check_modules,
     checked_rounding,
     function_of,
-    side_by_side,
+    stack_functions,
 )
-from pkex.adapters.torch.tensors import array_of, predicting, resolution_of, tensor_like
+from pkex.adapters.torch.tensors import array_of, prediction_mode, resolution_of, tensor_like
 from pkex.adapters.variances import (
-    described_variance,
+    describe_variance,
     rounding_of_factor,
     unsupported_noise,
     with_variance,
@@ -110,7 +110,7 @@ def adapt_approximate(model: ApproximateGP) -> AdaptedModel:
     like = inducing_points(model)
 
     def own_mean(rows: Float) -> Float:
-        with predicting(model, {}), skip_posterior_variances():
+        with prediction_mode(model, {}), skip_posterior_variances():
             mean = array_of(model(tensor_like(rows, like)).mean)
         return mean.T if is_batch else mean
 
@@ -130,11 +130,11 @@ def _variance(model: Any, is_batch: bool, mean: AdaptedModel, predictive: bool) 
     like = inducing_points(model)
 
     def own_variance(rows: Float) -> Float:
-        with predicting(model, {}):
+        with prediction_mode(model, {}):
             variance = array_of(model(tensor_like(rows, like)).variance)
         return variance.T if is_batch else variance
 
-    return described_variance(
+    return describe_variance(
         mean, function, own_variance, rounding, "variance of the latent function"
     )
 
@@ -174,13 +174,13 @@ def variational_mean(model: Any) -> tuple[Function, bool, float]:
         return _mixed(processes, array_of(strategy.lmc_coefficients)), False, rounding
     functions = [function_of([own.latent()], own.mean) for own in processes]
     if base is strategy:
-        function = side_by_side(functions) if is_batch else functions[0]
+        function = stack_functions(functions) if is_batch else functions[0]
         return function, is_batch, rounding
     if strategy.task_dim not in (-1, 0):
         raise unsupported(f"{name} with task_dim={strategy.task_dim}", ": use task_dim=-1")
     if not is_batch:
         functions *= strategy.num_tasks
-    return side_by_side(functions), False, rounding
+    return stack_functions(functions), False, rounding
 
 
 def variational_variance(model: Any) -> tuple[Function, float]:
@@ -212,7 +212,7 @@ def _base(strategy: Any) -> Any:
 def _read(model: Any, base: Any) -> tuple[list[_Process], bool]:
     """Return the latent processes, and whether they are a batch."""
     check_modules(model)
-    with predicting(model, {}):
+    with prediction_mode(model, {}):
         return _processes(model, base)
 
 
@@ -228,7 +228,7 @@ def _processes(model: Any, base: Any) -> tuple[list[_Process], bool]:
             ": a batch of one axis is",
         )
 
-    def of_outputs(tensor: Any, n_own: int) -> Float:
+    def as_outputs(tensor: Any, n_own: int) -> Float:
         shape = tuple(tensor.shape[-n_own:])
         return array_of(tensor.expand(*batch_shape, *shape)).reshape(-1, *shape)
 
@@ -236,8 +236,8 @@ def _processes(model: Any, base: Any) -> tuple[list[_Process], bool]:
     # A delta distribution has no covariance.
     matrix = getattr(own, "covariance_matrix", torch.zeros(m, m))
     covariance = prior.lazy_covariance_matrix.add_jitter(base.jitter_val).to_dense().double()
-    factors = of_outputs(psd_safe_cholesky(covariance), 2)
-    given = of_outputs(inputs, 2), of_outputs(own.mean, 1), of_outputs(matrix, 2)
+    factors = as_outputs(psd_safe_cholesky(covariance), 2)
+    given = as_outputs(inputs, 2), as_outputs(own.mean, 1), as_outputs(matrix, 2)
     processes = []
     for output, (points, values, spread) in enumerate(zip(*given, strict=True)):
         reader = TorchKernelReader(type(model).__name__, d, batch_shape, output)

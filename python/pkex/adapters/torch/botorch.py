@@ -48,10 +48,10 @@ from pkex.adapters.torch.process import (
     check_modules,
     checked_rounding,
     function_of,
-    side_by_side,
+    stack_functions,
 )
-from pkex.adapters.torch.tensors import array_of, exactly, predicting, tensor_like
-from pkex.adapters.variances import described_variance, unsupported_noise, with_variance
+from pkex.adapters.torch.tensors import array_of, cholesky_solves, prediction_mode, tensor_like
+from pkex.adapters.variances import describe_variance, unsupported_noise, with_variance
 from pkex.functions.base import Function
 from pkex.functions.composite import Combination, Stack
 from pkex.functions.gaussian_process.variance import variance_of_mixture
@@ -78,12 +78,12 @@ def adapt_model(model: Any) -> AdaptedModel:
     if is_ensemble(model):
         functions = [Combination(functions, np.full(len(functions), 1.0 / len(functions)))]
     is_single = len(functions) == 1 and not isinstance(model, ModelList)
-    function = functions[0] if is_single else side_by_side(functions)
+    function = functions[0] if is_single else stack_functions(functions)
     like = _training_points(model)
     rounding += rounding_of_rows(function, like)
 
     def own_mean(rows: Float) -> Float:
-        with predicting(model, strategies):
+        with prediction_mode(model, strategies):
             posterior = model.posterior(tensor_like(rows, like))
             mean = array_of(getattr(posterior, "mixture_mean", posterior.mean))
         return mean if function.has_output_axis else mean[:, 0]
@@ -108,13 +108,13 @@ def _variance(
     like = _training_points(model)
 
     def own_variance(rows: Float) -> Float:
-        with predicting(model, strategies), exactly():
+        with prediction_mode(model, strategies), cholesky_solves():
             found = model.posterior(tensor_like(rows, like), observation_noise=predictive)
             variance = array_of(getattr(found, "mixture_variance", found.variance))
         return variance if has_axis else variance[:, 0]
 
     title = "predictive variance" if predictive else "posterior variance"
-    return described_variance(mean, function, own_variance, rounding, title)
+    return describe_variance(mean, function, own_variance, rounding, title)
 
 
 @register(ExactGP)

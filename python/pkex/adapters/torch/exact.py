@@ -36,10 +36,10 @@ from pkex.adapters.torch.process import (
     check_modules,
     checked_rounding,
     function_of,
-    side_by_side,
+    stack_functions,
 )
-from pkex.adapters.torch.tensors import array_of, exactly, predicting, tensor_like
-from pkex.adapters.variances import described_variance, with_variance
+from pkex.adapters.torch.tensors import array_of, cholesky_solves, prediction_mode, tensor_like
+from pkex.adapters.variances import describe_variance, with_variance
 from pkex.functions.base import Function
 from pkex.functions.composite import Stack
 from pkex.functions.gaussian_process.variance import PosteriorVariance
@@ -54,11 +54,11 @@ def adapt_exact(model: ExactGP) -> AdaptedModel:
     functions, is_batch, rounding = exact_means(model, strategies)
 
     def own_mean(rows: Float) -> Float:
-        with predicting(model, strategies), skip_posterior_variances():
+        with prediction_mode(model, strategies), skip_posterior_variances():
             mean = array_of(model(tensor_like(rows, points)).mean)
         return mean.T if is_batch else mean
 
-    function = side_by_side(functions) if is_batch else functions[0]
+    function = stack_functions(functions) if is_batch else functions[0]
     mean = AdaptedModel(
         function, title="posterior mean", predict=own_mean, kernel_rounding=rounding
     )
@@ -73,14 +73,14 @@ def _variance(
     is_batch = bool(strategies[model].train_prior_dist.batch_shape)
 
     def own_variance(rows: Float) -> Float:
-        with predicting(model, strategies), exactly():
+        with prediction_mode(model, strategies), cholesky_solves():
             found = model(tensor_like(rows, model.train_inputs[0]))
             variance = array_of((model.likelihood(found) if predictive else found).variance)
         return variance.T if is_batch else variance
 
     title = "predictive variance" if predictive else "posterior variance"
     function = Stack(functions) if has_axis else functions[0]
-    return described_variance(mean, function, own_variance, rounding, title)
+    return describe_variance(mean, function, own_variance, rounding, title)
 
 
 def exact_variances(
@@ -139,7 +139,7 @@ def exact_means(model: Any, strategies: dict[Any, Any]) -> tuple[list[Function],
     name = type(model).__name__
     points = training_points(model)
     check_modules(model)
-    with predicting(model, strategies):
+    with prediction_mode(model, strategies):
         model(points[..., :1, :])  # makes the prediction strategy
         prior = model.prediction_strategy.train_prior_dist
         batch_shape = tuple(prior.batch_shape)
@@ -164,7 +164,7 @@ def _of_tasks(model: Any, alpha: Float) -> tuple[Function, float]:
     if kernels.MultitaskKernel in kinds:
         return _coupled(model, alpha)
     functions, rounding = _independent(model, alpha.shape[1:], alpha.T)
-    return side_by_side(functions), rounding
+    return stack_functions(functions), rounding
 
 
 def _alpha(model: Any) -> Float:

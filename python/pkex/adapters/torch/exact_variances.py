@@ -21,7 +21,7 @@ from gpytorch.likelihoods import (
 
 from pkex.adapters.registry import unsupported
 from pkex.adapters.torch.kernels import TorchKernelReader
-from pkex.adapters.torch.tensors import array_of, predicting, resolution_of
+from pkex.adapters.torch.tensors import array_of, prediction_mode, resolution_of
 from pkex.adapters.variances import rounding_of_factor, unsupported_noise
 from pkex.errors import UnsupportedModelError
 from pkex.functions.gaussian_process.variance import PosteriorVariance
@@ -47,7 +47,7 @@ def noise_of_rows(model: Any, strategies: dict[Any, Any]) -> Float:
         raise unsupported_noise(
             f"{name} with FixedNoiseGaussianLikelihood", "the noise of new rows is unknown"
         )
-    with predicting(model, strategies):
+    with prediction_mode(model, strategies):
         prior = strategies[model].train_prior_dist
         shape = list(prior.mean.shape)
         shape[-2 if isinstance(prior, MultitaskMultivariateNormal) else -1] = 1
@@ -129,7 +129,7 @@ def _check_likelihood(model: Any) -> None:
 def _noise_of_training(model: Any, strategies: dict[Any, Any]) -> tuple[Any, Float]:
     """Return the prior of the training rows, and the covariance matrix of their noise."""
     _check_likelihood(model)
-    with predicting(model, strategies):
+    with prediction_mode(model, strategies):
         prior = strategies[model].train_prior_dist
         noise = model.likelihood._shaped_noise_covar(prior.mean.shape)
         return prior, array_of(noise.to_dense())

@@ -113,7 +113,7 @@ def function_of(latents: Sequence[Latent], mean: LinearMean) -> Function:
     return Combination(parts, intercept=mean.constants)
 
 
-def side_by_side(functions: Sequence[Function]) -> Function:
+def stack_functions(functions: Sequence[Function]) -> Function:
     """Return functions as outputs of one function, with common points and kernel if possible."""
     expansions = [part for part in functions if isinstance(part, KernelSum)]
     if len(expansions) < len(functions):
@@ -161,8 +161,8 @@ class OutputCovariance:
             of_tasks = block.reshape(len(rows), n_tasks, len(points), n_tasks)
             own: Float = of_tasks[:, self.output, :, self.output]
         else:
-            of_outputs = block.reshape(-1, len(rows), len(points))
-            own = of_outputs[self.output % len(of_outputs)]
+            as_outputs = block.reshape(-1, len(rows), len(points))
+            own = as_outputs[self.output % len(as_outputs)]
         return own
 
     def __repr__(self) -> str:

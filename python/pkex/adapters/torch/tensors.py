@@ -38,7 +38,7 @@ def resolution_of(tensor: Any) -> float:
 
 
 @contextmanager
-def exactly() -> Iterator[None]:
+def cholesky_solves() -> Iterator[None]:
     """Make models solve their equations by Cholesky factors, not by iterations."""
     largest = gpytorch.settings.max_cholesky_size(sys.maxsize)
     with largest, gpytorch.settings.fast_pred_var(False):
@@ -46,7 +46,7 @@ def exactly() -> Iterator[None]:
 
 
 @contextmanager
-def predicting(model: Any, strategies: dict[Any, Any]) -> Iterator[None]:
+def prediction_mode(model: Any, strategies: dict[Any, Any]) -> Iterator[None]:
     """Set a model to predict, and restore its mode and its cached predictions afterwards.
 
     Parameters
