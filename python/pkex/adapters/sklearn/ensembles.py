@@ -39,7 +39,7 @@ def adapt_bagging(model: BaggingRegressor) -> AdaptedModel:
 def adapt_bagging_of_classifiers(model: BaggingClassifier) -> AdaptedModel:
     """Read the average of decision functions."""
     parts = adapt_parts(model, model.estimators_, "decision_function")
-    names = _names(model, parts)
+    names = _label_names(model, parts)
     return replace(
         _average(model, parts, "decision_function"),
         output_names=names,
@@ -59,16 +59,16 @@ def _average(model: Any, parts: Sequence[AdaptedModel], method: str) -> AdaptedM
     return describe_composite(model, parts, average, method, of_columns=True)
 
 
-def _names(model: BaggingClassifier, parts: Sequence[AdaptedModel]) -> tuple[str, ...]:
+def _label_names(model: BaggingClassifier, parts: Sequence[AdaptedModel]) -> tuple[str, ...]:
     """Return the names of outputs by class labels, which the estimators number."""
     numbers = range(len(model.classes_))
-    known = {
+    names_of_numbers = {
         pair_names(numbers): pair_names(model.classes_),
         tuple(map(str, numbers)): tuple(map(str, model.classes_)),
     }
-    found = {part.output_names for part in parts}
-    names = known.get(parts[0].output_names or ())
-    if names is None or len(found) > 1:
+    part_names = {part.output_names for part in parts}
+    names = names_of_numbers.get(parts[0].output_names or ())
+    if names is None or len(part_names) > 1:
         raise unsupported(
             "BaggingClassifier of estimators with different classes",
             ": some of the samples that they were fitted on lack a class. Fit it with more rows in "
@@ -83,8 +83,8 @@ def adapt_voting(model: VotingRegressor) -> AdaptedModel:
     parts = adapt_parts(model, model.estimators_, "predict")
     weights = np.ones(len(parts))
     if model.weights is not None:
-        used = [not isinstance(estimator, str) for _, estimator in model.estimators]
-        weights = np.array(list(itertools.compress(model.weights, used)), dtype=np.float64)
+        is_present = [not isinstance(estimator, str) for _, estimator in model.estimators]
+        weights = np.array(list(itertools.compress(model.weights, is_present)), dtype=np.float64)
     functions = [part.function for part in parts]
     return describe_composite(
         model, parts, Combination(functions, weights / weights.sum()), "predict"
@@ -119,28 +119,30 @@ def adapt_stacking(model: Any) -> AdaptedModel:
     for part, estimator in zip(parts, model.estimators_, strict=True):
         if part.function.has_output_axis:
             raise unsupported(f"{name} of {type(estimator).__name__} with several outputs")
-    last = linear_function(final)
+    final_function = linear_function(final)
     n_columns = len(parts) + (model.n_features_in_ if model.passthrough else 0)
-    if last.n_features != n_columns:
+    if final_function.n_features != n_columns:
         raise UnsupportedModelError(
             f"{name} gives {n_columns} columns to its final estimator, which was fitted on "
-            f"{last.n_features}: one of its attributes was changed after fitting. Fit it again"
+            f"{final_function.n_features}: one of its attributes was changed after fitting. Fit it "
+            "again"
         )
-    adapted = describe_composite(model, parts, _combined(model, parts, last), method)
+    function = _combine_outputs(model, parts, final_function)
+    adapted = describe_composite(model, parts, function, method)
     is_classifier = isinstance(model, StackingClassifier)
-    names = class_names(model.classes_, last) if is_classifier else None
+    names = class_names(model.classes_, final_function) if is_classifier else None
     return replace(adapted, output_names=names)
 
 
-def _combined(model: Any, parts: Sequence[AdaptedModel], final: LinearFunction) -> Function:
+def _combine_outputs(model: Any, parts: Sequence[AdaptedModel], final: LinearFunction) -> Function:
     """Return the final estimator's function of the parts, and of the columns with passthrough."""
     functions = [part.function for part in parts]
     coefficients = final.coefficients.reshape(final.n_features, -1)
     outputs = []
     for weights, intercept in zip(coefficients.T, np.ravel(final.intercept), strict=True):
-        combined, of_parts = functions, weights[: len(parts)]
+        terms, part_weights = functions, weights[: len(parts)]
         if model.passthrough:
-            combined = [*functions, LinearFunction(weights[len(parts) :])]
-            of_parts = np.append(of_parts, 1.0)
-        outputs.append(Combination(combined, of_parts, intercept))
+            terms = [*functions, LinearFunction(weights[len(parts) :])]
+            part_weights = np.append(part_weights, 1.0)
+        outputs.append(Combination(terms, part_weights, intercept))
     return Stack(outputs) if final.has_output_axis else outputs[0]

@@ -59,11 +59,12 @@ def adapt_parts(model: Any, estimators: Iterable[Any], method: str) -> list[Adap
     for estimator, part in zip(estimators, parts, strict=True):
         if part.method != method or part.no_method:
             kind = type(estimator).__name__
-            why = f"it uses their {method}, and pkex explains the {part.title} of {kind}"
+            reason = f"it uses their {method}, and pkex explains the {part.title} of {kind}"
             if part.no_method:
                 # The rest is for users who have the estimator itself.
-                why = f"{kind}.{method} cannot be explained: {part.no_method.partition('. ')[0]}"
-            raise unsupported(f"{type(model).__name__} of {kind}", f": {why}")
+                sentence = part.no_method.partition(". ")[0]
+                reason = f"{kind}.{method} cannot be explained: {sentence}"
+            raise unsupported(f"{type(model).__name__} of {kind}", f": {reason}")
         check_columns_of(model, part)
     return parts
 
@@ -101,27 +102,27 @@ def adapt_search(search: Any) -> AdaptedModel:
             f"{type(search).__name__} with refit=False has compared models but kept none. Fit it "
             "with refit=True, or fit a model with its best_params_ and pass that"
         )
-    return _passed_on(search, "best_estimator_")
+    return _adapt_wrapped(search, "best_estimator_")
 
 
 @register_estimators(RANSACRegressor)
 def adapt_consensus(model: RANSACRegressor) -> AdaptedModel:
     """Read the regressor that was fitted on the inliers."""
-    return _passed_on(model, "estimator_")
+    return _adapt_wrapped(model, "estimator_")
 
 
 @register(FrozenEstimator)
 def adapt_frozen(frozen: Any) -> AdaptedModel:
     """Read the frozen model."""
     frozen_estimator(frozen)
-    return _passed_on(frozen, "estimator")
+    return _adapt_wrapped(frozen, "estimator")
 
 
 @register_estimators(*_THRESHOLD_CLASSIFIERS)
 def adapt_threshold_classifier(classifier: Any) -> AdaptedModel:
     """Read the classifier whose decision is compared with a threshold."""
     return replace(
-        _passed_on(classifier, "estimator_"),
+        _adapt_wrapped(classifier, "estimator_"),
         not_explained="the threshold turns the decision function of its estimator into class "
         "labels, which are not sums over features",
     )
@@ -155,31 +156,31 @@ def adapt_calibrated(classifier: CalibratedClassifierCV) -> AdaptedModel:
     )
 
 
-def _passed_on(wrapper: Any, attribute: str) -> AdaptedModel:
-    return _as_whole(wrapper, attribute, adapt(getattr(wrapper, attribute)))
+def _adapt_wrapped(wrapper: Any, attribute: str) -> AdaptedModel:
+    return _describe_wrapper(wrapper, attribute, adapt(getattr(wrapper, attribute)))
 
 
-def _as_whole(wrapper: Any, attribute: str, adapted: AdaptedModel) -> AdaptedModel:
+def _describe_wrapper(wrapper: Any, attribute: str, adapted: AdaptedModel) -> AdaptedModel:
     check_methods(wrapper)
     return describe_wrapper(
-        wrapper, adapted, lambda copied, model: setattr(copied, attribute, model)
+        wrapper, adapted, lambda wrapper_copy, model: setattr(wrapper_copy, attribute, model)
     )
 
 
-def _probabilities_passed_on(attribute: str) -> Callable[[Any], Probabilities]:
+def _probability_reader(attribute: str) -> Callable[[Any], Probabilities]:
     """Return a reader of the probabilities of the classifier in an attribute."""
 
-    def read(wrapper: Any) -> Probabilities:
+    def read_probabilities(wrapper: Any) -> Probabilities:
         check_is_fitted(wrapper)
-        own = probabilities_of(getattr(wrapper, attribute))
-        return own.changed(lambda adapted: _as_whole(wrapper, attribute, adapted))
+        probabilities = probabilities_of(getattr(wrapper, attribute))
+        return probabilities.changed(lambda adapted: _describe_wrapper(wrapper, attribute, adapted))
 
-    return read
+    return read_probabilities
 
 
-register_probabilities(_BaseSearch)(_probabilities_passed_on("best_estimator_"))
+register_probabilities(_BaseSearch)(_probability_reader("best_estimator_"))
 for _classifier in _THRESHOLD_CLASSIFIERS:
-    register_probabilities(_classifier)(_probabilities_passed_on("estimator_"))
+    register_probabilities(_classifier)(_probability_reader("estimator_"))
 
 
 # --- a regressor of a transformed target ---
@@ -203,9 +204,10 @@ def adapt_transformed_target(model: TransformedTargetRegressor) -> AdaptedModel:
         scale, offset = np.broadcast_to(scale, shape), np.broadcast_to(offset, shape)
     else:
         scale, offset = np.squeeze(scale), np.squeeze(offset)
-    whole = Combination([function], [scale], offset)
-    variance = derive_variance(part, whole, partial(_in_squared_units, whole, np.square(scale)))
-    return replace(describe_composite(model, [part], whole, "predict"), variance=variance)
+    prediction = Combination([function], [scale], offset)
+    in_squared_units = partial(_in_squared_units, prediction, np.square(scale))
+    variance = derive_variance(part, prediction, in_squared_units)
+    return replace(describe_composite(model, [part], prediction, "predict"), variance=variance)
 
 
 def _is_logarithm(model: TransformedTargetRegressor) -> bool:
@@ -221,9 +223,12 @@ def _exponential(function: Function, inverse: Any) -> Function:
     return exponential if inverse is np.exp else Combination([exponential], intercept=-1.0)
 
 
-def _in_squared_units(whole: Function, squares: Any, own: AdaptedModel) -> AdaptedModel:
+def _in_squared_units(
+    prediction: Function, squares: Any, variance_model: AdaptedModel
+) -> AdaptedModel:
     """Describe the variance of a regressor in squared units of the target."""
-    predict, has_axis, function = own.predict, whole.has_output_axis, own.function
+    predict, function = variance_model.predict, variance_model.function
+    has_axis = prediction.has_output_axis
     if has_axis and not function.has_output_axis:
         function = Stack([function])
 
@@ -232,10 +237,10 @@ def _in_squared_units(whole: Function, squares: Any, own: AdaptedModel) -> Adapt
         return values if has_axis else values[:, 0]
 
     return replace(
-        own,
+        variance_model,
         expansion=Combination([function], [squares]),
         predict=predict and variance,
-        absolute_rounding=own.absolute_rounding * squares,
+        absolute_rounding=variance_model.absolute_rounding * squares,
     )
 
 
@@ -248,8 +253,8 @@ def _inverse_of_target(model: Any, function: Function) -> tuple[Any, Any]:
     check_methods(transformer)
     if isinstance(transformer, FunctionTransformer) and transformer.inverse_func is None:
         return 1.0, 0.0
-    if (found := affine_inverse(transformer)) is not None:
-        return found
+    if (coefficients := affine_inverse(transformer)) is not None:
+        return coefficients
     has_functions = model.transformer is None
     inverse = "model.transformer_.inverse_transform"
     if has_functions:

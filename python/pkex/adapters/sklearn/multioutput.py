@@ -24,7 +24,7 @@ from pkex.typing import Float
 @register_estimators(MultiOutputRegressor)
 def adapt_multi_output(model: MultiOutputRegressor) -> AdaptedModel:
     """Read the regressor of each target."""
-    return _stacked(model, adapt_parts(model, model.estimators_, "predict"), "predict")
+    return _stack_parts(model, adapt_parts(model, model.estimators_, "predict"), "predict")
 
 
 @register_estimators(OneVsRestClassifier)
@@ -32,12 +32,12 @@ def adapt_one_vs_rest(model: OneVsRestClassifier) -> AdaptedModel:
     """Read the decision function of each class, or the single one of two classes."""
     parts = adapt_parts(model, model.estimators_, "decision_function")
     if len(parts) == 1:
-        of_two = describe_composite(model, parts, parts[0].function, "decision_function")
-        return replace(of_two, output_names=pair_names(model.classes_))
-    return _stacked(model, parts, "decision_function", tuple(map(str, model.classes_)))
+        adapted = describe_composite(model, parts, parts[0].function, "decision_function")
+        return replace(adapted, output_names=pair_names(model.classes_))
+    return _stack_parts(model, parts, "decision_function", tuple(map(str, model.classes_)))
 
 
-def _stacked(
+def _stack_parts(
     model: Any,
     parts: Sequence[AdaptedModel],
     method: str,
@@ -62,7 +62,7 @@ def adapt_one_vs_one(model: OneVsOneClassifier) -> AdaptedModel:
         describe_composite(model, parts, function, "decision_function"),
         method=None,
         title=f"decision value of {'the pair' if is_single else 'each pair'} of classes",
-        predict=_values_of_pairs(model, parts),
+        predict=_pair_values(model, parts),
         output_names=pair_names(model.classes_),
         not_explained="only the decision values of pairs of classes are sums over features, with "
         "one output per pair, named 'a vs b'; votes and class labels, one per class, follow from "
@@ -70,7 +70,7 @@ def adapt_one_vs_one(model: OneVsOneClassifier) -> AdaptedModel:
     )
 
 
-def _values_of_pairs(
+def _pair_values(
     model: OneVsOneClassifier, parts: Sequence[AdaptedModel]
 ) -> Callable[[Float], Float]:
     """Return the function from rows to the values of pairs that the model turns into votes.
@@ -78,19 +78,19 @@ def _values_of_pairs(
     The model has no method for these values. They are its machines' values, and the votes that
     follow from them are compared with its own decision function.
     """
-    own = method_of_arrays(model, "decision_function")
+    decide = method_of_arrays(model, "decision_function")
 
-    def values_of_pairs(rows: Float) -> Float:
+    def pair_values(rows: Float) -> Float:
         values = np.stack([np.asarray(part.predict(rows)) for part in parts if part.predict], -1)
         labels = np.stack([machine.predict(rows) for machine in model.estimators_], axis=-1)
         votes = _ovr_decision_function(labels, values, len(model.classes_))
         if len(parts) == 1:
             votes = votes[:, 1]
-        if not np.allclose(own(rows), votes, rtol=0.0, atol=1e-9):
+        if not np.allclose(decide(rows), votes, rtol=0.0, atol=1e-9):
             raise ValueError("decision_function does not count the votes of estimators_")
         return values[:, 0] if len(parts) == 1 else -values
 
-    return values_of_pairs
+    return pair_values
 
 
 @register_estimators(RegressorChain)
@@ -109,11 +109,11 @@ def adapt_chain(model: RegressorChain) -> AdaptedModel:
     # Coefficients of the columns for each output, with the constant as the last number.
     outputs = np.empty((0, n_columns + 1))
     for function in map(linear_function, model.estimators_):
-        of_columns, as_outputs = np.split(function.coefficients, [n_columns])
+        column_weights, output_weights = np.split(function.coefficients, [n_columns])
         # Sums over rows are the same on every machine.
-        through_others = (as_outputs[:, None] * outputs).sum(axis=0)
-        own = np.append(of_columns, function.intercept)
-        outputs = np.vstack([outputs, own + through_others])
+        indirect = (output_weights[:, None] * outputs).sum(axis=0)
+        direct = np.append(column_weights, function.intercept)
+        outputs = np.vstack([outputs, direct + indirect])
     places = np.argsort(model.order_)
     chain = LinearFunction(outputs[places, :-1].T, outputs[places, -1])
     # The first estimator has the names of the model's columns.

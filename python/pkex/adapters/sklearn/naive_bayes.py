@@ -98,11 +98,11 @@ for _model in NAIVE_BAYES:
     register_probabilities(_model)(probabilities_of_naive_bayes)
 
 
-def as_outputs(of_classes: Float) -> Float:
+def as_outputs(class_values: Float) -> Float:
     """Return the second class minus the first for two classes, else all classes, the last axis."""
-    if of_classes.shape[-1] != 2:
-        return of_classes
-    differences: Float = of_classes[..., 1] - of_classes[..., 0]
+    if class_values.shape[-1] != 2:
+        return class_values
+    differences: Float = class_values[..., 1] - class_values[..., 0]
     return differences
 
 
@@ -111,7 +111,8 @@ def as_outputs(of_classes: Float) -> Float:
 
 def _function_of(model: Any) -> Function:
     """Return the sum over columns, with the outputs of `as_outputs`."""
-    return next(read for own, read in _FUNCTIONS.items() if isinstance(model, own))(model)
+    reader = next(reader for kind, reader in _READERS.items() if isinstance(model, kind))
+    return reader(model)
 
 
 def _gaussian(model: GaussianNB) -> Function:
@@ -195,7 +196,7 @@ def _categorical(model: CategoricalNB) -> Function:
     return Transformed(_Categories(numbers), function, feature_names(model))
 
 
-_FUNCTIONS: dict[type, Callable[[Any], Function]] = {
+_READERS: dict[type, Callable[[Any], Function]] = {
     GaussianNB: _gaussian,
     MultinomialNB: _counts,
     ComplementNB: _complement,

@@ -217,10 +217,10 @@ def _read(model: Any, base: Any) -> tuple[list[_Process], bool]:
 
 
 def _processes(model: Any, base: Any) -> tuple[list[_Process], bool]:
-    inputs, own = base.inducing_points, base.variational_distribution
+    inputs, distribution = base.inducing_points, base.variational_distribution
     prior = model.forward(inputs)
     batch_shape = np.broadcast_shapes(
-        tuple(own.mean.shape[:-1]), tuple(inputs.shape[:-2]), tuple(prior.batch_shape)
+        tuple(distribution.mean.shape[:-1]), tuple(inputs.shape[:-2]), tuple(prior.batch_shape)
     )
     if len(batch_shape) > 1:
         raise unsupported(
@@ -228,27 +228,32 @@ def _processes(model: Any, base: Any) -> tuple[list[_Process], bool]:
             ": a batch of one axis is",
         )
 
-    def as_outputs(tensor: Any, n_own: int) -> Float:
-        shape = tuple(tensor.shape[-n_own:])
+    def flatten_batch(tensor: Any, n_axes: int) -> Float:
+        shape = tuple(tensor.shape[-n_axes:])
         return array_of(tensor.expand(*batch_shape, *shape)).reshape(-1, *shape)
 
     m, d = inputs.shape[-2:]
     # A delta distribution has no covariance.
-    matrix = getattr(own, "covariance_matrix", torch.zeros(m, m))
-    covariance = prior.lazy_covariance_matrix.add_jitter(base.jitter_val).to_dense().double()
-    factors = as_outputs(psd_safe_cholesky(covariance), 2)
-    given = as_outputs(inputs, 2), as_outputs(own.mean, 1), as_outputs(matrix, 2)
+    matrix = getattr(distribution, "covariance_matrix", torch.zeros(m, m))
+    prior_covariance = prior.lazy_covariance_matrix.add_jitter(base.jitter_val).to_dense().double()
+    factors = flatten_batch(psd_safe_cholesky(prior_covariance), 2)
+    parameters = zip(
+        flatten_batch(inputs, 2),
+        flatten_batch(distribution.mean, 1),
+        flatten_batch(matrix, 2),
+        strict=True,
+    )
     processes = []
-    for output, (points, values, spread) in enumerate(zip(*given, strict=True)):
+    for output, (points, values, covariance) in enumerate(parameters):
         reader = TorchKernelReader(type(model).__name__, d, batch_shape, output)
         kernel = reader.read_call(model.covar_module)
         rounding = checked_rounding(kernel, points, OutputCovariance(model, inputs, output))
         mean = LinearMean.of_module(model.mean_module, reader)
-        known, jitter = (factors[output], values, spread), base.jitter_val
+        state, jitter = (factors[output], values, covariance), base.jitter_val
         if type(base) is variational.UnwhitenedVariationalStrategy:
-            known = _whitened(*known, mean.constants + points @ mean.slopes)
+            state = _whitened(*state, mean.constants + points @ mean.slopes)
             jitter = 0.0
-        processes.append(_Process(kernel, points, *known, mean, rounding, jitter))
+        processes.append(_Process(kernel, points, *state, mean, rounding, jitter))
     return processes, bool(batch_shape)
 
 

@@ -158,12 +158,12 @@ class OutputCovariance:
         start = len(rows) * n_tasks
         block = array_of(prior.lazy_covariance_matrix[..., :start, start:].to_dense())
         if is_multitask:
-            of_tasks = block.reshape(len(rows), n_tasks, len(points), n_tasks)
-            own: Float = of_tasks[:, self.output, :, self.output]
+            by_task = block.reshape(len(rows), n_tasks, len(points), n_tasks)
+            covariance: Float = by_task[:, self.output, :, self.output]
         else:
-            as_outputs = block.reshape(-1, len(rows), len(points))
-            own = as_outputs[self.output % len(as_outputs)]
-        return own
+            by_output = block.reshape(-1, len(rows), len(points))
+            covariance = by_output[self.output % len(by_output)]
+        return covariance
 
     def __repr__(self) -> str:
         return f"of {type(self.model).__name__}.forward"
