@@ -26,7 +26,7 @@ from pkex.functions.linear import LinearFunction
 from pkex.typing import Float
 
 
-def _existing(names: str) -> tuple[Any, ...]:
+def _existing_classes(names: str) -> tuple[Any, ...]:
     """Return the classes of `sklearn.linear_model` that this version of scikit-learn has."""
     return tuple(
         getattr(linear_model, name) for name in names.split() if name in vars(linear_model)
@@ -35,11 +35,11 @@ def _existing(names: str) -> tuple[Any, ...]:
 
 # Models whose `predict` is the exponential of X @ coef_ + intercept_, unless the link of
 # TweedieRegressor is the identity.
-_GENERALIZED = _existing("GammaRegressor PoissonRegressor TweedieRegressor")
+_GENERALIZED = _existing_classes("GammaRegressor PoissonRegressor TweedieRegressor")
 # Models whose `predict` is X @ coef_.T + intercept_. PassiveAggressiveRegressor is deprecated since
 # 1.8.
 _REGRESSORS = (
-    *_existing(
+    *_existing_classes(
         "ARDRegression BayesianRidge ElasticNet ElasticNetCV HuberRegressor Lars LarsCV Lasso "
         "LassoCV LassoLars LassoLarsCV LassoLarsIC LinearRegression MultiTaskElasticNet "
         "MultiTaskElasticNetCV MultiTaskLasso MultiTaskLassoCV OrthogonalMatchingPursuit "
@@ -50,7 +50,7 @@ _REGRESSORS = (
 )
 # Models whose `decision_function` is the same.
 _CLASSIFIERS = (
-    *_existing(
+    *_existing_classes(
         "LogisticRegression LogisticRegressionCV PassiveAggressiveClassifier Perceptron "
         "RidgeClassifier RidgeClassifierCV SGDClassifier"
     ),
@@ -68,7 +68,7 @@ def adapt_generalized(model: Any) -> AdaptedModel:
     """Read the linear predictor behind a link, which is the logarithm or the identity."""
     if not _has_log_link(model):
         return adapt_linear(model)
-    predictor = _of_attributes(model, dense(model.coef_), dense(model.intercept_))
+    predictor = _function_of_attributes(model, dense(model.coef_), dense(model.intercept_))
     return describe_method(model, Exponential(predictor), "predict")
 
 
@@ -111,7 +111,7 @@ def linear_function(model: Any) -> LinearFunction:
     is_of_column = isinstance(model, _REGRESSORS) and not hasattr(model.coef_, "toarray")
     if coefficients.ndim == 1 or (len(coefficients) == 1 and not is_of_column):
         coefficients, intercept = coefficients.ravel(), intercept.reshape(())
-    return _of_attributes(model, coefficients.T, intercept)
+    return _function_of_attributes(model, coefficients.T, intercept)
 
 
 @register_estimators(PLSRegression, PLSCanonical, CCA)
@@ -126,7 +126,7 @@ def adapt_partial_least_squares(model: Any) -> AdaptedModel:
     rounding = 32.0 * EPSILON * np.abs(shifts).sum(axis=1)
     if model._predict_1d:
         coefficients, intercept, rounding = coefficients[0], intercept[0], rounding[0]
-    function = _of_attributes(model, coefficients.T, intercept)
+    function = _function_of_attributes(model, coefficients.T, intercept)
     return describe_method(model, function, "predict", absolute_rounding=rounding)
 
 
@@ -134,7 +134,7 @@ def adapt_partial_least_squares(model: Any) -> AdaptedModel:
 _PREDICTIONS_ARE_SCALED = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 5)
 
 
-def _of_attributes(model: Any, coefficients: Float, intercept: Float) -> LinearFunction:
+def _function_of_attributes(model: Any, coefficients: Float, intercept: Float) -> LinearFunction:
     """Return the function of fitted attributes, if they have the model's number of features."""
     if len(coefficients) != model.n_features_in_:
         raise UnsupportedModelError(
