@@ -22,7 +22,7 @@ from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.kernels import square_rounding
 from pkex.adapters.registry import register, unsupported
 from pkex.adapters.sklearn.estimators import dense, describe_method
-from pkex.adapters.sklearn.kernel_functions import Options, default_gamma, named_kernel
+from pkex.adapters.sklearn.kernel_functions import Options, default_gamma, kernel_by_name
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.functions.exponential import Exponential
@@ -84,7 +84,7 @@ def _kernel_of(model: Any, training_rows: Any) -> tuple[Kernel, Float, float]:
     gamma = model.gamma
     if gamma is None and isinstance(model.kernel, str):
         gamma = default_gamma(model.kernel, points.shape[1])
-    kernel = named_kernel(model, Options(gamma, model.degree, model.coef0))
+    kernel = kernel_by_name(model, Options(gamma, model.degree, model.coef0))
     rounding = square_rounding(points, gamma) if model.kernel == "rbf" else 0.0
     return kernel, points, rounding
 

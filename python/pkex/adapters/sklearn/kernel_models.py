@@ -19,7 +19,12 @@ from pkex.adapters.sklearn.estimators import (
     register_estimators,
     stored_rows,
 )
-from pkex.adapters.sklearn.kernel_functions import FEW, Options, default_gamma, named_kernel
+from pkex.adapters.sklearn.kernel_functions import (
+    MACHINE_KERNELS,
+    Options,
+    default_gamma,
+    kernel_by_name,
+)
 from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.sparse_kernel_sum import collapsed, kernel_sum
 
@@ -36,7 +41,7 @@ def adapt_kernel_ridge(model: KernelRidge) -> AdaptedModel:
         return describe_method(model, expansion, "predict", kernel_rounding=rounding)
     points = stored_rows(model.X_fit_)
     gamma = default_gamma(model.kernel, points.shape[1]) if model.gamma is None else model.gamma
-    kernel = named_kernel(model, Options(gamma, model.degree, model.coef0))
+    kernel = kernel_by_name(model, Options(gamma, model.degree, model.coef0))
     rounding = square_rounding(points, gamma) if model.kernel == "rbf" else 0.0
     function = collapsed(kernel_sum(points, model.dual_coef_, kernel, 0.0))
     return describe_method(model, function, "predict", kernel_rounding=rounding)
@@ -51,7 +56,9 @@ def adapt_kernel_pca(model: KernelPCA) -> AdaptedModel:
     a_i − mean_l a_l, and the intercept is −Σ_i a_i (r_i − r̄).
     """
     points = dense(model.X_fit_)
-    kernel = named_kernel(model, Options(model.gamma_, model.degree, model.coef0), FEW)
+    kernel = kernel_by_name(
+        model, Options(model.gamma_, model.degree, model.coef0), MACHINE_KERNELS
+    )
     # Divided in the precision of the fitted arrays, as in scikit-learn. Eigenvalues that are 0
     # except for rounding are set to 0 there, and so are their components.
     scales = np.sqrt(model.eigenvalues_)

@@ -108,8 +108,8 @@ def linear_function(model: Any) -> LinearFunction:
     intercept = dense(-model.offset_ if isinstance(model, _ONE_CLASS) else model.intercept_)
     # A single row belongs to two classes, or to a target that is a column. Sparse coefficients
     # are always a matrix, and only models with a single output have them.
-    is_of_column = isinstance(model, _REGRESSORS) and not hasattr(model.coef_, "toarray")
-    if coefficients.ndim == 1 or (len(coefficients) == 1 and not is_of_column):
+    is_column = isinstance(model, _REGRESSORS) and not hasattr(model.coef_, "toarray")
+    if coefficients.ndim == 1 or (len(coefficients) == 1 and not is_column):
         coefficients, intercept = coefficients.ravel(), intercept.reshape(())
     return _function_of_attributes(model, coefficients.T, intercept)
 

@@ -44,16 +44,16 @@ _ROUNDINGS = 64.0
 @register_estimators(*NAIVE_BAYES)
 def adapt_naive_bayes(model: Any) -> AdaptedModel:
     """Read the log-odds of two classes, or the joint log-likelihoods of more."""
-    function, is_two = _function_of(model), len(model.classes_) == 2
+    function, is_binary = _function_of(model), len(model.classes_) == 2
     joint = describe_method(
         model,
         function,
         "predict_joint_log_proba",
         title="joint log-likelihood",
         output_names=class_names(model.classes_, function),
-        not_explained=_OF_TWO if is_two else _OF_MORE,
+        not_explained=_ONLY_LOG_ODDS if is_binary else _ONLY_LIKELIHOODS,
     )
-    if not is_two:
+    if not is_binary:
         return joint
     likelihoods = without_names(model).predict_joint_log_proba
 
@@ -71,11 +71,11 @@ def adapt_naive_bayes(model: Any) -> AdaptedModel:
     )
 
 
-_OF_TWO = (
+_ONLY_LOG_ODDS = (
     "for two classes the explained function is the log-odds, the joint log-likelihood of the "
     "second class minus that of the first; class labels follow from it"
 )
-_OF_MORE = (
+_ONLY_LIKELIHOODS = (
     "only the joint log-likelihoods are sums to which Shapley values can add up; class labels "
     "follow from them"
 )
@@ -83,14 +83,14 @@ _OF_MORE = (
 
 def probabilities_of_naive_bayes(model: Any) -> Probabilities:
     """Read the softmax of joint log-likelihoods, which is the logistic of the log-odds."""
-    adapted, is_two = adapt_naive_bayes(model), len(model.classes_) == 2
+    adapted, is_binary = adapt_naive_bayes(model), len(model.classes_) == 2
     return probabilities_by_link(
         adapted,
         [adapted.function],
-        logistic if is_two else of_softmax,
+        logistic if is_binary else of_softmax,
         without_names(model).predict_proba,
         model.classes_,
-        affine=(1.0, 0.0) if is_two else None,
+        affine=(1.0, 0.0) if is_binary else None,
     )
 
 

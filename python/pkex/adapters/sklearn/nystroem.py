@@ -18,7 +18,7 @@ from pkex.adapters.sklearn.estimators import check_fitted, dense, feature_names,
 from pkex.adapters.sklearn.kernel_functions import (
     Options,
     default_gamma,
-    named_kernel,
+    kernel_by_name,
 )
 from pkex.adapters.sklearn.linear import LINEAR_MODELS, adapt_linear, linear_function
 from pkex.adapters.sklearn.probabilities import calibrated_probabilities, probabilities_of_linear
@@ -55,7 +55,7 @@ def nystroem_model(nystroem: Any, linear: Any) -> AdaptedModel:
     check_fitted(nystroem)
     points, normalization = dense(nystroem.components_), dense(nystroem.normalization_)
     options = _options(nystroem, points.shape[1])
-    kernel = named_kernel(nystroem, options)
+    kernel = kernel_by_name(nystroem, options)
     weights = function.coefficients
     # In extended precision if available, see _rounding.
     coefficients = dense(normalization.T.astype(np.longdouble) @ weights.astype(np.longdouble))
