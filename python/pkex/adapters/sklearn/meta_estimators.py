@@ -173,7 +173,7 @@ def _probability_reader(attribute: str) -> Callable[[Any], Probabilities]:
     def read_probabilities(wrapper: Any) -> Probabilities:
         check_is_fitted(wrapper)
         probabilities = probabilities_of(getattr(wrapper, attribute))
-        return probabilities.changed(lambda adapted: _describe_wrapper(wrapper, attribute, adapted))
+        return probabilities.map(lambda adapted: _describe_wrapper(wrapper, attribute, adapted))
 
     return read_probabilities
 

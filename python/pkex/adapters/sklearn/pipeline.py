@@ -54,9 +54,7 @@ def probabilities_of_pipeline(pipeline: Pipeline) -> Probabilities:
         if len(final_steps) > 1
         else probabilities_of(final_steps[0])
     )
-    return probabilities.changed(
-        lambda model: _describe_pipeline(pipeline, steps, final_steps, model)
-    )
+    return probabilities.map(lambda model: _describe_pipeline(pipeline, steps, final_steps, model))
 
 
 def _split_steps(pipeline: Pipeline) -> tuple[list[Any], list[Any]]:
