@@ -102,7 +102,7 @@ class KernelReader:
 
 # Families of factors whose rows a library may divide before it subtracts them, or whose distances
 # it may divide by a period.
-_DIVIDED = {"rbf", "laplacian", "periodic", "matern32", "matern52"}
+_SCALED_FAMILIES = {"rbf", "laplacian", "periodic", "matern32", "matern52"}
 
 
 def scaling_rounding(kernel: Kernel, points: Float, resolution: float = EPSILON) -> float:
@@ -111,16 +111,16 @@ def scaling_rounding(kernel: Kernel, points: Float, resolution: float = EPSILON)
     Far from the origin, in units of ℓ, the difference of the quotients keeps few digits. The same
     holds for distances of many periods. `resolution` is the distance from 1 to the next float.
     """
-    farthest = np.abs(points).max(axis=0, initial=0.0)
+    largest = np.abs(points).max(axis=0, initial=0.0)
     with np.errstate(over="ignore"):
         distances = [
-            float(np.max(farthest[factor.columns] / _resolved_scales(factor)))
+            float(np.max(largest[factor.columns] / _resolved_scales(factor)))
             for factor in _factors(kernel, points)
-            if factor.family in _DIVIDED
+            if factor.family in _SCALED_FAMILIES
         ]
     # A new row may be as far from the origin in each feature.
-    farthest_row = math.sqrt(points.shape[1]) * max(distances, default=0.0)
-    return _ROUNDINGS * resolution * farthest_row
+    distance = math.sqrt(points.shape[1]) * max(distances, default=0.0)
+    return _ROUNDINGS * resolution * distance
 
 
 def _factors(kernel: Kernel, points: Float) -> Iterator[Factor]:
@@ -147,19 +147,20 @@ def square_rounding(points: Rows, gamma: float) -> float:
 
 def distance_rounding(kernel: Kernel, points: Float, resolution: float = EPSILON) -> float:
     """Bound the relative error of a kernel of distances computed as in `square_rounding`."""
-    farthest = np.abs(points).max(axis=0, initial=0.0)
-    largest, of_root = 1.0, 0.0
+    largest_values = np.abs(points).max(axis=0, initial=0.0)
+    largest_square, root_square = 1.0, 0.0
     for factor in _factors(kernel, points):
         if factor.family == "categorical":
             continue
-        units = farthest[factor.columns] / _resolved_scales(factor)
+        units = largest_values[factor.columns] / _resolved_scales(factor)
         square = float(units @ units)
-        largest = max(largest, square)
+        largest_square = max(largest_square, square)
         # exp(−r) has a cusp at 0, where the root of the error counts.
         is_cusp = isinstance(factor, Radial) and factor.mixture == MaternMixture(0.5)
         if is_cusp or factor.family == "laplacian":
-            of_root = max(of_root, square)
-    return _ROUNDINGS * resolution * largest + math.sqrt(_ROUNDINGS * resolution * of_root)
+            root_square = max(root_square, square)
+    rounding = _ROUNDINGS * resolution
+    return rounding * largest_square + math.sqrt(rounding * root_square)
 
 
 # --- the check ---
@@ -187,7 +188,7 @@ class OwnKernel:
 
 
 def check_kernel(
-    kernel: Kernel, own: OwnKernel, points: Float, rounding: float, model_name: str
+    kernel: Kernel, own_kernel: OwnKernel, points: Float, rounding: float, model_name: str
 ) -> None:
     """Compare a kernel with the model's own, summed over some training points at a few rows.
 
@@ -197,7 +198,7 @@ def check_kernel(
     Parameters
     ----------
     kernel : Kernel
-    own : OwnKernel
+    own_kernel : OwnKernel
     points : ndarray of shape (n, d)
     rounding : float
         Relative rounding error of the model's own values.
@@ -213,18 +214,18 @@ def check_kernel(
     expansion = KernelSum(points, np.ones(len(points)), kernel)
     rows = expansion.probing_rows()
     sums = expansion.evaluate(rows, n_threads=1)
-    own_sums = np.sum(own.values(rows, points), axis=1)
+    own_sums = np.sum(own_kernel.values(rows, points), axis=1)
     magnitude = expansion.magnitude(rows, n_threads=1)
     has_signs = any(term.series is not None for term in kernel.terms(points.shape[1]))
-    relative = _RELATIVE_TOLERANCE + min(rounding, _LARGEST_ROUNDING)
-    tolerance = relative * (magnitude if has_signs else sums)
+    relative_tolerance = _RELATIVE_TOLERANCE + min(rounding, _LARGEST_ROUNDING)
+    tolerance = relative_tolerance * (magnitude if has_signs else sums)
     # The absolute error of a mixture is the same far from all points, where its value is small.
     tolerance += _MIXTURE_TOLERANCE * magnitude
     # Not "greater": NaN must fail as well.
     if not np.all(np.abs(sums - own_sums) <= tolerance):
         raise UnsupportedModelError(
-            f"{model_name} with the kernel {own.text} is not supported: the kernel has other "
-            "values than its parts and parameters say"
+            f"{model_name} with the kernel {own_kernel.text} is not supported: the kernel has "
+            "other values than its parts and parameters say"
         )
 
 

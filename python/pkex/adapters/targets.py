@@ -80,13 +80,15 @@ def adapted_to(model: Any, target: Target | None) -> AdaptedModel:
     if not is_of_model:
         return of_target(adapt(model), target, name)
     if _is_among(target, "log-mean"):
-        return _log_mean(adapt(model), type(_final(owner)).__name__)
+        return _log_mean(adapt(model), type(_final_estimator(owner)).__name__)
     if _is_among(target, "hazard-ratio"):
         return _hazard_ratio(adapt(model), name)
-    known = probabilities_of(owner)
+    probabilities = probabilities_of(owner)
     if _is_among(target, "odds"):
-        return _exponential_of(_log_odds(known, name, "odds"), "odds")
-    return known.of_classes if _is_among(target, "probability") else _log_odds(known, name)
+        return _exponential_of(_log_odds(probabilities, name, "odds"), "odds")
+    if _is_among(target, "probability"):
+        return probabilities.of_classes
+    return _log_odds(probabilities, name)
 
 
 def _of_predict_proba(method: MethodType, owner: Any) -> AdaptedModel:
@@ -100,9 +102,9 @@ def _of_predict_proba(method: MethodType, owner: Any) -> AdaptedModel:
 
 
 def _log_odds(
-    known: Probabilities, name: str, target: Literal["odds", "log-odds"] = "log-odds"
+    probabilities: Probabilities, name: str, target: Literal["odds", "log-odds"] = "log-odds"
 ) -> AdaptedModel:
-    if known.log_odds is None:
+    if probabilities.log_odds is None:
         raise UnsupportedModelError(
             (
                 Option("target", target),
@@ -115,10 +117,10 @@ def _log_odds(
                 " for log-odds of mean probabilities",
             )
         )
-    return known.log_odds
+    return probabilities.log_odds
 
 
-def _final(model: Any) -> Any:
+def _final_estimator(model: Any) -> Any:
     """Return the model at the end of Pipelines and searches."""
     while True:
         steps = getattr(model, "steps", None)
@@ -132,7 +134,7 @@ def _final(model: Any) -> Any:
 
 def _log_mean(adapted: AdaptedModel, name: str) -> AdaptedModel:
     """Return the description of the logarithm of a mean, which is the linear predictor."""
-    function, own = adapted.function.logarithm, adapted.predict
+    function, predict = adapted.function.logarithm, adapted.predict
     if function is None:
         raise UnsupportedModelError(
             (
@@ -147,7 +149,7 @@ def _log_mean(adapted: AdaptedModel, name: str) -> AdaptedModel:
     return replace(
         adapted,
         expansion=function,
-        predict=own and (lambda rows: np.log(own(rows))),
+        predict=predict and (lambda rows: np.log(predict(rows))),
         method=None,
         title=title,
         output_names=_names_of(adapted, title),
@@ -171,11 +173,11 @@ def _hazard_ratio(adapted: AdaptedModel, name: str) -> AdaptedModel:
 
 def _exponential_of(adapted: AdaptedModel, title: str) -> AdaptedModel:
     """Return the description of the exponential of a function, which has a title of its own."""
-    own = adapted.predict
+    predict = adapted.predict
     return replace(
         adapted,
         expansion=Exponential(adapted.function),
-        predict=own and (lambda rows: np.exp(own(rows))),
+        predict=predict and (lambda rows: np.exp(predict(rows))),
         method=None,
         title=title,
         output_names=_names_of(adapted, title),

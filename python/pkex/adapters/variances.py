@@ -42,7 +42,7 @@ def with_variance(
 def describe_variance(
     mean: AdaptedModel,
     function: Function,
-    own: Callable[[Float], Any],
+    predict: Callable[[Float], Any],
     rounding: Any,
     title: str = "variance",
 ) -> AdaptedModel:
@@ -53,7 +53,7 @@ def describe_variance(
     mean : AdaptedModel
     function : Function
         The variance.
-    own : callable
+    predict : callable
         The model's own variance at rows.
     rounding : float or ndarray of shape (outputs,)
         Rounding error of the model's own variance.
@@ -65,7 +65,7 @@ def describe_variance(
     return AdaptedModel(
         function,
         title=title,
-        predict=own,
+        predict=predict,
         feature_names=mean.feature_names,
         output_names=names,
         kernel_rounding=mean.kernel_rounding,
