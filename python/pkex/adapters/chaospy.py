@@ -39,11 +39,11 @@ def adapt_polynomial(polynomial: ndpoly) -> AdaptedModel:
         factors, coefficients[~is_constant], coefficients[is_constant].sum(axis=0)
     )
 
-    def own(rows: Float) -> Float:
+    def predict(rows: Float) -> Float:
         values = dict(zip(names, rows[:, columns].T, strict=True))
         return np.asarray(polynomial(**values), dtype=np.float64).T
 
-    return AdaptedModel(function, predict=own, title="polynomial")
+    return AdaptedModel(function, predict=predict, title="polynomial")
 
 
 def _columns(names: tuple[str, ...]) -> list[int]:

@@ -24,14 +24,14 @@ def adapt_cox(fitter: RegressionFitter) -> AdaptedModel:
     names = tuple(map(str, model.params_.index))
     coefficients, means = np.array(model.params_), np.array(model._norm_mean)
 
-    def own(rows: Float) -> Float:
+    def predict(rows: Float) -> Float:
         return np.asarray(model.predict_log_partial_hazard(rows))
 
     return AdaptedModel(
         LinearFunction(coefficients, center=means),
         method="predict_log_partial_hazard",
         title="log partial hazard",
-        predict=own,
+        predict=predict,
         feature_names=names,
         not_explained=(
             "for the partial hazard pass the model with target='hazard-ratio', and survival "

@@ -100,5 +100,5 @@ def _intercept(model: Any) -> float:
 
 def _with_objective(model: Any, function: Function, rounding: float) -> AdaptedModel:
     """Describe a risk score by its sum, and a survival time by the exponential of its logarithm."""
-    predicted = function if model.rank_ratio == 1 else Exponential(function)
-    return describe_method(model, predicted, "predict", kernel_rounding=rounding)
+    prediction = function if model.rank_ratio == 1 else Exponential(function)
+    return describe_method(model, prediction, "predict", kernel_rounding=rounding)

@@ -40,7 +40,7 @@ def adapt_results(model: Any) -> AdaptedModel:
     return AdaptedModel(
         Exponential(predictor) if is_product else predictor,
         method="predict",
-        predict=_own_output(results, names),
+        predict=_predict_function(results, names),
         feature_names=names,
     )
 
@@ -61,7 +61,7 @@ def _has_log_link(name: str, model: Any) -> bool:
             ),
         )
     if issubclass(kind, discrete_model.BinaryModel):
-        raise _of_other_link(name, kind.__name__, "model.model.cdf")
+        raise _link_error(name, kind.__name__, "model.model.cdf")
     if kind is not GLM:
         raise unsupported(f"{name} of {kind.__name__}")
     link = model.family.link
@@ -69,10 +69,10 @@ def _has_log_link(name: str, model: Any) -> bool:
         return True
     if isinstance(link, links.Power) and link.power == 1:
         return False
-    raise _of_other_link(name, type(link).__name__, "model.model.family.link.inverse")
+    raise _link_error(name, type(link).__name__, "model.model.family.link.inverse")
 
 
-def _of_other_link(name: str, link: str, inverse: str) -> UnsupportedModelError:
+def _link_error(name: str, link: str, inverse: str) -> UnsupportedModelError:
     return unsupported(
         f"{name} with the link {link}",
         ": its predict is not a product over features. The linear predictor is "
@@ -93,12 +93,12 @@ def _predictor(results: Any) -> tuple[LinearFunction, tuple[str, ...] | None]:
     if not hasattr(results.model, "formula"):
         is_frame = hasattr(data.orig_exog, "columns")
         return LinearFunction(coefficients), tuple(names) if is_frame else None
-    known = {str(name) for name in data.frame.columns}
+    frame_columns = {str(name) for name in data.frame.columns}
     is_constant = np.array([name in ("Intercept", "const") for name in names])
     columns = [name for name in names if name not in ("Intercept", "const")]
-    if others := [name for name in columns if name not in known]:
+    if unknown_terms := [name for name in columns if name not in frame_columns]:
         raise unsupported(
-            f"the term {others[0]!r} of a formula",
+            f"the term {unknown_terms[0]!r} of a formula",
             ": only columns of numbers are supported. Fit the model without a formula, to the "
             "design matrix pandas.DataFrame(model.model.exog, columns=model.model.exog_names), "
             "and pass the columns of one variable as a group",
@@ -107,14 +107,14 @@ def _predictor(results: Any) -> tuple[LinearFunction, tuple[str, ...] | None]:
     return LinearFunction(coefficients[~is_constant], intercept), tuple(columns)
 
 
-def _own_output(results: Any, names: tuple[str, ...] | None) -> Callable[[Float], Any]:
+def _predict_function(results: Any, names: tuple[str, ...] | None) -> Callable[[Float], Any]:
     """Return the function from rows to the predictions of statsmodels."""
     if not hasattr(results.model, "formula"):
         return lambda rows: results.predict(rows)
 
-    def own(rows: Float) -> Float:
+    def predict(rows: Float) -> Float:
         import pandas as pd
 
         return np.asarray(results.predict(pd.DataFrame(rows, columns=names)))
 
-    return own
+    return predict
