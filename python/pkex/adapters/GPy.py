@@ -20,7 +20,7 @@ from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.kernels import (
     EPSILON,
     KernelReader,
-    OwnKernel,
+    LibraryKernel,
     check_kernel,
     distance_rounding,
     even_indices,
@@ -75,7 +75,7 @@ def adapt_process(model: Any) -> AdaptedModel:
         intercept[0] if is_single else intercept,
     )
     rounding = distance_rounding(kernel, points) + scaling_rounding(kernel, points)
-    check_kernel(kernel, OwnKernel(model.kern.K, model.kern.name), points, rounding, name)
+    check_kernel(kernel, LibraryKernel(model.kern.K, model.kern.name), points, rounding, name)
 
     def predict(rows: Float) -> Float:
         mean: Float = np.asarray(model.predict_noiseless(rows)[0])

@@ -172,7 +172,7 @@ _MIXTURE_TOLERANCE = 2e-12
 
 
 @dataclass(frozen=True)
-class OwnKernel:
+class LibraryKernel:
     """A model's own kernel, as its library evaluates it.
 
     Parameters
@@ -188,7 +188,7 @@ class OwnKernel:
 
 
 def check_kernel(
-    kernel: Kernel, own_kernel: OwnKernel, points: Float, rounding: float, model_name: str
+    kernel: Kernel, library_kernel: LibraryKernel, points: Float, rounding: float, model_name: str
 ) -> None:
     """Compare a kernel with the model's own, summed over some training points at a few rows.
 
@@ -198,7 +198,7 @@ def check_kernel(
     Parameters
     ----------
     kernel : Kernel
-    own_kernel : OwnKernel
+    library_kernel : LibraryKernel
     points : ndarray of shape (n, d)
     rounding : float
         Relative rounding error of the model's own values.
@@ -214,7 +214,7 @@ def check_kernel(
     expansion = KernelSum(points, np.ones(len(points)), kernel)
     rows = expansion.probing_rows()
     sums = expansion.evaluate(rows, n_threads=1)
-    own_sums = np.sum(own_kernel.values(rows, points), axis=1)
+    library_sums = np.sum(library_kernel.values(rows, points), axis=1)
     magnitude = expansion.magnitude(rows, n_threads=1)
     has_signs = any(term.series is not None for term in kernel.terms(points.shape[1]))
     relative_tolerance = _RELATIVE_TOLERANCE + min(rounding, _LARGEST_ROUNDING)
@@ -222,9 +222,9 @@ def check_kernel(
     # The absolute error of a mixture is the same far from all points, where its value is small.
     tolerance += _MIXTURE_TOLERANCE * magnitude
     # Not "greater": NaN must fail as well.
-    if not np.all(np.abs(sums - own_sums) <= tolerance):
+    if not np.all(np.abs(sums - library_sums) <= tolerance):
         raise UnsupportedModelError(
-            f"{model_name} with the kernel {own_kernel.text} is not supported: the kernel has "
+            f"{model_name} with the kernel {library_kernel.text} is not supported: the kernel has "
             "other values than its parts and parameters say"
         )
 

@@ -25,7 +25,7 @@ from smt.surrogate_models import GEKPLS, KPLS, KPLSK, KRG
 from smt.surrogate_models.krg_based import KrgBased
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.kernels import KernelReader, OwnKernel, check_kernel, scaling_rounding
+from pkex.adapters.kernels import KernelReader, LibraryKernel, check_kernel, scaling_rounding
 from pkex.adapters.registry import register, unsupported
 from pkex.adapters.variances import (
     describe_variance,
@@ -61,7 +61,7 @@ def adapt_kriging(model: Any) -> AdaptedModel:
     intercept = regression[0] + np.reshape(model.y_mean, shape)
     expansion = KernelSum(points, coefficients, kernel, intercept)
     rounding = scaling_rounding(kernel, points)
-    check_kernel(kernel, _own_kernel(model), points, rounding, name)
+    check_kernel(kernel, _library_kernel(model), points, rounding, name)
     function: Function = expansion
     if len(regression) > 1:
         function = Combination([expansion, *_trend(model, regression[1:], points)])
@@ -252,7 +252,7 @@ def _kernel(model: Any, name: str) -> Kernel:
     return reader.of_rates(_BY_NAME[corr], rates).kernel(len(scales))
 
 
-def _own_kernel(model: Any) -> OwnKernel:
+def _library_kernel(model: Any) -> LibraryKernel:
     """Return the correlation of rows and points, as a model computes it."""
 
     def sums(rows: Float, points: Float) -> Float:
@@ -268,4 +268,4 @@ def _own_kernel(model: Any) -> OwnKernel:
         }
         return np.asarray(sum_model.predict_values(rows))
 
-    return OwnKernel(sums, _text(model.options["corr"]))
+    return LibraryKernel(sums, _text(model.options["corr"]))

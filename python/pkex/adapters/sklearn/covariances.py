@@ -15,7 +15,7 @@ from sklearn.gaussian_process import kernels as sklearn_kernels
 
 from pkex.adapters.kernels import (
     KernelReader,
-    OwnKernel,
+    LibraryKernel,
     check_kernel,
     scaling_rounding,
     square_rounding,
@@ -208,7 +208,7 @@ def covariance_expansion(
     rounding = scaling_rounding(kernel, points, float(np.finfo(dtype).eps))
     rounding += square_rounding(points, _gamma_of_squares(covariance))
     rounding += _gap_of_equal_rows(covariance)
-    check_kernel(kernel, OwnKernel(covariance, kernel_text(covariance)), points, rounding, name)
+    check_kernel(kernel, LibraryKernel(covariance, kernel_text(covariance)), points, rounding, name)
     return expansion, rounding
 
 

@@ -79,17 +79,17 @@ def adapt_model(model: Any) -> AdaptedModel:
         functions = [Combination(functions, np.full(len(functions), 1.0 / len(functions)))]
     is_single = len(functions) == 1 and not isinstance(model, ModelList)
     function = functions[0] if is_single else stack_functions(functions)
-    like = _training_points(model)
-    rounding += rounding_of_rows(function, like)
+    inputs = _training_points(model)
+    rounding += rounding_of_rows(function, inputs)
 
-    def own_mean(rows: Float) -> Float:
+    def predict_mean(rows: Float) -> Float:
         with prediction_mode(model, strategies):
-            posterior = model.posterior(tensor_like(rows, like))
+            posterior = model.posterior(tensor_like(rows, inputs))
             mean = array_of(getattr(posterior, "mixture_mean", posterior.mean))
         return mean if function.has_output_axis else mean[:, 0]
 
     mean = AdaptedModel(
-        function, title="posterior mean", predict=own_mean, kernel_rounding=rounding
+        function, title="posterior mean", predict=predict_mean, kernel_rounding=rounding
     )
     return with_variance(mean, partial(_variance, model, strategies), _n_factored(model))
 
@@ -97,24 +97,24 @@ def adapt_model(model: Any) -> AdaptedModel:
 def _variance(
     model: Any, strategies: dict[Any, Any], mean: AdaptedModel, predictive: bool
 ) -> AdaptedModel:
-    read = partial(_variances, strategies=strategies, predictive=predictive)
-    functions, rounding = _outputs(model, read, 2)
+    read_variances = partial(_variances, strategies=strategies, predictive=predictive)
+    functions, rounding = _outputs(model, read_variances, 2)
     has_axis = mean.function.has_output_axis
     if is_ensemble(model):
         means, _ = _outputs(model, partial(_means, strategies=strategies), 1)
         functions = [variance_of_mixture(functions, means)]
-    is_whole = functions[0].has_output_axis == has_axis
-    function = functions[0] if is_whole else Stack(functions)
-    like = _training_points(model)
+    has_all_outputs = functions[0].has_output_axis == has_axis
+    function = functions[0] if has_all_outputs else Stack(functions)
+    inputs = _training_points(model)
 
-    def own_variance(rows: Float) -> Float:
+    def predict_variance(rows: Float) -> Float:
         with prediction_mode(model, strategies), cholesky_solves():
-            found = model.posterior(tensor_like(rows, like), observation_noise=predictive)
-            variance = array_of(getattr(found, "mixture_variance", found.variance))
+            posterior = model.posterior(tensor_like(rows, inputs), observation_noise=predictive)
+            variance = array_of(getattr(posterior, "mixture_variance", posterior.variance))
         return variance if has_axis else variance[:, 0]
 
     title = "predictive variance" if predictive else "posterior variance"
-    return describe_variance(mean, function, own_variance, rounding, title)
+    return describe_variance(mean, function, predict_variance, rounding, title)
 
 
 @register(ExactGP)
@@ -132,7 +132,7 @@ def _training_points(model: Any) -> Any:
     return training_points(model)
 
 
-def _outputs(model: Any, read: _Reader, power: int) -> tuple[list[Function], float]:
+def _outputs(model: Any, read_functions: _Reader, power: int) -> tuple[list[Function], float]:
     """Return one function of the user's columns per output, and their rounding error.
 
     Functions are in units of the outcomes to a power. A fully Bayesian model has one function per
@@ -142,14 +142,14 @@ def _outputs(model: Any, read: _Reader, power: int) -> tuple[list[Function], flo
     if isinstance(model, ModelList):
         if any(is_ensemble(part) for part in model.models):
             raise unsupported(f"{name} of fully Bayesian models", ": pass one of its models")
-        parts = [_outputs(part, read, power) for part in model.models]
-        functions = [function for own, _ in parts for function in own]
+        parts = [_outputs(part, read_functions, power) for part in model.models]
+        functions = [function for part_functions, _ in parts for function in part_functions]
         if any(function.has_output_axis for function in functions):
             raise unsupported(f"{name} of models of several tasks", ": use one model per task")
         return functions, max(rounding for _, rounding in parts)
     # `posterior` also leaves models in this mode.
     model.eval()
-    functions, is_batch, rounding = read(model)
+    functions, is_batch, rounding = read_functions(model)
     if is_batch and model.num_outputs == 1 and not is_ensemble(model):
         raise unsupported(
             f"{name} of a batch of training data", ": use a ModelListGP with one model each"
@@ -159,16 +159,18 @@ def _outputs(model: Any, read: _Reader, power: int) -> tuple[list[Function], flo
     if power > 1:
         scales, shifts = scales**power, 0.0 * shifts
         rounding *= float(scales.max())
-    explained: list[Function] = []
+    outputs: list[Function] = []
     for output, function in enumerate(functions):
         # A single function may have several outputs.
-        own = slice(None) if function.has_output_axis else output
-        scaled = _in_units(function, scales[own], shifts[own])
+        index = slice(None) if function.has_output_axis else output
+        function_in_units = _in_units(function, scales[index], shifts[index])
         batch_shape = (len(functions),) if is_batch else ()
         reader = InputReader(name, function.n_features, batch_shape, output)
         columns = reader.columns(getattr(model, "input_transform", None))
-        explained.append(scaled if columns is None else Transformed(columns, scaled))
-    return explained, rounding
+        outputs.append(
+            function_in_units if columns is None else Transformed(columns, function_in_units)
+        )
+    return outputs, rounding
 
 
 def _means(model: Any, strategies: dict[Any, Any]) -> _Read:
@@ -217,10 +219,11 @@ def rounding_of_rows(function: Function, like: Any) -> float:
     Before transforms, columns may be far from 0, compared with their range.
     """
     rows = function.probing_rows()
-    rounded = array_of(tensor_like(rows, like))
-    given, changed = (function.evaluate(own, n_threads=1) for own in (rows, rounded))
+    rounded_rows = array_of(tensor_like(rows, like))
+    values = function.evaluate(rows, n_threads=1)
+    rounded_values = function.evaluate(rounded_rows, n_threads=1)
     sizes = np.maximum(function.magnitude(rows, n_threads=1), np.finfo(np.float64).tiny)
-    return float(np.max(np.abs(given - changed) / sizes))
+    return float(np.max(np.abs(values - rounded_values) / sizes))
 
 
 def _in_units(function: Function, scale: Any, shift: Any) -> Function:
@@ -237,7 +240,7 @@ def _in_units(function: Function, scale: Any, shift: Any) -> Function:
 
 def _categorical(reader: TorchKernelReader, kernel: Any) -> KernelPolynomial:
     """Read exp(−mean_j [x_j ≠ y_j] / ℓ_j), the product of exp(−1/(d ℓ_j)) where they differ."""
-    if reader.only is not None:
+    if reader.place is not None:
         raise reader.unsupported(kernel, reader.reason(kernel))
     columns = reader.columns
     scales = np.broadcast_to(reader.numbers(kernel.lengthscale), len(columns))
@@ -272,13 +275,13 @@ def adapt_pairwise(model: Any) -> AdaptedModel:
     if columns is not None:
         function = Transformed(columns, function)
 
-    def own_mean(rows: Float) -> Float:
+    def predict_mean(rows: Float) -> Float:
         with torch.no_grad():
             return array_of(model.posterior(tensor_like(rows, like)).mean)[:, 0]
 
     rounding += rounding_of_rows(function, like)
     return AdaptedModel(
-        function, title="posterior mean", predict=own_mean, kernel_rounding=rounding
+        function, title="posterior mean", predict=predict_mean, kernel_rounding=rounding
     )
 
 

@@ -53,14 +53,14 @@ def adapt_exact(model: ExactGP) -> AdaptedModel:
     points, strategies = training_points(model), dict[Any, Any]()
     functions, is_batch, rounding = exact_means(model, strategies)
 
-    def own_mean(rows: Float) -> Float:
+    def predict_mean(rows: Float) -> Float:
         with prediction_mode(model, strategies), skip_posterior_variances():
             mean = array_of(model(tensor_like(rows, points)).mean)
         return mean.T if is_batch else mean
 
     function = stack_functions(functions) if is_batch else functions[0]
     mean = AdaptedModel(
-        function, title="posterior mean", predict=own_mean, kernel_rounding=rounding
+        function, title="posterior mean", predict=predict_mean, kernel_rounding=rounding
     )
     return with_variance(mean, partial(_variance, model, strategies), n_factored(model))
 
@@ -72,15 +72,15 @@ def _variance(
     has_axis = mean.function.has_output_axis
     is_batch = bool(strategies[model].train_prior_dist.batch_shape)
 
-    def own_variance(rows: Float) -> Float:
+    def predict_variance(rows: Float) -> Float:
         with prediction_mode(model, strategies), cholesky_solves():
-            found = model(tensor_like(rows, model.train_inputs[0]))
-            variance = array_of((model.likelihood(found) if predictive else found).variance)
+            posterior = model(tensor_like(rows, model.train_inputs[0]))
+            variance = array_of((model.likelihood(posterior) if predictive else posterior).variance)
         return variance.T if is_batch else variance
 
     title = "predictive variance" if predictive else "posterior variance"
     function = Stack(functions) if has_axis else functions[0]
-    return describe_variance(mean, function, own_variance, rounding, title)
+    return describe_variance(mean, function, predict_variance, rounding, title)
 
 
 def exact_variances(
@@ -150,20 +150,20 @@ def exact_means(model: Any, strategies: dict[Any, Any]) -> tuple[list[Function],
                 ": a batch of one axis is",
             )
         if not is_multitask:
-            functions, rounding = _independent(model, batch_shape, _alpha(model))
+            functions, rounding = _independent_means(model, batch_shape, _alpha(model))
             return functions, bool(batch_shape), rounding
         if not prior._interleaved:
             raise unsupported(f"{name} with tasks that are not interleaved")
-        function, rounding = _of_tasks(model, _alpha(model).reshape(-1, prior.event_shape[-1]))
+        function, rounding = _task_mean(model, _alpha(model).reshape(-1, prior.event_shape[-1]))
         return [function], False, rounding
 
 
-def _of_tasks(model: Any, alpha: Float) -> tuple[Function, float]:
+def _task_mean(model: Any, alpha: Float) -> tuple[Function, float]:
     """Return the mean of several tasks; `alpha` has one column per task."""
     kinds = {type(part) for part in model.covar_module.modules()}
     if kernels.MultitaskKernel in kinds:
-        return _coupled(model, alpha)
-    functions, rounding = _independent(model, alpha.shape[1:], alpha.T)
+        return _coupled_mean(model, alpha)
+    functions, rounding = _independent_means(model, alpha.shape[1:], alpha.T)
     return stack_functions(functions), rounding
 
 
@@ -183,7 +183,7 @@ def _alpha(model: Any) -> Float:
     raise unsupported(f"{name} that predicts with {type(strategy).__name__}")
 
 
-def _independent(
+def _independent_means(
     model: Any, batch_shape: tuple[int, ...], alpha: Float
 ) -> tuple[list[Function], float]:
     """Return the means of outputs, each with its own kernel."""
@@ -192,17 +192,17 @@ def _independent(
     points = array_of(inputs.expand(*batch_shape, n, d)).reshape(-1, n, d)
     coefficients = np.broadcast_to(alpha, (*batch_shape, n)).reshape(-1, n)
     functions, rounding = [], 0.0
-    for output, (own_points, own) in enumerate(zip(points, coefficients, strict=True)):
+    for output, (output_points, weights) in enumerate(zip(points, coefficients, strict=True)):
         reader = TorchKernelReader(type(model).__name__, d, batch_shape, output)
         kernel = reader.read_call(model.covar_module)
-        checked = checked_rounding(kernel, own_points, OutputCovariance(model, inputs, output))
-        rounding = max(rounding, checked)
+        covariance = OutputCovariance(model, inputs, output)
+        rounding = max(rounding, checked_rounding(kernel, output_points, covariance))
         mean = LinearMean.of_module(model.mean_module, reader)
-        functions.append(function_of([Latent(kernel, own_points, own)], mean))
+        functions.append(function_of([Latent(kernel, output_points, weights)], mean))
     return functions, rounding
 
 
-def _coupled(model: Any, alpha: Float) -> tuple[Function, float]:
+def _coupled_mean(model: Any, alpha: Float) -> tuple[Function, float]:
     """Return the mean of tasks that share kernels."""
     (inputs,) = model.train_inputs
     points = array_of(inputs)
@@ -211,12 +211,12 @@ def _coupled(model: Any, alpha: Float) -> tuple[Function, float]:
     parts = _parts(reader, model.covar_module)
     rounding = 0.0
     for task in range(n_tasks):
-        own = [matrix[task, task] * kernel for matrix, kernel in parts]
-        kernel = sum(own[1:], start=own[0])
-        checked = checked_rounding(kernel, points, OutputCovariance(model, inputs, task))
-        rounding = max(rounding, checked)
+        terms = [matrix[task, task] * kernel for matrix, kernel in parts]
+        kernel = sum(terms[1:], start=terms[0])
+        covariance = OutputCovariance(model, inputs, task)
+        rounding = max(rounding, checked_rounding(kernel, points, covariance))
     readers = [TorchKernelReader(reader.model_name, d, (n_tasks,), task) for task in range(n_tasks)]
-    means = [LinearMean.of_module(model.mean_module, own) for own in readers]
+    means = [LinearMean.of_module(model.mean_module, reader) for reader in readers]
     latents = [Latent(kernel, points, alpha @ matrix) for matrix, kernel in parts]
     return function_of(latents, LinearMean.of_all(means)), rounding
 
@@ -236,11 +236,11 @@ def _parts_within(reader: TorchKernelReader, kernel: Any) -> list[tuple[Float, K
         matrix = array_of(kernel.task_covar_module.covar_matrix.to_dense())
         return [(matrix, reader.read(kernel.data_covar_module))]
     if kind is kernels.LCMKernel:
-        return [part for own in kernel.covar_module_list for part in _parts_within(reader, own)]
+        return [part for inner in kernel.covar_module_list for part in _parts_within(reader, inner)]
     if kind is kernels.AdditiveKernel:
-        return [part for own in kernel.kernels for part in _parts(reader, own)]
+        return [part for inner in kernel.kernels for part in _parts(reader, inner)]
     if kind is kernels.ScaleKernel:
         scale = reader.number(kernel.outputscale)
-        inner = _parts_within(reader, kernel.base_kernel)
-        return [(scale * matrix, part) for matrix, part in inner]
+        parts = _parts_within(reader, kernel.base_kernel)
+        return [(scale * matrix, factor) for matrix, factor in parts]
     raise reader.unsupported(kernel, reader.reason(kernel))
