@@ -26,7 +26,7 @@ from pkex.adapters.kernels import (
     even_indices,
     scaling_rounding,
 )
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.registry import register, unsupported_model
 from pkex.adapters.variances import (
     describe_variance,
     noise_of_kernel,
@@ -57,13 +57,13 @@ def adapt_process(model: Any) -> AdaptedModel:
     name = type(model).__name__
     if type(model) not in _REGRESSIONS:
         names = " and ".join(kind.__name__ for kind in _REGRESSIONS)
-        raise unsupported(name, f": the supported models of GPy are {names}")
+        raise unsupported_model(name, f": the supported models of GPy are {names}")
     if model.mean_function is not None:
-        raise unsupported(f"{name} with a mean_function", ": subtract it from the targets")
+        raise unsupported_model(f"{name} with a mean_function", ": subtract it from the targets")
     points = np.array(model._predictive_variable, dtype=np.float64)
     kernel = _Reader(name, points.shape[1]).read(model.kern)
     if kernel is None:
-        raise unsupported(f"{name} with a kernel of noise alone")
+        raise unsupported_model(f"{name} with a kernel of noise alone")
     weights = np.array(model.posterior.woodbury_vector, dtype=np.float64)
     scale, shift = (np.zeros(weights.shape[1]) + unit for unit in _units(model, name))
     is_single = weights.shape[1] == 1
@@ -127,7 +127,7 @@ def _units(model: Any, name: str) -> tuple[Float, Float]:
     if normalizer is None:
         return np.ones(1), np.zeros(1)
     if type(normalizer) is not Standardize:
-        raise unsupported(f"{name} with the normalizer {type(normalizer).__name__}")
+        raise unsupported_model(f"{name} with the normalizer {type(normalizer).__name__}")
     return np.array(normalizer.std), np.array(normalizer.mean)
 
 

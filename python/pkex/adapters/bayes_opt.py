@@ -22,7 +22,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
 
 from pkex.adapters.adapted_model import AdaptedModel, in_columns
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.registry import register, unsupported_model
 from pkex.adapters.search_space import Category, Number, Parameter, SearchSpace
 from pkex.adapters.sklearn.gaussian_process import adapt_variant
 from pkex.functions.column_maps import ColumnMap, Selection
@@ -41,7 +41,9 @@ def adapt_optimizer(optimizer: BayesianOptimization) -> AdaptedModel:
     columns: ColumnMap = Selection(len(names), range(len(names)))
     if any(parameter is not _NUMBER for parameter in parameters):
         if not is_wrapped:
-            raise unsupported(f"{name} of integers or choices with a kernel that is not wrapped")
+            raise unsupported_model(
+                f"{name} of integers or choices with a kernel that is not wrapped"
+            )
         columns = SearchSpace(parameters)
 
     def to_points(rows: Float) -> Float:

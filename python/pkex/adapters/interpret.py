@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pkex.adapters.adapted_model import AdaptedModel, Probabilities
-from pkex.adapters.registry import register, register_probabilities, unsupported
+from pkex.adapters.registry import register, register_probabilities, unsupported_model
 from pkex.adapters.sklearn.estimators import class_names
 from pkex.adapters.sklearn.probabilities import probabilities_by_link
 from pkex.adapters.sklearn.probability_links import logistic, of_softmax
@@ -38,7 +38,7 @@ def adapt_regressor(model: ExplainableBoostingRegressor) -> AdaptedModel:
     if model.link_ == "log":
         function = Exponential(function)
     elif model.link_ != "identity":
-        raise unsupported(f"ExplainableBoostingRegressor with the link {model.link_!r}")
+        raise unsupported_model(f"ExplainableBoostingRegressor with the link {model.link_!r}")
     return _describe_model(model, function, model.predict, "predict")
 
 
@@ -60,7 +60,7 @@ def probabilities_of_classifier(model: ExplainableBoostingClassifier) -> Probabi
     """Read the logistic function, or the softmax, of the decision function."""
     adapted, predict, classes = adapt_classifier(model), model.predict_proba, model.classes_
     if model.link_ not in _LINKS:
-        raise unsupported(f"the probability of a classifier with the link {model.link_!r}")
+        raise unsupported_model(f"the probability of a classifier with the link {model.link_!r}")
     link = _LINKS[model.link_]
     return probabilities_by_link(
         adapted, [adapted.function], link, predict, classes, affine=(1.0, 0.0)
@@ -95,12 +95,12 @@ def _describe_model(
 def _function_of(model: Any) -> Transformed:
     """Return the sum of tables, in the columns of the training rows."""
     if type(model) not in (ExplainableBoostingClassifier, ExplainableBoostingRegressor):
-        raise unsupported(f"{type(model).__name__}, a subclass of interpret's machines,")
+        raise unsupported_model(f"{type(model).__name__}, a subclass of interpret's machines,")
     check_is_fitted(model, "term_scores_")
     if not np.isfinite(model.intercept_).all():
-        raise unsupported(f"{type(model).__name__} of a single class")
+        raise unsupported_model(f"{type(model).__name__} of a single class")
     if not model.term_features_:
-        raise unsupported(f"{type(model).__name__} without terms", ": it is constant")
+        raise unsupported_model(f"{type(model).__name__} without terms", ": it is constant")
     bin_columns, terms = _BinColumns(len(model.bins_)), []
     for features, scores in zip(model.term_features_, model.term_scores_, strict=True):
         places = [bin_columns.place_of(model.bins_[j], j, len(features)) for j in features]

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.adapters.registry import unsupported
+from pkex.adapters.registry import unsupported_model
 from pkex.errors import UnsupportedModelError
 from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import Kernel
@@ -64,20 +64,22 @@ class KernelReader:
             If a part of the kernel is unknown, or has unsupported parameters. The message names it.
         """
         polynomial = self.polynomial(kernel)
-        with self._naming(kernel):
+        with self._kernel_errors(kernel):
             return polynomial.kernel(self.n_features) if polynomial else None
 
     def polynomial(self, kernel: Any) -> KernelPolynomial:
         """Return a kernel, or a part of one, as a polynomial; see `read`."""
         reader = self.readers.get(type(kernel))
         if reader is None:
-            raise self.unsupported(kernel, self.reason(kernel))
-        with self._naming(kernel):
+            raise self.unsupported_kernel(kernel, self.reason(kernel))
+        with self._kernel_errors(kernel):
             return reader(self, kernel)
 
-    def unsupported(self, kernel: Any, reason: str) -> UnsupportedModelError:
+    def unsupported_kernel(self, kernel: Any, reason: str) -> UnsupportedModelError:
         """Return the error that names a part of the kernel, and says why it is unsupported."""
-        return unsupported(f"{self.model_name} with {self.text(kernel)} in its kernel", reason)
+        return unsupported_model(
+            f"{self.model_name} with {self.text(kernel)} in its kernel", reason
+        )
 
     def text(self, kernel: Any) -> str:
         """Return the text for a kernel in messages."""
@@ -88,14 +90,14 @@ class KernelReader:
         return f"; supported are {', '.join(kind.__name__ for kind in self.readers)}"
 
     @contextmanager
-    def _naming(self, kernel: Any) -> Iterator[None]:
+    def _kernel_errors(self, kernel: Any) -> Iterator[None]:
         """Turn errors about parameters into errors that name the kernel."""
         try:
             yield
         except UnsupportedModelError:
             raise
         except (ValueError, RuntimeError) as error:
-            raise self.unsupported(kernel, f": {error}") from None
+            raise self.unsupported_kernel(kernel, f": {error}") from None
 
 
 # --- rounding errors of libraries' own kernel values, which are larger than pkex's ---

@@ -15,7 +15,7 @@ from numpy.polynomial.polynomial import polyval
 
 from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.kernels import EPSILON
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.registry import register, unsupported_model
 from pkex.functions.product_sum import ProductSum
 from pkex.typing import Float
 
@@ -25,13 +25,13 @@ def adapt_chaos(result: ot.FunctionalChaosResult) -> AdaptedModel:
     """Read the coefficients and the factors of all products of polynomials."""
     distribution = result.getDistribution()
     if not distribution.hasIndependentCopula():
-        raise unsupported(
+        raise unsupported_model(
             "FunctionalChaosResult with dependent inputs",
             ": its transformation to independent variables mixes the inputs",
         )
     basis = result.getOrthogonalBasis().getImplementation()
     if not isinstance(basis, ot.OrthogonalProductPolynomialFactory):
-        raise unsupported(f"FunctionalChaosResult with the basis {basis.getClassName()}")
+        raise unsupported_model(f"FunctionalChaosResult with the basis {basis.getClassName()}")
     factors, is_constant = _factors(result, basis)
     coefficients = np.array(result.getCoefficients())
     intercept = coefficients[is_constant].sum(axis=0)

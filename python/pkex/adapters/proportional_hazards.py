@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from sksurv.linear_model import CoxnetSurvivalAnalysis, CoxPHSurvivalAnalysis, IPCRidge
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.registry import register, unsupported_model
 from pkex.adapters.sklearn.estimators import dense, describe_method
 from pkex.functions.exponential import Exponential
 from pkex.functions.linear import LinearFunction
@@ -51,5 +51,5 @@ def _log_hazard_ratio(model: Any, function: LinearFunction) -> AdaptedModel:
 def _check(model: Any) -> None:
     """Raise an error unless a model is fitted, and is one of scikit-survival's own classes."""
     if not type(model).__module__.startswith("sksurv."):
-        raise unsupported(f"{type(model).__name__}, a subclass of scikit-survival's models,")
+        raise unsupported_model(f"{type(model).__name__}, a subclass of scikit-survival's models,")
     check_is_fitted(model, "coef_")

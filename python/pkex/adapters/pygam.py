@@ -15,7 +15,7 @@ import numpy as np
 from pygam import GAM
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.registry import register, unsupported_model
 from pkex.errors import UnsupportedModelError
 from pkex.functions.exponential import Exponential
 from pkex.functions.term_sum import TermSum
@@ -28,7 +28,7 @@ def adapt_gam(model: GAM) -> AdaptedModel:
     """Read the sum of terms, which a link turns into the prediction."""
     name = type(model).__name__
     if not type(model).__module__.startswith("pygam."):
-        raise unsupported(f"{name}, a subclass of pyGAM's models,")
+        raise unsupported_model(f"{name}, a subclass of pyGAM's models,")
     if not hasattr(model, "coef_"):
         raise UnsupportedModelError(f"{name} is not fitted. Call fit first")
     function = _function_of(model)

@@ -214,10 +214,10 @@ def adapt(model: Any) -> AdaptedModel:
 def _unsupported_class(model_class: type) -> UnsupportedModelError:
     name = "None" if model_class is type(None) else model_class.__name__
     hint = alternative(model_class)
-    return unsupported(name, f": {hint}" if hint else "")
+    return unsupported_model(name, f": {hint}" if hint else "")
 
 
-def unsupported(subject: Text, reason: Text = "") -> UnsupportedModelError:
+def unsupported_model(subject: Text, reason: Text = "") -> UnsupportedModelError:
     """Return the error that a subject is not supported, with the reason and the alternatives."""
     custom_classes = [cls.__name__ for cls in _adapt.registry if not _is_built_in(cls)]
     supported_models = ", ".join([_SUPPORTED, *custom_classes])

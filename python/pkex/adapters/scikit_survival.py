@@ -20,7 +20,7 @@ from sksurv.svm import (
 
 from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.kernels import square_rounding
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.registry import register, unsupported_model
 from pkex.adapters.sklearn.estimators import dense, describe_method
 from pkex.adapters.sklearn.kernel_functions import Options, default_gamma, kernel_by_name
 from pkex.errors import UnsupportedModelError
@@ -73,7 +73,7 @@ def _check(model: Any) -> None:
     """Raise an error unless a machine is fitted, and is one of scikit-survival's own classes."""
     name = type(model).__name__
     if not type(model).__module__.startswith("sksurv."):
-        raise unsupported(f"{name}, a subclass of scikit-survival's machines,")
+        raise unsupported_model(f"{name}, a subclass of scikit-survival's machines,")
     if getattr(model, "coef_", None) is None:
         raise UnsupportedModelError(f"{name} is not fitted. Call fit first")
 

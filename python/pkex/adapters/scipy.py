@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import RBFInterpolator
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.registry import register, unsupported_model
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.functions.composite import Combination
@@ -69,26 +69,26 @@ def adapt_interpolator(model: RBFInterpolator) -> AdaptedModel:
 def _check_options(model: RBFInterpolator) -> None:
     """Raise an error for options whose function is not a sum of products over the columns."""
     if type(model) is not RBFInterpolator:
-        raise unsupported(f"{type(model).__name__}, a subclass of RBFInterpolator,")
+        raise unsupported_model(f"{type(model).__name__}, a subclass of RBFInterpolator,")
     if model.neighbors is not None:
-        raise unsupported(
+        raise unsupported_model(
             f"RBFInterpolator with neighbors={model.neighbors}",
             ": it is another function in each neighborhood. Omit neighbors",
         )
     if model.kernel not in _KERNELS:
         names = ", ".join(map(repr, _KERNELS))
-        raise unsupported(
+        raise unsupported_model(
             f"RBFInterpolator with kernel {model.kernel!r}",
             f"; supported are {names}. As a sum of products r⁵ would lose most digits",
         )
     degree = int(np.sum(model.powers, axis=1).max(initial=-1))
     if degree > 2:
-        raise unsupported(
+        raise unsupported_model(
             f"RBFInterpolator with degree={degree}",
             ": its polynomial multiplies three or more columns. Use degree 2 or below",
         )
     if len(model.d_shape) > 1 or np.issubdtype(model.d_dtype, np.complexfloating):
-        raise unsupported(
+        raise unsupported_model(
             "RBFInterpolator of complex values or of matrices", ": use real numbers or vectors"
         )
 

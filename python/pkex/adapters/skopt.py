@@ -24,7 +24,7 @@ from skopt.learning import GaussianProcessRegressor
 from skopt.space import Categorical
 
 from pkex.adapters.adapted_model import AdaptedModel, in_columns
-from pkex.adapters.registry import adapt, register, unsupported
+from pkex.adapters.registry import adapt, register, unsupported_model
 from pkex.adapters.search_space import Category, Number, Parameter, SearchSpace
 from pkex.adapters.sklearn.covariances import READERS, CovarianceReader
 from pkex.adapters.sklearn.gaussian_process import adapt_variant
@@ -37,7 +37,7 @@ from pkex.typing import Float
 def adapt_regressor(model: GaussianProcessRegressor) -> AdaptedModel:
     """Read the mean as that of scikit-learn's class; noise enters the training only."""
     if type(model) is not GaussianProcessRegressor:
-        raise unsupported(f"{type(model).__name__}, a subclass of skopt's regressor,")
+        raise unsupported_model(f"{type(model).__name__}, a subclass of skopt's regressor,")
     covariance = getattr(model, "kernel_", None)
     if getattr(model, "noise_", None):
         # The kernel itself has lost the noise after fitting.
@@ -78,7 +78,9 @@ def adapt_optimizer(optimizer: Optimizer) -> AdaptedModel:
 def adapt_result(result: OptimizeResult) -> AdaptedModel:
     """Read the last model of a search by gp_minimize, in the parameters that are searched."""
     if not {"models", "space", "x_iters"} <= result.keys():
-        raise unsupported("OptimizeResult", " unless a search of skopt returned it with its models")
+        raise unsupported_model(
+            "OptimizeResult", " unless a search of skopt returned it with its models"
+        )
     return _adapt_search(result, result.models, result.space, result.x_iters)
 
 
@@ -118,7 +120,7 @@ def _parameter(dimension: Any) -> Parameter:
     try:
         return Category(dimension.categories, transformer.transform(dimension.categories))
     except (TypeError, ValueError):
-        raise unsupported(
+        raise unsupported_model(
             f"a Categorical dimension with transform={dimension.transform_!r}",
             ": it does not turn its categories into numbers. Use transform='onehot'",
         ) from None

@@ -26,7 +26,7 @@ from smt.surrogate_models.krg_based import KrgBased
 
 from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.kernels import KernelReader, LibraryKernel, check_kernel, scaling_rounding
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.registry import register, unsupported_model
 from pkex.adapters.variances import (
     describe_variance,
     rounding_of_factor,
@@ -80,7 +80,7 @@ def _variance(model: Any, kernel: Kernel, mean: AdaptedModel, predictive: bool) 
     if predictive:
         raise unsupported_noise(name, "predict_variances has no noise")
     if model.options["poly"] != "constant":
-        raise unsupported(
+        raise unsupported_model(
             f"the variance of {name} with poly={model.options['poly']!r}",
             ", nor is uncertainty of its values. Use poly='constant'",
         )
@@ -104,11 +104,11 @@ def _check_supported(model: Any, name: str) -> None:
     """Raise an error if a model is not trained, or predicts by another formula than here."""
     if type(model) not in _HAS_COMPONENTS:
         names = ", ".join(kind.__name__ for kind in _HAS_COMPONENTS)
-        raise unsupported(name, f": the supported kriging models of SMT are {names}")
+        raise unsupported_model(name, f": the supported kriging models of SMT are {names}")
     if "gamma" not in getattr(model, "optimal_par", {}):
         raise NotFittedError(f"{name} is not trained: call set_training_values and train first")
     if not model.is_continuous:
-        raise unsupported(
+        raise unsupported_model(
             f"{name} with integer, ordinal or categorical variables in its design_space"
         )
 
@@ -231,7 +231,7 @@ def _kernel(model: Any, name: str) -> Kernel:
     reader = _Reader(name, len(scales), scales)
     if not isinstance(corr, str):
         if type(model) is not KRG:
-            raise unsupported(f"{name} with corr={_text(corr)}", ": pass corr by name")
+            raise unsupported_model(f"{name} with corr={_text(corr)}", ": pass corr by name")
         # With the fitted parameters, and the constant that the model puts in front.
         kernel = reader.read(model.corr)
         assert kernel is not None, "no kernel of SMT is 0"
@@ -242,7 +242,7 @@ def _kernel(model: Any, name: str) -> Kernel:
     if corr not in names:
         text = f"{corr!r} and pow_exp_power={power!r}" if corr == "pow_exp" else repr(corr)
         listing = ", ".join(map(repr, sorted(names)))
-        raise unsupported(
+        raise unsupported_model(
             f"{name} with corr={text}",
             f": supported are {listing}, and 'pow_exp' with power 1 or 2",
         )

@@ -15,7 +15,7 @@ from statsmodels.regression.linear_model import GLS, OLS, WLS
 from statsmodels.regression.quantile_regression import QuantReg
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.registry import register, unsupported_model
 from pkex.errors import Option, UnsupportedModelError
 from pkex.functions.exponential import Exponential
 from pkex.functions.linear import LinearFunction
@@ -51,7 +51,7 @@ def _has_log_link(name: str, model: Any) -> bool:
     if kind in _LINEAR or kind in _COUNTS:
         return kind in _COUNTS
     if issubclass(kind, discrete_model.MultinomialModel):
-        raise unsupported(
+        raise unsupported_model(
             f"{name} of {kind.__name__}",
             (
                 ": its probabilities are a softmax of several linear predictors. "
@@ -63,7 +63,7 @@ def _has_log_link(name: str, model: Any) -> bool:
     if issubclass(kind, discrete_model.BinaryModel):
         raise _link_error(name, kind.__name__, "model.model.cdf")
     if kind is not GLM:
-        raise unsupported(f"{name} of {kind.__name__}")
+        raise unsupported_model(f"{name} of {kind.__name__}")
     link = model.family.link
     if isinstance(link, links.Log):
         return True
@@ -73,7 +73,7 @@ def _has_log_link(name: str, model: Any) -> bool:
 
 
 def _link_error(name: str, link: str, inverse: str) -> UnsupportedModelError:
-    return unsupported(
+    return unsupported_model(
         f"{name} with the link {link}",
         ": its predict is not a product over features. The linear predictor is "
         "linear = pkex.KernelExpansion([model.params], [1.0], pkex.kernels.Linear()), in the "
@@ -97,7 +97,7 @@ def _predictor(results: Any) -> tuple[LinearFunction, tuple[str, ...] | None]:
     is_constant = np.array([name in ("Intercept", "const") for name in names])
     columns = [name for name in names if name not in ("Intercept", "const")]
     if unknown_terms := [name for name in columns if name not in frame_columns]:
-        raise unsupported(
+        raise unsupported_model(
             f"the term {unknown_terms[0]!r} of a formula",
             ": only columns of numbers are supported. Fit the model without a formula, to the "
             "design matrix pandas.DataFrame(model.model.exog, columns=model.model.exog_names), "

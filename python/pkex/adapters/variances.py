@@ -11,7 +11,7 @@ import numpy as np
 
 from pkex.adapters.adapted_model import AdaptedModel, Variance
 from pkex.adapters.kernels import EPSILON
-from pkex.adapters.registry import unsupported
+from pkex.adapters.registry import unsupported_model
 from pkex.errors import Option, UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.kernels import Kernel
@@ -75,7 +75,7 @@ def describe_variance(
 
 def unsupported_noise(name: str, reason: str) -> UnsupportedModelError:
     """Return the error that a model has no predictive variance."""
-    return unsupported(
+    return unsupported_model(
         (Option("target", "predictive_variance"), f" of {name}"),
         (f": {reason}; use ", Option("target", "variance")),
     )

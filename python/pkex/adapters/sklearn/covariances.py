@@ -99,7 +99,7 @@ def _rational_quadratic(reader: CovarianceReader, kernel: Any) -> KernelPolynomi
 
 def _periodic(reader: CovarianceReader, kernel: Any) -> KernelPolynomial:
     if reader.n_features > 1:
-        raise reader.unsupported(kernel, reader.reason(kernel))
+        raise reader.unsupported_kernel(kernel, reader.reason(kernel))
     scales = (float(kernel.length_scale), float(kernel.periodicity))
     if not all(scale > 0.0 for scale in scales):
         raise ValueError("length_scale and periodicity must be positive")
@@ -116,7 +116,7 @@ def _pairwise(reader: CovarianceReader, kernel: Any) -> KernelPolynomial:
     if metric == "linear":
         return reader.dot_product_power(0.0, 1.0, 1)
     if not isinstance(metric, str) or metric not in PAIRWISE:
-        raise reader.unsupported(kernel, reader.reason(kernel))
+        raise reader.unsupported_kernel(kernel, reader.reason(kernel))
     gamma, options = float(kernel.gamma), kernel.pairwise_kernels_kwargs or {}
     if not 0.0 < gamma < math.inf:
         raise ValueError("gamma must be positive")

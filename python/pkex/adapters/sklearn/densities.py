@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.neighbors import KernelDensity
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.registry import unsupported
+from pkex.adapters.registry import unsupported_model
 from pkex.adapters.sklearn.estimators import feature_names, register_estimators, without_names
 from pkex.errors import UnsupportedModelError
 from pkex.functions.kernel_sum import KernelSum
@@ -26,9 +26,9 @@ def adapt_kernel_density(model: KernelDensity) -> AdaptedModel:
     pkex explains this definition, without the approximation that `rtol` and `atol` allow.
     """
     if model.kernel != "gaussian":
-        raise unsupported(f"KernelDensity with kernel {model.kernel!r}")
+        raise unsupported_model(f"KernelDensity with kernel {model.kernel!r}")
     if model.metric != "euclidean":
-        raise unsupported(f"KernelDensity with metric {model.metric!r}")
+        raise unsupported_model(f"KernelDensity with metric {model.metric!r}")
     points = np.asarray(model.tree_.data, dtype=np.float64)
     width = float(model.bandwidth_)
     model_copy = without_names(model)

@@ -17,7 +17,7 @@ from sklearn.ensemble import (
 )
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.registry import unsupported
+from pkex.adapters.registry import unsupported_model
 from pkex.adapters.sklearn.estimators import class_names, pair_names, register_estimators
 from pkex.adapters.sklearn.linear import LINEAR_MODELS, linear_function, linear_method
 from pkex.adapters.sklearn.meta_estimators import adapt_parts, describe_composite
@@ -69,7 +69,7 @@ def _label_names(model: BaggingClassifier, parts: Sequence[AdaptedModel]) -> tup
     part_names = {part.output_names for part in parts}
     names = names_of_numbers.get(parts[0].output_names or ())
     if names is None or len(part_names) > 1:
-        raise unsupported(
+        raise unsupported_model(
             "BaggingClassifier of estimators with different classes",
             ": some of the samples that they were fitted on lack a class. Fit it with more rows in "
             "each sample (max_samples)",
@@ -96,21 +96,21 @@ def adapt_stacking(model: Any) -> AdaptedModel:
     """Read the final estimator's linear combination of the outputs of the other estimators."""
     name, final = type(model).__name__, model.final_estimator_
     if not isinstance(final, LINEAR_MODELS):
-        raise unsupported(
+        raise unsupported_model(
             f"{name} with the final estimator {type(final).__name__}",
             ": only a linear model returns a sum of the outputs of the other estimators. Fit it "
             "with a linear model such as RidgeCV, the default of StackingRegressor",
         )
     n_classes = len(getattr(model, "classes_", ()))
     if n_classes > 2:
-        raise unsupported(
+        raise unsupported_model(
             f"{name} of {n_classes} classes",
             ": each of its estimators has several outputs, and pkex reads estimators with one "
             "output. Fit a OneVsRestClassifier of it, which has one output per class",
         )
     method = linear_method(final)
     if any(name != method for name in model.stack_method_):
-        raise unsupported(
+        raise unsupported_model(
             f"{name} with stack_method={model.stack_method!r}",
             ": it combines probabilities or class labels of its estimators. Fit it with "
             "stack_method='decision_function'",
@@ -118,7 +118,7 @@ def adapt_stacking(model: Any) -> AdaptedModel:
     parts = adapt_parts(model, model.estimators_, method)
     for part, estimator in zip(parts, model.estimators_, strict=True):
         if part.function.has_output_axis:
-            raise unsupported(f"{name} of {type(estimator).__name__} with several outputs")
+            raise unsupported_model(f"{name} of {type(estimator).__name__} with several outputs")
     final_function = linear_function(final)
     n_columns = len(parts) + (model.n_features_in_ if model.passthrough else 0)
     if final_function.n_features != n_columns:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.registry import register, unsupported_model
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.tables.kinds import dense as as_dense
@@ -92,7 +92,7 @@ def check_methods(model: Any) -> None:
 def frozen_estimator(frozen: Any) -> Any:
     """Return the estimator that is frozen, unless a subclass of FrozenEstimator holds it."""
     if type(frozen) is not FrozenEstimator:
-        raise unsupported(f"{type(frozen).__name__}, a subclass of FrozenEstimator,")
+        raise unsupported_model(f"{type(frozen).__name__}, a subclass of FrozenEstimator,")
     return frozen.estimator
 
 
@@ -173,7 +173,7 @@ def check_columns_of(model: Any, part: AdaptedModel) -> None:
     """Raise an error if a part of a model takes documents, and so has columns of its own."""
     if part.encoder is not None:
         name = type(model).__name__
-        raise unsupported(
+        raise unsupported_model(
             f"{name} of a Pipeline with a vectorizer",
             f": put the vectorizer before it, make_pipeline(vectorizer, {name}(...))",
         )

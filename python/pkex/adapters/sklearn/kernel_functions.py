@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import (
     rbf_kernel,
 )
 
-from pkex.adapters.registry import unsupported
+from pkex.adapters.registry import unsupported_model
 from pkex.errors import UnsupportedModelError
 from pkex.kernels import RBF, Chi2, Kernel, Laplacian, Linear, Polynomial
 
@@ -76,13 +76,15 @@ def kernel_by_name(model: Any, options: Options, names: Iterable[str] = tuple(PA
     if not isinstance(kernel, str):
         raise unsupported_function(model)
     if kernel not in names:
-        raise unsupported(f"{name} with kernel {kernel!r}", _alternative(kernel, tuple(names)))
+        raise unsupported_model(
+            f"{name} with kernel {kernel!r}", _alternative(kernel, tuple(names))
+        )
     if kernel != "linear" and not 0.0 < options.gamma < math.inf:
-        raise unsupported(f"{name} with gamma={options.gamma!r}", ": it must be positive")
+        raise unsupported_model(f"{name} with gamma={options.gamma!r}", ": it must be positive")
     try:
         return PAIRWISE[kernel](options)
     except (ValueError, ZeroDivisionError) as error:
-        raise unsupported(f"{name} with kernel {kernel!r}", f" ({error})") from None
+        raise unsupported_model(f"{name} with kernel {kernel!r}", f" ({error})") from None
 
 
 def default_gamma(kernel: str, n_features: int) -> float:
@@ -116,7 +118,7 @@ def unsupported_function(model: Any) -> UnsupportedModelError:
     text = getattr(inner, "__name__", repr(inner))
     if is_partial:
         text = f"{text} with {', '.join(function.keywords) or 'arguments'}"
-    return unsupported(
+    return unsupported_model(
         f"{type(model).__name__} with the kernel {text}",
         ": if the function is a sum or product of kernels in pkex.kernels, describe the model as a "
         "pkex.KernelExpansion of its points and coefficients",

@@ -11,7 +11,7 @@ from sklearn.kernel_ridge import KernelRidge
 
 from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.kernels import EPSILON, square_rounding
-from pkex.adapters.registry import unsupported
+from pkex.adapters.registry import unsupported_model
 from pkex.adapters.sklearn.covariances import covariance_expansion
 from pkex.adapters.sklearn.estimators import (
     dense,
@@ -34,7 +34,7 @@ def adapt_kernel_ridge(model: KernelRidge) -> AdaptedModel:
     """Read f(x) = Σ_i dual_coef_i k(x, x_i), for one or several targets."""
     if isinstance(model.kernel, Covariance):
         if model.kernel_params:
-            raise unsupported(f"KernelRidge with kernel_params={model.kernel_params!r}")
+            raise unsupported_model(f"KernelRidge with kernel_params={model.kernel_params!r}")
         expansion, rounding = covariance_expansion(
             model, model.kernel, model.X_fit_, model.dual_coef_, 0.0
         )

@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC, LinearSVR
 
 from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.kernels import EPSILON
-from pkex.adapters.registry import unsupported
+from pkex.adapters.registry import unsupported_model
 from pkex.adapters.sklearn.estimators import (
     class_names,
     dense,
@@ -100,7 +100,7 @@ def linear_method(model: Any) -> str:
 def linear_function(model: Any) -> LinearFunction:
     """Return the function of a fitted model among the `LINEAR_MODELS`."""
     if isinstance(model, _GENERALIZED) and _has_log_link(model):
-        raise unsupported(
+        raise unsupported_model(
             f"{type(model).__name__} with the link 'log', as a part of this model,",
             ": it predicts the exponential of a linear function",
         )

@@ -21,7 +21,7 @@ from pkex.adapters.registry import (
     probabilities_of,
     register,
     register_probabilities,
-    unsupported,
+    unsupported_model,
 )
 from pkex.adapters.sklearn.estimators import (
     FrozenEstimator,
@@ -64,7 +64,7 @@ def adapt_parts(model: Any, estimators: Iterable[Any], method: str) -> list[Adap
                 # The rest is for users who have the estimator itself.
                 sentence = part.no_method.partition(". ")[0]
                 reason = f"{kind}.{method} cannot be explained: {sentence}"
-            raise unsupported(f"{type(model).__name__} of {kind}", f": {reason}")
+            raise unsupported_model(f"{type(model).__name__} of {kind}", f": {reason}")
         check_columns_of(model, part)
     return parts
 
@@ -134,7 +134,7 @@ def adapt_calibrated(classifier: CalibratedClassifierCV) -> AdaptedModel:
     check_is_fitted(classifier)
     number = len(classifier.calibrated_classifiers_)
     if number > 1:
-        raise unsupported(
+        raise unsupported_model(
             f"CalibratedClassifierCV of {number} classifiers",
             (
                 ": it averages their probabilities. To explain these, pass model.predict_proba or ",
@@ -261,7 +261,7 @@ def _inverse_of_target(model: Any, function: Function) -> tuple[Any, Any]:
         inverse = "model.inverse_func"
     elif not function.has_output_axis:
         inverse = f"lambda z: {inverse}(z[:, None])[:, 0]"
-    raise unsupported(
+    raise unsupported_model(
         "TransformedTargetRegressor with "
         + ("func and inverse_func" if has_functions else f"the transformer {transformer!r}"),
         f": pkex.Explainer(model.regressor_, background, transform={inverse}) explains its predict "

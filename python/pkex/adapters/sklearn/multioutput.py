@@ -12,7 +12,7 @@ from sklearn.multioutput import MultiOutputRegressor, RegressorChain
 from sklearn.utils.multiclass import _ovr_decision_function
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.registry import unsupported
+from pkex.adapters.registry import unsupported_model
 from pkex.adapters.sklearn.estimators import method_of_arrays, pair_names, register_estimators
 from pkex.adapters.sklearn.linear import LINEAR_MODELS, linear_function
 from pkex.adapters.sklearn.meta_estimators import adapt_parts, describe_composite
@@ -98,7 +98,7 @@ def adapt_chain(model: RegressorChain) -> AdaptedModel:
     """Read linear models, each of the columns and of the predictions of the models before it."""
     for estimator in model.estimators_:
         if not isinstance(estimator, LINEAR_MODELS):
-            raise unsupported(
+            raise unsupported_model(
                 f"RegressorChain of {type(estimator).__name__}",
                 ": its estimators take predictions of other estimators as columns, which is "
                 "supported for linear models such as Ridge. MultiOutputRegressor has an "

@@ -13,7 +13,7 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 from pkex.adapters.adapted_model import AdaptedModel, Probabilities
 from pkex.adapters.kernels import square_rounding
-from pkex.adapters.registry import adapt, unsupported
+from pkex.adapters.registry import adapt, unsupported_model
 from pkex.adapters.sklearn.estimators import check_fitted, dense, feature_names, without_names
 from pkex.adapters.sklearn.kernel_functions import (
     Options,
@@ -78,7 +78,7 @@ def _linear(model: Any) -> tuple[AdaptedModel, LinearFunction]:
     adapted = adapt(model) if getattr(model, "kernel", None) == "linear" else None
     expansion = adapted and adapted.function
     if adapted is None or not isinstance(model, _MACHINES):
-        raise unsupported(f"Nystroem followed by {type(model).__name__}")
+        raise unsupported_model(f"Nystroem followed by {type(model).__name__}")
     assert isinstance(expansion, KernelSum)
     weights = expansion.points.T.astype(np.longdouble) @ expansion.coefficients
     return adapted, LinearFunction(dense(weights), expansion.intercept)

@@ -17,7 +17,7 @@ from pkex.adapters.registry import (
     probabilities_of,
     register,
     register_probabilities,
-    unsupported,
+    unsupported_model,
 )
 from pkex.adapters.sklearn.estimators import (
     as_fitted_on,
@@ -61,7 +61,7 @@ def _split_steps(pipeline: Pipeline) -> tuple[list[Any], list[Any]]:
     """Return the steps before the model, and the model: one step, or Nystroem and one step."""
     steps = [step for _, step in pipeline.steps]
     if steps[-1] is None or isinstance(steps[-1], str):
-        raise unsupported("a Pipeline without a model as its last step")
+        raise unsupported_model("a Pipeline without a model as its last step")
     n_last = 2 if len(steps) > 1 and isinstance(steps[-2], Nystroem) else 1
     return steps[:-n_last], steps[-n_last:]
 

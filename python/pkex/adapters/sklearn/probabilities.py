@@ -21,7 +21,12 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.svm import SVC, NuSVC
 
 from pkex.adapters.adapted_model import AdaptedModel, Probabilities
-from pkex.adapters.registry import adapt, probabilities_of, register_probabilities, unsupported
+from pkex.adapters.registry import (
+    adapt,
+    probabilities_of,
+    register_probabilities,
+    unsupported_model,
+)
 from pkex.adapters.sklearn.estimators import (
     FrozenEstimator,
     check_columns_of,
@@ -160,7 +165,7 @@ def probabilities_of_machine(model: Any) -> Probabilities:
     adapted = adapt(model)
     slopes, offsets = np.array(model._probA), np.array(model._probB)
     if not len(slopes):
-        raise unsupported(
+        raise unsupported_model(
             f"the probability of {type(model).__name__} without probability=True",
             ": it has no predict_proba. Fit CalibratedClassifierCV(model, ensemble=False), whose "
             "probabilities and log-odds are supported",
@@ -195,7 +200,7 @@ def probabilities_of_linear(model: Any, adapted: AdaptedModel, predict: _Predict
     """
     loss = getattr(model, "loss", None) if isinstance(model, SGDClassifier) else "log_loss"
     if loss != "log_loss" or type(model) not in _LOGISTIC:
-        raise unsupported(f"the probability of {model!r}")
+        raise unsupported_model(f"the probability of {model!r}")
     is_each = isinstance(model, SGDClassifier) or _is_one_vs_rest(model)
     link = of_logistics if is_each else of_softmax
     return probabilities_by_link(
@@ -251,7 +256,7 @@ def calibrated_probabilities(
     """
     check_fitted(model)
     if model.method not in ("sigmoid", "isotonic", "temperature"):
-        raise unsupported(f"CalibratedClassifierCV with method={model.method!r}")
+        raise unsupported_model(f"CalibratedClassifierCV with method={model.method!r}")
     classes = list(model.classes_)
     parts, members, start = [], [], 0
     for member in model.calibrated_classifiers_:
@@ -285,7 +290,7 @@ def _copy_for_rows(model: Any, encoders: Sequence[Any]) -> Any:
     """Return a copy of a calibrated classifier of documents that takes their rows."""
     estimators = {id(member.estimator) for member in model.calibrated_classifiers_}
     if len(estimators) > 1:
-        raise unsupported(
+        raise unsupported_model(
             "CalibratedClassifierCV of several Pipelines with vectorizers",
             ": each was fitted on other documents and has columns of its own. Fit it with "
             "ensemble=False, or put the vectorizer before it: "
@@ -318,16 +323,16 @@ def _decision(
     """Read the decision values of a classifier that is calibrated for these classes."""
     name = f"CalibratedClassifierCV of {type(estimator).__name__}"
     if not hasattr(estimator, "decision_function"):
-        raise unsupported(name)
+        raise unsupported_model(name)
     if len(estimator.classes_) < len(classes):
-        raise unsupported(
+        raise unsupported_model(
             f"{name}, fitted on {len(estimator.classes_)} of {len(classes)} classes",
             ": each fold must have rows of every class. Use cv=StratifiedKFold()",
         )
     part = read_part(estimator)
     is_each = len(classes) == 2 or part.no_method or part.function.n_outputs == len(classes)
     if part.method != "decision_function" or not is_each:
-        raise unsupported(
+        raise unsupported_model(
             f"{name} with pairs of classes",
             ": it does not calibrate decision values of single classes. Use OneVsRestClassifier or "
             "an SVC with decision_function_shape='ovr'",
@@ -390,7 +395,7 @@ def probabilities_of_process(model: GaussianProcessClassifier) -> Probabilities:
     adapted = adapt(model)
     base = model.base_estimator_
     if isinstance(base, OneVsOneClassifier):
-        raise unsupported(
+        raise unsupported_model(
             "the probability of GaussianProcessClassifier with multi_class='one_vs_one'",
             ": it has none. Fit it with multi_class='one_vs_rest'",
         )

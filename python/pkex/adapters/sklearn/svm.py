@@ -10,7 +10,7 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.kernels import square_rounding
-from pkex.adapters.registry import unsupported
+from pkex.adapters.registry import unsupported_model
 from pkex.adapters.sklearn.estimators import (
     ONLY_DECISIONS,
     dense,
@@ -118,7 +118,7 @@ def _kernel_and_points(model: Any) -> tuple[Kernel, Rows]:
     try:
         return PAIRWISE[name](options), rows[model.support_]
     except (ValueError, ZeroDivisionError) as error:
-        raise unsupported(
+        raise unsupported_model(
             f"{type(model).__name__} with this {name}_kernel", f" ({error})"
         ) from None
 
@@ -132,7 +132,7 @@ def _training_rows(model: Any, kernel: str) -> Rows:
     """Return the rows that a model's kernel function is called with."""
     rows = vars(model).get(_TRAINING_ROWS)
     if rows is None:
-        raise unsupported(
+        raise unsupported_model(
             f"{type(model).__name__} with the kernel function {kernel}",
             ": this version of scikit-learn does not keep the training rows. Fit it with the name "
             "of a kernel, or describe it as a pkex.KernelExpansion",

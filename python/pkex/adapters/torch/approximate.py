@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.registry import register, unsupported_model
 from pkex.adapters.torch.kernels import TorchKernelReader
 from pkex.adapters.torch.process import (
     Latent,
@@ -158,7 +158,7 @@ def variational_mean(model: Any) -> tuple[Function, bool, float]:
     base = _base_strategy(strategy)
     name = type(model).__name__
     if type(base) not in _STRATEGIES:
-        raise unsupported(
+        raise unsupported_model(
             f"{name} with {type(base).__name__}",
             ": supported are VariationalStrategy and UnwhitenedVariationalStrategy, alone or in "
             "IndependentMultitaskVariationalStrategy or LMCVariationalStrategy",
@@ -177,7 +177,7 @@ def variational_mean(model: Any) -> tuple[Function, bool, float]:
         function = stack_functions(functions) if is_batch else functions[0]
         return function, is_batch, rounding
     if strategy.task_dim not in (-1, 0):
-        raise unsupported(f"{name} with task_dim={strategy.task_dim}", ": use task_dim=-1")
+        raise unsupported_model(f"{name} with task_dim={strategy.task_dim}", ": use task_dim=-1")
     if not is_batch:
         functions *= strategy.num_tasks
     return stack_functions(functions), False, rounding
@@ -225,7 +225,7 @@ def _processes(model: Any, base: Any) -> tuple[list[_Process], bool]:
         tuple(distribution.mean.shape[:-1]), tuple(inputs.shape[:-2]), tuple(prior.batch_shape)
     )
     if len(batch_shape) > 1:
-        raise unsupported(
+        raise unsupported_model(
             f"{type(model).__name__} with the batch shape {batch_shape}",
             ": a batch of one axis is",
         )

@@ -30,7 +30,7 @@ from gpytorch.models import ExactGP
 from sklearn.exceptions import NotFittedError
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.registry import register, unsupported_model
 from pkex.adapters.torch.approximate import inducing_points, variational_mean, variational_variance
 from pkex.adapters.torch.botorch_transforms import InputReader, outcome_units
 from pkex.adapters.torch.exact import (
@@ -141,17 +141,19 @@ def _outputs(model: Any, read_functions: _Reader, power: int) -> tuple[list[Func
     name = type(model).__name__
     if isinstance(model, ModelList):
         if any(is_ensemble(part) for part in model.models):
-            raise unsupported(f"{name} of fully Bayesian models", ": pass one of its models")
+            raise unsupported_model(f"{name} of fully Bayesian models", ": pass one of its models")
         parts = [_outputs(part, read_functions, power) for part in model.models]
         functions = [function for part_functions, _ in parts for function in part_functions]
         if any(function.has_output_axis for function in functions):
-            raise unsupported(f"{name} of models of several tasks", ": use one model per task")
+            raise unsupported_model(
+                f"{name} of models of several tasks", ": use one model per task"
+            )
         return functions, max(rounding for _, rounding in parts)
     # `posterior` also leaves models in this mode.
     model.eval()
     functions, is_batch, rounding = read_functions(model)
     if is_batch and model.num_outputs == 1 and not is_ensemble(model):
-        raise unsupported(
+        raise unsupported_model(
             f"{name} of a batch of training data", ": use a ModelListGP with one model each"
         )
     n_units = len(functions) if is_batch else functions[0].n_outputs
@@ -179,7 +181,7 @@ def _means(model: Any, strategies: dict[Any, Any]) -> _Read:
         function, _, rounding = variational_mean(model.model)
         return [function], False, rounding
     if not isinstance(model, ExactGP):
-        raise unsupported(f"{type(model).__name__}, which is not an ExactGP,")
+        raise unsupported_model(f"{type(model).__name__}, which is not an ExactGP,")
     if model.covar_module is None:
         raise NotFittedError(
             f"{type(model).__name__} is not fitted: call fit_fully_bayesian_model_nuts first"
@@ -196,7 +198,7 @@ def _variances(model: Any, strategies: dict[Any, Any], predictive: bool) -> _Rea
         function, rounding = variational_variance(model.model)
         return [function], False, rounding
     if isinstance(model, KroneckerMultiTaskGP):
-        raise unsupported(
+        raise unsupported_model(
             f"the variance of {name}",
             ", nor is uncertainty of its values: its posterior has other variances than GPyTorch's "
             "for the same process. Use a ModelListGP with one model per task",
@@ -241,7 +243,7 @@ def _in_units(function: Function, scale: Any, shift: Any) -> Function:
 def _categorical(reader: TorchKernelReader, kernel: Any) -> KernelPolynomial:
     """Read exp(−mean_j [x_j ≠ y_j] / ℓ_j), the product of exp(−1/(d ℓ_j)) where they differ."""
     if reader.place is not None:
-        raise reader.unsupported(kernel, reader.reason(kernel))
+        raise reader.unsupported_kernel(kernel, reader.reason(kernel))
     columns = reader.columns
     scales = np.broadcast_to(reader.numbers(kernel.lengthscale), len(columns))
     return similarities(np.exp(-1.0 / (len(columns) * scales)).tolist(), columns)
@@ -257,7 +259,7 @@ def adapt_pairwise(model: Any) -> AdaptedModel:
     if like is None or model.comparisons is None:
         raise NotFittedError(f"{name} has no comparisons yet: call set_train_data first")
     if model.batch_shape:
-        raise unsupported(f"{name} of a batch", ": pass one of its models")
+        raise unsupported_model(f"{name} of a batch", ": pass one of its models")
     check_modules(model)
     with torch.no_grad():
         # Finds the utilities, if they are missing.

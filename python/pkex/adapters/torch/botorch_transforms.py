@@ -10,7 +10,7 @@ import numpy as np
 from botorch.models.transforms import input as inputs
 from botorch.models.transforms import outcome
 
-from pkex.adapters.registry import unsupported
+from pkex.adapters.registry import unsupported_model
 from pkex.adapters.search_space import (
     SearchSpace,
     Step,
@@ -72,7 +72,7 @@ class InputReader:
         reader = _READERS.get(type(transform))
         if reader is None:
             names = ", ".join(kind.__name__ for kind in _READERS)
-            raise unsupported(
+            raise unsupported_model(
                 f"{self.model_name} with the input transform {type(transform).__name__}",
                 f": supported are transforms of single columns, {names} and ChainedInputTransform "
                 "of these. Fit the model to rows that you have transformed, and explain these",
@@ -93,13 +93,13 @@ class InputReader:
     def round(self, transform: Any) -> _Steps:
         """Read a transform that rounds columns to integers."""
         if transform.categorical_features:
-            raise unsupported(
+            raise unsupported_model(
                 f"{self.model_name} with the input transform Round with categorical_features",
                 ": it compares columns with each other. Use a MixedSingleTaskGP with the category "
                 "as one column",
             )
         if transform.approximate:
-            raise unsupported(
+            raise unsupported_model(
                 f"{self.model_name} with the input transform Round with approximate=True",
                 ": use approximate=False",
             )
@@ -170,7 +170,7 @@ def outcome_units(transform: Any, n_outputs: int, name: str) -> tuple[Float, Flo
         scale[:] = array_of(transform.stdvs).ravel()
         shift[:] = array_of(transform.means).ravel()
         return scale, shift
-    raise unsupported(
+    raise unsupported_model(
         f"{name} with the outcome transform {kind.__name__}",
         ": supported is Standardize. The posterior mean behind a nonlinear transform is not a sum "
         "over the training points. Fit the model to transformed outcomes, and explain these",

@@ -22,7 +22,7 @@ from gpytorch.settings import skip_posterior_variances
 from sklearn.exceptions import NotFittedError
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.registry import register, unsupported_model
 from pkex.adapters.torch.exact_variances import (
     coupled_variances,
     independent_variances,
@@ -117,7 +117,7 @@ def training_points(model: Any) -> Any:
     if not model.train_inputs or model.train_targets is None:
         raise NotFittedError(f"{name} has no training data yet: call set_train_data first")
     if len(model.train_inputs) > 1:
-        raise unsupported(
+        raise unsupported_model(
             f"{name} with {len(model.train_inputs)} inputs",
             ": pass one tensor with all columns, and use a MultitaskKernel for tasks",
         )
@@ -145,7 +145,7 @@ def exact_means(model: Any, strategies: dict[Any, Any]) -> tuple[list[Function],
         batch_shape = tuple(prior.batch_shape)
         is_multitask = isinstance(prior, MultitaskMultivariateNormal)
         if len(batch_shape) + is_multitask > 1:
-            raise unsupported(
+            raise unsupported_model(
                 f"{name} with the batch shape {batch_shape}{' of several tasks' * is_multitask}",
                 ": a batch of one axis is",
             )
@@ -153,7 +153,7 @@ def exact_means(model: Any, strategies: dict[Any, Any]) -> tuple[list[Function],
             functions, rounding = _independent_means(model, batch_shape, _alpha(model))
             return functions, bool(batch_shape), rounding
         if not prior._interleaved:
-            raise unsupported(f"{name} with tasks that are not interleaved")
+            raise unsupported_model(f"{name} with tasks that are not interleaved")
         function, rounding = _task_mean(model, _alpha(model).reshape(-1, prior.event_shape[-1]))
         return [function], False, rounding
 
@@ -180,7 +180,7 @@ def _alpha(model: Any) -> Float:
     name = type(model).__name__
     # An unsupported kernel is the reason, and raises its own error.
     TorchKernelReader(name, model.train_inputs[0].shape[-1]).read_call(model.covar_module)
-    raise unsupported(f"{name} that predicts with {type(strategy).__name__}")
+    raise unsupported_model(f"{name} that predicts with {type(strategy).__name__}")
 
 
 def _independent_means(
@@ -243,4 +243,4 @@ def _parts_within(reader: TorchKernelReader, kernel: Any) -> list[tuple[Float, K
         scale = reader.number(kernel.outputscale)
         parts = _parts_within(reader, kernel.base_kernel)
         return [(scale * matrix, factor) for matrix, factor in parts]
-    raise reader.unsupported(kernel, reader.reason(kernel))
+    raise reader.unsupported_kernel(kernel, reader.reason(kernel))

@@ -19,7 +19,7 @@ from gpytorch.likelihoods import (
     MultitaskGaussianLikelihood,
 )
 
-from pkex.adapters.registry import unsupported
+from pkex.adapters.registry import unsupported_model
 from pkex.adapters.torch.kernels import TorchKernelReader
 from pkex.adapters.torch.tensors import array_of, prediction_mode, resolution_of
 from pkex.adapters.variances import rounding_of_factor, unsupported_noise
@@ -97,7 +97,7 @@ def coupled_variances(
     by.
     """
     if len(parts) > 1:
-        raise unsupported(
+        raise unsupported_model(
             f"the variance of {type(model).__name__} with a sum of kernels of tasks",
             ", nor is uncertainty of its values. Use a single MultitaskKernel",
         )
@@ -122,7 +122,7 @@ def _check_likelihood(model: Any) -> None:
     kind = type(model.likelihood)
     if kind not in _LIKELIHOODS:
         names = ", ".join(likelihood.__name__ for likelihood in _LIKELIHOODS)
-        raise unsupported(
+        raise unsupported_model(
             f"the variance of {type(model).__name__} with {kind.__name__}",
             f": supported likelihoods are {names}",
         )
@@ -142,7 +142,7 @@ def _task_covariances(covariance: Float, n_tasks: int, name: str) -> Float:
     n = len(covariance) // n_tasks
     blocks = covariance.reshape(n, n_tasks, n, n_tasks).transpose(1, 3, 0, 2)
     if np.any(blocks[~np.eye(n_tasks, dtype=np.bool_)]):
-        raise unsupported(f"the variance of {name} with noise that couples tasks")
+        raise unsupported_model(f"the variance of {name} with noise that couples tasks")
     return blocks[np.arange(n_tasks), np.arange(n_tasks)]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from pkex.adapters.kernels import LibraryKernel, check_kernel, distance_rounding, scaling_rounding
-from pkex.adapters.registry import unsupported
+from pkex.adapters.registry import unsupported_model
 from pkex.adapters.torch.kernels import TorchKernelReader
 from pkex.adapters.torch.tensors import array_of, resolution_of, tensor_like
 from pkex.errors import UnsupportedModelError
@@ -75,7 +75,7 @@ class LinearMean:
         if kind is gpytorch.means.LinearMean:
             bias = 0.0 if module.bias is None else reader.number(module.bias, 1)
             return cls(np.array(bias), reader.vector(module.weights))
-        raise unsupported(
+        raise unsupported_model(
             f"{reader.model_name} with the mean {kind.__name__}",
             ": supported are ZeroMean, ConstantMean, LinearMean and MultitaskMean of these",
         )
@@ -93,7 +93,7 @@ def check_modules(model: Any) -> None:
     """Raise an error if a model lacks the usual names of its modules."""
     for name in ("mean_module", "covar_module"):
         if not isinstance(getattr(model, name, None), torch.nn.Module):
-            raise unsupported(
+            raise unsupported_model(
                 f"{type(model).__name__} without {name}",
                 ": name the modules of the model as in GPyTorch's documentation",
             )
