@@ -193,7 +193,7 @@ def variance_of(adapted: AdaptedModel) -> Variance | None:
 def derive_variance(
     model: AdaptedModel, function: Function, describe: Callable[[AdaptedModel], AdaptedModel]
 ) -> Variance | None:
-    """Return the variance of a function made from that of a model, None if it is unknown.
+    """Return the variance of a function made from a model's function, None if it is unknown.
 
     Parameters
     ----------

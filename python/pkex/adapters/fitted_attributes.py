@@ -111,7 +111,7 @@ def _is_plausible(name: str, value: Any) -> bool:
         return name in _MAY_BE_EMPTY or not hasattr(value, "__len__") or len(value) > 0
     if dimensions == (0,):
         return np.ndim(value) == 0
-    # Sparse matrices have a shape as well. Numbers have none, or that of an array without axes.
+    # Sparse matrices also have a shape. Numbers have none, or the shape () of arrays without axes.
     n_dimensions = len(getattr(value, "shape", ())) if not isinstance(value, list | tuple) else -1
     is_empty = n_dimensions > 0 and 0 in value.shape
     return n_dimensions in dimensions and (not is_empty or name in _MAY_BE_EMPTY)

@@ -143,7 +143,7 @@ class _Cuts:
     def inverse(self, bins: Float) -> Float:
         """Return a value in each bin, the cut below it if there is one.
 
-        A number between those of two bins stands for the cut between them.
+        A number between the numbers of two bins stands for the cut between them.
         """
         if not len(self.cuts):
             return bins

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import RBFInterpolator
 
 from pkex.adapters.adapted_model import AdaptedModel
+from pkex.adapters.kernels import EPSILON
 from pkex.adapters.registry import register, unsupported_model
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
@@ -26,7 +27,7 @@ from pkex.kernels.polyharmonic import POLYHARMONIC, GrowingKernel
 from pkex.typing import Float
 
 # SciPy scales rows by ε before it subtracts them, so that rows far from the origin lose digits.
-_ROUNDING = 32.0 * float(np.finfo(np.float64).eps)
+_ROUNDING = 32.0 * EPSILON
 
 
 @register(RBFInterpolator)

@@ -35,7 +35,7 @@ from pkex.typing import Float
 
 @register(GaussianProcessRegressor)
 def adapt_regressor(model: GaussianProcessRegressor) -> AdaptedModel:
-    """Read the mean as that of scikit-learn's class; noise enters the training only."""
+    """Read the mean as for scikit-learn's class; noise enters the training only."""
     if type(model) is not GaussianProcessRegressor:
         raise unsupported_model(f"{type(model).__name__}, a subclass of skopt's regressor,")
     covariance = getattr(model, "kernel_", None)

@@ -198,7 +198,7 @@ def _is_among(target: object, *words: str) -> bool:
 
 
 def _deviation(variance: AdaptedModel) -> AdaptedModel:
-    """Return the description of the standard deviation, given that of the variance."""
+    """Return the description of the standard deviation, given the description of the variance."""
     function = variance.function
     outputs = LinkedOutputs(
         _root, function.n_outputs, function.has_output_axis, not_neutral=_NO_VARIANCE

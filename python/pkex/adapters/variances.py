@@ -17,7 +17,7 @@ from pkex.functions.base import Function
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
-# In the model's own solution and in that of pkex.
+# Rounding errors of the model's own solution and of pkex's.
 _ROUNDINGS = 32.0
 # Of noise at different rows, relative to the prior variance.
 _SAME = 1e-12

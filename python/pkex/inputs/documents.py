@@ -148,7 +148,7 @@ class Document:
         return part
 
     def check_length(self, name: str, length: int, axis: str | int) -> None:
-        """Raise an error unless the length of a field is that of its axis."""
+        """Raise an error unless a field has the length of its axis."""
         self._check_axes(name, np.empty(length), (axis,))
 
     def _check_axes(

@@ -203,8 +203,8 @@ def covariance_expansion(
         return KernelSum(points[:0], coefficients[:0], Constant(), intercept), 0.0
     expansion = KernelSum(points, coefficients, kernel, intercept)
     # NumPy before version 2 divides float32 by a float64 number in float32.
-    stored = np.asarray(rows)
-    dtype = np.result_type(stored, np.float64(1.0)) if stored.dtype.kind == "f" else np.float64
+    table = np.asarray(rows)
+    dtype = np.result_type(table, np.float64(1.0)) if table.dtype.kind == "f" else np.float64
     rounding = scaling_rounding(kernel, points, float(np.finfo(dtype).eps))
     rounding += square_rounding(points, _gamma_of_squares(covariance))
     rounding += _gap_of_equal_rows(covariance)

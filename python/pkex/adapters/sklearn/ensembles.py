@@ -31,7 +31,7 @@ from pkex.functions.transformed import Transformed
 
 @register_estimators(BaggingRegressor)
 def adapt_bagging(model: BaggingRegressor) -> AdaptedModel:
-    """Read the average of regressors, each of which may see some of the columns only."""
+    """Read the average of regressors, which may each see only some of the columns."""
     return _average(model, adapt_parts(model, model.estimators_, "predict"), "predict")
 
 

@@ -223,7 +223,7 @@ def describe_wrapper(
     is_function = not part.no_method or stand_in is not None
     predict = part.predict
     method = part.method
-    if method is not None and not hasattr(owner, method):  # such as that of a joint log-likelihood
+    if method is not None and not hasattr(owner, method):  # such as predict_joint_log_proba
         method = None
     if is_function and method is not None:
         predict = method_of_arrays(owner, method, part.function.non_numeric, names)
@@ -268,7 +268,7 @@ def as_fitted_on(
     # Either library: one was there when the model was fitted, and steps accept both.
     for library in ("pandas", "polars"):
         if library in sys.modules or importlib.util.find_spec(library):
-            if library == "polars":  # finds the type of a list, not that of an array of objects
+            if library == "polars":  # infers the type of a list, but not of an array of objects
                 columns = {name: column.tolist() for name, column in columns.items()}
             return importlib.import_module(library).DataFrame(columns)
     raise ImportError(

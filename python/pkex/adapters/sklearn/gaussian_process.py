@@ -204,7 +204,7 @@ def _preferences(signs: Float, n_classes: int, is_paired: bool) -> tuple[Float, 
 def _check_classes(
     model: GaussianProcessClassifier, X: Float, preferences: tuple[Float, Float]
 ) -> None:
-    """Raise an error if `predict` returns a class whose score is below that of another class."""
+    """Raise an error if `predict` returns a class with a lower score than another class."""
     lower, upper = preferences
     predictions = without_names(model).predict(X)
     is_predicted = predictions[:, None] == model.classes_

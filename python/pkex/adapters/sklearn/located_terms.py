@@ -20,8 +20,8 @@ _SPACES = re.compile(r"\s\s+")
 class LocatedTerms:
     """Locates terms by the analysis of a vectorizer of texts.
 
-    The positions are those of the vectorizer's own terms: if this analysis finds others than the
-    vectorizer's analyzer does, no term is located.
+    The positions are those of the vectorizer's own terms: if this analysis finds other
+    terms than the vectorizer's analyzer, no term is located.
 
     Parameters
     ----------

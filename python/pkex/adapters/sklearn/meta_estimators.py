@@ -247,7 +247,7 @@ def _in_squared_units(
 def _inverse_of_target(model: Any, function: Function) -> tuple[Any, Any]:
     """Return a and b of the inverse z ↦ a z + b of the target's transformer.
 
-    `function` is that of the regressor.
+    `function` is the regressor's function.
     """
     transformer = model.transformer_
     check_methods(transformer)

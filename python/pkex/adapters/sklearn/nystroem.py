@@ -12,7 +12,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 from pkex.adapters.adapted_model import AdaptedModel, Probabilities
-from pkex.adapters.kernels import square_rounding
+from pkex.adapters.kernels import EPSILON, square_rounding
 from pkex.adapters.registry import adapt, unsupported_model
 from pkex.adapters.sklearn.estimators import check_fitted, dense, feature_names, without_names
 from pkex.adapters.sklearn.kernel_functions import (
@@ -127,4 +127,4 @@ def _rounding(
     kernel_rounding = square_rounding(points, gamma) if nystroem.kernel == "rbf" else 0.0
     terms = (np.abs(normalization.T) @ np.abs(weights)).sum(axis=0)
     ratio = float(np.max(terms / np.maximum(np.abs(coefficients).sum(axis=0), 1e-300)))
-    return kernel_rounding + 32.0 * float(np.finfo(np.float64).eps) * ratio
+    return kernel_rounding + 32.0 * EPSILON * ratio

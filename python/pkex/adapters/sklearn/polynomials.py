@@ -59,7 +59,7 @@ class Monomials:
         """Return a function that `is_linear` in the monomials as a function of the columns u."""
         if isinstance(function, Composite):
             return function.with_parts(map(self.of, function.parts))
-        assert isinstance(function, LinearFunction), "it is linear, or made of such"
+        assert isinstance(function, LinearFunction), "is_linear allows no other functions"
         weights = function.coefficients
         # Sums over rows are the same on every machine.
         offset_sum = (self.offset * weights.T).T.sum(axis=0)

@@ -102,7 +102,7 @@ class Member(ABC):
     Parameters
     ----------
     own : slice
-        Its decision values among those of all classifiers.
+        Its decision values among the decision values of all classifiers.
     votes : Votes, optional
         Turns decision values of pairs into scores of classes.
     rounding : ndarray of shape (decision values,)
@@ -215,7 +215,7 @@ class CalibratedMean:
 
 @dataclass(frozen=True)
 class OneVsRestLink:
-    """The probabilities of classes, given those of each class against the rest.
+    """The probabilities of classes, given the probability of each class against the rest.
 
     Parameters
     ----------

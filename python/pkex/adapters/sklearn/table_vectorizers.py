@@ -125,7 +125,7 @@ class TableVectorization(Vectorization):
         self.noun = "column"
 
     def read(self, data: Any, argument: str) -> tuple[Any, Documents | None] | None:
-        """Return the rows of a table, and what results show of its texts; None for encoded rows.
+        """Return the rows of a table with the texts that results show; None for encoded rows.
 
         Raises
         ------
@@ -225,9 +225,9 @@ class TableVectorization(Vectorization):
 
 
 def _vectorizer(transformer: Any) -> Any:
-    """Return the vectorizer of texts, or the union of such, that a transformer begins with.
+    """Return the vectorizer, or union of vectorizers, of texts that a transformer begins with.
 
-    None if there is none.
+    None if it begins with another step.
     """
     first = next(flat_steps([transformer]), None)
     return first if isinstance(first, OF_TEXTS) or is_union_of_texts(first) else None

@@ -238,7 +238,7 @@ def reads_objects(vectorizer: Any) -> bool:
 
 
 def describe_object(document: Any) -> str:
-    """Return what an object is that is not a text."""
+    """Return the text in messages for an object that is not a valid document."""
     if is_missing(document):
         return "a missing value"
     return f"{shortened(repr(document))} ({type(document).__name__})"

@@ -81,7 +81,7 @@ class _Process:
     jitter: float
 
     def rounding_of_variance(self, resolution: float) -> float:
-        """Return the rounding error of the model's own variance, given that of its tensors."""
+        """Return the rounding error of the model's own variance, given the error of its tensors."""
         prior = np.diag(self.kernel(self.points, self.points)).max()
         return rounding_of_factor(self.factor, float(prior), resolution)
 

@@ -230,7 +230,7 @@ def _parts(reader: TorchKernelReader, kernel: Any) -> list[tuple[Float, Kernel]]
 
 
 def _parts_within(reader: TorchKernelReader, kernel: Any) -> list[tuple[Float, Kernel]]:
-    """Return the parts of a kernel of which `forward` is called; see `_parts`."""
+    """Return the parts of a kernel whose `forward` is called; see `_parts`."""
     kind = type(kernel)
     if kind is kernels.MultitaskKernel:
         matrix = array_of(kernel.task_covar_module.covar_matrix.to_dense())

@@ -1,4 +1,4 @@
-"""The kernels of GPyTorch in terms of those of pkex.
+"""The kernels of GPyTorch in terms of pkex's kernels.
 
 A kernel selects its `active_dims` among the columns when it is called. ScaleKernel and
 MultitaskKernel call `forward` of the kernel inside, which ignores its active_dims.
@@ -69,7 +69,7 @@ class TorchKernelReader(KernelReader):
         )
 
     def read(self, kernel: Any) -> Kernel:
-        """Return a kernel of which `forward` is called with the columns."""
+        """Return a kernel whose `forward` is called with the columns."""
         result = super().read(kernel)
         assert result is not None, "no kernel of GPyTorch is 0"
         return result
