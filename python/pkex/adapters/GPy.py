@@ -28,10 +28,10 @@ from pkex.adapters.kernels import (
 )
 from pkex.adapters.registry import register, unsupported_model
 from pkex.adapters.variances import (
+    add_variance,
     describe_variance,
     noise_of_kernel,
     rounding_of_factor,
-    with_variance,
 )
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.functions.kernel_sum import KernelSum
@@ -85,7 +85,7 @@ def adapt_process(model: Any) -> AdaptedModel:
         expansion, title="posterior mean", predict=predict, kernel_rounding=rounding
     )
     scales = np.square(scale[0] if is_single else scale)
-    return with_variance(mean, partial(_variance_of, model, kernel, scales))
+    return add_variance(mean, partial(_variance_of, model, kernel, scales))
 
 
 def _variance_of(

@@ -209,7 +209,7 @@ def derive_variance(
     return Variance(function, lambda predictive: describe(adapt(predictive)), variance.n_factored)
 
 
-def in_columns(
+def describe_in_columns(
     model: AdaptedModel,
     columns: ColumnMap,
     names: tuple[str, ...] | None,
@@ -235,6 +235,8 @@ def in_columns(
         predict=None if predict is None else lambda rows: predict(map_rows(rows)),
         feature_names=names,
         variance=derive_variance(
-            model, function, lambda variance: in_columns(variance, columns, names, map_rows)
+            model,
+            function,
+            lambda variance: describe_in_columns(variance, columns, names, map_rows),
         ),
     )

@@ -21,7 +21,7 @@ from bayes_opt import BayesianOptimization
 from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
 
-from pkex.adapters.adapted_model import AdaptedModel, in_columns
+from pkex.adapters.adapted_model import AdaptedModel, describe_in_columns
 from pkex.adapters.registry import register, unsupported_model
 from pkex.adapters.search_space import Category, Number, Parameter, SearchSpace
 from pkex.adapters.sklearn.gaussian_process import adapt_variant
@@ -54,7 +54,7 @@ def adapt_optimizer(optimizer: BayesianOptimization) -> AdaptedModel:
         points = to_points(rows)
         return np.asarray(space.kernel_transform(points) if is_wrapped else points)
 
-    mean = in_columns(part, columns, names, map_rows)
+    mean = describe_in_columns(part, columns, names, map_rows)
     return replace(
         mean,
         method=None,

@@ -39,7 +39,7 @@ def adapt_kernel_machine(model: FastKernelSurvivalSVM) -> AdaptedModel:
     kernel, points, rounding = _kernel_of(model, model.fit_X_)
     sign = _sign(model)
     function = KernelSum(points, sign * dense(model.coef_), kernel, sign * _intercept(model))
-    return _with_objective(model, function, rounding)
+    return _describe_prediction(model, function, rounding)
 
 
 @register(FastSurvivalSVM)
@@ -48,7 +48,7 @@ def adapt_linear_machine(model: FastSurvivalSVM) -> AdaptedModel:
     _check(model)
     sign = _sign(model)
     function = LinearFunction(sign * dense(model.coef_), sign * _intercept(model))
-    return _with_objective(model, function, 0.0)
+    return _describe_prediction(model, function, 0.0)
 
 
 @register(NaiveSurvivalSVM)
@@ -98,7 +98,7 @@ def _intercept(model: Any) -> float:
     return float(getattr(model, "intercept_", 0.0))
 
 
-def _with_objective(model: Any, function: Function, rounding: float) -> AdaptedModel:
+def _describe_prediction(model: Any, function: Function, rounding: float) -> AdaptedModel:
     """Describe a risk score by its sum, and a survival time by the exponential of its logarithm."""
     prediction = function if model.rank_ratio == 1 else Exponential(function)
     return describe_method(model, prediction, "predict", kernel_rounding=rounding)

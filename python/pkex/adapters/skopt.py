@@ -23,7 +23,7 @@ from skopt import Optimizer
 from skopt.learning import GaussianProcessRegressor
 from skopt.space import Categorical
 
-from pkex.adapters.adapted_model import AdaptedModel, in_columns
+from pkex.adapters.adapted_model import AdaptedModel, describe_in_columns
 from pkex.adapters.registry import adapt, register, unsupported_model
 from pkex.adapters.search_space import Category, Number, Parameter, SearchSpace
 from pkex.adapters.sklearn.covariances import READERS, CovarianceReader
@@ -105,7 +105,7 @@ def _adapt_search(search: Any, models: Sequence[Any], space: Any, points: Any) -
     def map_rows(rows: Float) -> Any:
         return space.transform(rows.tolist())
 
-    adapted = in_columns(part, columns, names, map_rows)
+    adapted = describe_in_columns(part, columns, names, map_rows)
     return replace(adapted, method=None, title=f"{part.title} of the last model", stand_in=None)
 
 

@@ -28,10 +28,10 @@ from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.kernels import KernelReader, LibraryKernel, check_kernel, scaling_rounding
 from pkex.adapters.registry import register, unsupported_model
 from pkex.adapters.variances import (
+    add_variance,
     describe_variance,
     rounding_of_factor,
     unsupported_noise,
-    with_variance,
 )
 from pkex.functions.base import Function
 from pkex.functions.composite import Combination
@@ -71,7 +71,7 @@ def adapt_kriging(model: Any) -> AdaptedModel:
         predict=_predictor(model, function.has_output_axis),
         kernel_rounding=rounding,
     )
-    return with_variance(mean, partial(_variance, model, kernel))
+    return add_variance(mean, partial(_variance, model, kernel))
 
 
 def _variance(model: Any, kernel: Kernel, mean: AdaptedModel, predictive: bool) -> AdaptedModel:
@@ -150,7 +150,7 @@ def _predictor(model: Any, has_output_axis: bool) -> Callable[[Float], Float]:
 # --- correlations ---
 
 # From the columns' scales and θ, for a periodic one also ω.
-_OfRates: TypeAlias = Callable[..., Kernel]
+_RateKernel: TypeAlias = Callable[..., Kernel]
 
 
 def _periodic(scale: Float, theta: Float, omega: Float) -> Kernel:
@@ -159,7 +159,7 @@ def _periodic(scale: Float, theta: Float, omega: Float) -> Kernel:
 
 
 # By the values of the option corr.
-_BY_NAME: dict[str, _OfRates] = {
+_BY_NAME: dict[str, _RateKernel] = {
     # θ r² = (r/ℓ)² / 2
     "squar_exp": lambda scale, theta: RBF(scale * math.sqrt(0.5) / np.sqrt(theta)),
     "abs_exp": lambda scale, theta: Laplacian(scale / theta),
@@ -181,7 +181,7 @@ class _Reader(KernelReader):
 
     scales: Float
 
-    def of_rates(self, family: _OfRates, rates: Any) -> KernelPolynomial:
+    def kernel_of_rates(self, family: _RateKernel, rates: Any) -> KernelPolynomial:
         """Return a product over the columns, given θ, or θ and then ω."""
         parts = np.reshape(np.asarray(rates, dtype=np.float64), (-1, self.n_features))
         # A column of rate 0, such as a constant one, does not enter the kernel.
@@ -194,7 +194,7 @@ class _Reader(KernelReader):
 
 
 def _family(name: str) -> Callable[[_Reader, Any], KernelPolynomial]:
-    return lambda reader, kernel: reader.of_rates(_BY_NAME[name], kernel.theta)
+    return lambda reader, kernel: reader.kernel_of_rates(_BY_NAME[name], kernel.theta)
 
 
 try:
@@ -249,7 +249,7 @@ def _kernel(model: Any, name: str) -> Kernel:
     rates = np.asarray(model.optimal_theta, dtype=np.float64)
     if _HAS_COMPONENTS[type(model)]:
         rates = np.abs(model.coeff_pls) ** (2.0 if corr == "squar_exp" else 1.0) @ rates
-    return reader.of_rates(_BY_NAME[corr], rates).kernel(len(scales))
+    return reader.kernel_of_rates(_BY_NAME[corr], rates).kernel(len(scales))
 
 
 def _library_kernel(model: Any) -> LibraryKernel:

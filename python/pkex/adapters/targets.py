@@ -64,7 +64,7 @@ def adapted_to(model: Any, target: Target | None) -> AdaptedModel:
         owner, method = model.__self__, getattr(model, "__name__", None)
     name = type(owner).__name__
     if method == "predict_proba" and (target is None or _is_among(target, "probability")):
-        return _of_predict_proba(model, owner)
+        return _adapt_predict_proba(model, owner)
     is_of_model = _is_among(target, *_OF_MODELS)
     if (is_of_model and method) or (method == "predict_proba" and _is_among(target, *_TARGETS)):
         raise InputError(
@@ -73,25 +73,25 @@ def adapted_to(model: Any, target: Target | None) -> AdaptedModel:
             "pass the model itself",
         )
     if _is_among(target, "std"):
-        variance = of_target(adapt(model), target, name)
+        variance = adapt_target(adapt(model), target, name)
         # Compared with the model's own variance, since a root has lost digits near 0.
         verify(variance, model)
-        return _deviation(variance)
+        return _deviation_model(variance)
     if not is_of_model:
-        return of_target(adapt(model), target, name)
+        return adapt_target(adapt(model), target, name)
     if _is_among(target, "log-mean"):
-        return _log_mean(adapt(model), type(_final_estimator(owner)).__name__)
+        return _log_mean_model(adapt(model), type(_final_estimator(owner)).__name__)
     if _is_among(target, "hazard-ratio"):
-        return _hazard_ratio(adapt(model), name)
+        return _hazard_ratio_model(adapt(model), name)
     probabilities = probabilities_of(owner)
     if _is_among(target, "odds"):
-        return _exponential_of(_log_odds(probabilities, name, "odds"), "odds")
+        return _exponential_model(_log_odds_model(probabilities, name, "odds"), "odds")
     if _is_among(target, "probability"):
         return probabilities.of_classes
-    return _log_odds(probabilities, name)
+    return _log_odds_model(probabilities, name)
 
 
-def _of_predict_proba(method: MethodType, owner: Any) -> AdaptedModel:
+def _adapt_predict_proba(method: MethodType, owner: Any) -> AdaptedModel:
     try:
         return probabilities_of(owner).of_classes
     except UnsupportedModelError:
@@ -101,7 +101,7 @@ def _of_predict_proba(method: MethodType, owner: Any) -> AdaptedModel:
     return adapt(method)
 
 
-def _log_odds(
+def _log_odds_model(
     probabilities: Probabilities, name: str, target: Literal["odds", "log-odds"] = "log-odds"
 ) -> AdaptedModel:
     if probabilities.log_odds is None:
@@ -132,7 +132,7 @@ def _final_estimator(model: Any) -> Any:
             return model
 
 
-def _log_mean(adapted: AdaptedModel, name: str) -> AdaptedModel:
+def _log_mean_model(adapted: AdaptedModel, name: str) -> AdaptedModel:
     """Return the description of the logarithm of a mean, which is the linear predictor."""
     function, predict = adapted.function.logarithm, adapted.predict
     if function is None:
@@ -152,12 +152,12 @@ def _log_mean(adapted: AdaptedModel, name: str) -> AdaptedModel:
         predict=predict and (lambda rows: np.log(predict(rows))),
         method=None,
         title=title,
-        output_names=_names_of(adapted, title),
+        output_names=_output_names(adapted, title),
         absolute_rounding=_OF_LOGARITHM,
     )
 
 
-def _hazard_ratio(adapted: AdaptedModel, name: str) -> AdaptedModel:
+def _hazard_ratio_model(adapted: AdaptedModel, name: str) -> AdaptedModel:
     if not adapted.is_log_hazard_ratio:
         raise UnsupportedModelError(
             (
@@ -168,10 +168,10 @@ def _hazard_ratio(adapted: AdaptedModel, name: str) -> AdaptedModel:
                 f" to explain its {adapted.title}",
             )
         )
-    return _exponential_of(adapted, "hazard ratio")
+    return _exponential_model(adapted, "hazard ratio")
 
 
-def _exponential_of(adapted: AdaptedModel, title: str) -> AdaptedModel:
+def _exponential_model(adapted: AdaptedModel, title: str) -> AdaptedModel:
     """Return the description of the exponential of a function, which has a title of its own."""
     predict = adapted.predict
     return replace(
@@ -180,14 +180,14 @@ def _exponential_of(adapted: AdaptedModel, title: str) -> AdaptedModel:
         predict=predict and (lambda rows: np.exp(predict(rows))),
         method=None,
         title=title,
-        output_names=_names_of(adapted, title),
+        output_names=_output_names(adapted, title),
         variance=None,
         is_log_hazard_ratio=False,
         is_log_odds=False,
     )
 
 
-def _names_of(adapted: AdaptedModel, title: str) -> tuple[str, ...] | None:
+def _output_names(adapted: AdaptedModel, title: str) -> tuple[str, ...] | None:
     """Return the names of outputs; a single output without a name has the title of the function."""
     is_named = adapted.output_names is not None or adapted.function.has_output_axis
     return adapted.output_names if is_named else (title,)
@@ -197,7 +197,7 @@ def _is_among(target: object, *words: str) -> bool:
     return isinstance(target, str) and target in words
 
 
-def _deviation(variance: AdaptedModel) -> AdaptedModel:
+def _deviation_model(variance: AdaptedModel) -> AdaptedModel:
     """Return the description of the standard deviation, given the description of the variance."""
     function = variance.function
     outputs = LinkedOutputs(
@@ -226,7 +226,7 @@ def _root(variances: Float) -> Float:
     return roots
 
 
-def of_target(adapted: AdaptedModel, target: Target | None, name: str) -> AdaptedModel:
+def adapt_target(adapted: AdaptedModel, target: Target | None, name: str) -> AdaptedModel:
     """Return the description of a model whose function is the target.
 
     Parameters

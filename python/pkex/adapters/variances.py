@@ -23,7 +23,7 @@ _ROUNDINGS = 32.0
 _SAME = 1e-12
 
 
-def with_variance(
+def add_variance(
     mean: AdaptedModel, adapt: Callable[[AdaptedModel, bool], AdaptedModel], n_factored: int = 0
 ) -> AdaptedModel:
     """Add a variance to the description of a mean.

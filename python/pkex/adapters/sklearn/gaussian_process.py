@@ -33,7 +33,7 @@ from pkex.adapters.sklearn.gaussian_process_variance import (
     variance_of_classifier,
     variance_of_regressor,
 )
-from pkex.adapters.variances import with_variance
+from pkex.adapters.variances import add_variance
 from pkex.errors import UnsupportedModelError
 from pkex.functions.composite import Stack
 from pkex.typing import Float
@@ -63,7 +63,7 @@ def adapt_regressor(model: GaussianProcessRegressor) -> AdaptedModel:
     )
     _check_solution(model, rounding)
     adapted = describe_method(model, expansion, "predict", kernel_rounding=rounding)
-    return with_variance(adapted, partial(variance_of_regressor, model, deviation**2))
+    return add_variance(adapted, partial(variance_of_regressor, model, deviation**2))
 
 
 def _check_solution(model: GaussianProcessRegressor, rounding: float) -> None:
@@ -140,7 +140,7 @@ def adapt_classifier(model: GaussianProcessClassifier) -> AdaptedModel:
         not_explained="only the latent mean, on the scale of log-odds, is a sum to which Shapley "
         "values can add up; class labels follow from its sign",
     )
-    return with_variance(mean, partial(variance_of_classifier, model, machines))
+    return add_variance(mean, partial(variance_of_classifier, model, machines))
 
 
 def _coefficients(model: GaussianProcessClassifier, machine: Any, sign: float) -> Float:

@@ -40,7 +40,7 @@ class LocatedTerms:
         if vectorizer.analyzer == "word":
             terms = _word_terms(vectorizer, processed_text)
         else:
-            processed_text, origins = _with_single_spaces(processed_text, origins)
+            processed_text, origins = _collapse_spaces(processed_text, origins)
             find_terms = _char_terms if vectorizer.analyzer == "char" else _char_terms_of_words
             terms = list(find_terms(processed_text, *vectorizer.ngram_range))
         if Counter(term for term, _ in terms) != Counter(vectorizer.build_analyzer()(text)):
@@ -74,7 +74,7 @@ def _preprocess(vectorizer: Any, text: str) -> tuple[str | None, list[int]]:
     return processed_text, [place for place, piece in enumerate(pieces) for _ in piece]
 
 
-def _with_single_spaces(text: str, origins: list[int]) -> tuple[str, list[int]]:
+def _collapse_spaces(text: str, origins: list[int]) -> tuple[str, list[int]]:
     """Return a text with one space for several, and the origins of its characters."""
     new_origins: list[int] = []
     pieces, end = [], 0

@@ -11,7 +11,7 @@ from typing import Any
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import Pipeline
 
-from pkex.adapters.adapted_model import AdaptedModel, Probabilities, in_columns
+from pkex.adapters.adapted_model import AdaptedModel, Probabilities, describe_in_columns
 from pkex.adapters.registry import (
     adapt,
     probabilities_of,
@@ -84,7 +84,7 @@ def _describe_pipeline(
         def map_rows(rows: Float) -> Any:
             return dense(preprocessor.transform(as_fitted_on(rows, names, non_numeric)))
 
-        model = in_columns(model, columns, names, map_rows)
+        model = describe_in_columns(model, columns, names, map_rows)
     return describe_wrapper(pipeline, model, _replace_last, names or model.feature_names)
 
 

@@ -86,7 +86,7 @@ class Step(ColumnMap):
 
     def __init__(self, transformer: Any, inverse: Callable[[Step, Float], Float]) -> None:
         self.n_columns = int(transformer.n_features_in_)
-        self.transformer = for_arrays(transformer)
+        self.transformer = copy_for_arrays(transformer)
         self._inverse = inverse
         self.sources = np.arange(self.n_columns)
         if isinstance(transformer, (SimpleImputer, SplineTransformer, *ENCODERS)):
@@ -143,7 +143,7 @@ class Step(ColumnMap):
         return self._inverse(self, rows)
 
 
-def for_arrays(transformer: Any) -> Any:
+def copy_for_arrays(transformer: Any) -> Any:
     """Return a copy that accepts and returns plain arrays, and does not change them.
 
     It is a deep copy, so that later changes of the transformer do not change the explainer.

@@ -89,7 +89,7 @@ class TableVectorization(Vectorization):
 
     def __init__(self, transformer: ColumnTransformer, steps: Sequence[Any], model: Any) -> None:
         check_fitted(transformer)
-        transformer, n_columns = _copy_for_arrays(transformer), 0
+        transformer, n_columns = _copy_transformer(transformer), 0
         keeps_zeros, are_hashed = True, False
         self._texts: list[_TextColumn] = []
         for name, branch, _ in transformer.transformers_:
@@ -245,7 +245,7 @@ def _check_names(transformer: ColumnTransformer) -> None:
         ) from error
 
 
-def _copy_for_arrays(transformer: ColumnTransformer) -> ColumnTransformer:
+def _copy_transformer(transformer: ColumnTransformer) -> ColumnTransformer:
     """Return a copy that returns arrays; later changes of the transformer do not change it."""
     transformer_copy = copy.deepcopy(transformer)
     vars(transformer_copy).pop("_sklearn_output_config", None)

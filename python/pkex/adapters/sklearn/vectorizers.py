@@ -19,7 +19,7 @@ from pkex.adapters.adapted_model import AdaptedModel, derive_variance
 from pkex.adapters.sklearn.estimators import FrozenEstimator, check_fitted, dense, frozen_estimator
 from pkex.adapters.sklearn.located_terms import LocatedTerms
 from pkex.adapters.sklearn.step_maps import column_map
-from pkex.adapters.sklearn.steps import STEPS, for_arrays, unsupported_step
+from pkex.adapters.sklearn.steps import STEPS, copy_for_arrays, unsupported_step
 from pkex.errors import UnsupportedModelError
 from pkex.results.tables import shortened
 from pkex.tables.documents import DocumentEncoder, Documents, Occurrences
@@ -102,7 +102,7 @@ class Vectorization(DocumentEncoder):
         for part in parts:
             check_vectorizer(part)
         ends = np.cumsum([0, *map(width, parts)])
-        vectorizer_copy = _copy_for_arrays(vectorizer)
+        vectorizer_copy = _copy_step(vectorizer)
         are_hashed = any(isinstance(part, HASHING) for part in parts)
         self._read_steps(vectorizer_copy, int(ends[-1]), steps, model, are_hashed=are_hashed)
         self._are_texts = not isinstance(vectorizer, _OF_DICTS)
@@ -123,7 +123,7 @@ class Vectorization(DocumentEncoder):
     ) -> None:
         """Set the columns that reach the model, given a first step that makes `n_columns`."""
         self.model, self.owner = model, type(model.steps[-1][1]).__name__
-        self._steps = [first, *map(_copy_for_arrays, steps)]
+        self._steps = [first, *map(_copy_step, steps)]
         columns, self._keeps_zeros = kept_columns(self._steps[1:], n_columns)
         self.n_columns = len(columns)
         # The number of each of the first step's columns in the rows, -1 for dropped columns.
@@ -207,9 +207,9 @@ def check_vectorizer(vectorizer: Any) -> None:
         )
 
 
-def _copy_for_arrays(step: Any) -> Any:
+def _copy_step(step: Any) -> Any:
     """Return a copy for arrays; later changes of the step do not change it."""
-    step_copy = for_arrays(step)
+    step_copy = copy_for_arrays(step)
     for part_copy, part in zip(parts_of_union(step_copy), parts_of_union(step), strict=True):
         if hasattr(part, "stop_words"):
             # The same object: another one would be checked, with a warning, a second time.

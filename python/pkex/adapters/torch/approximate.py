@@ -36,10 +36,10 @@ from pkex.adapters.torch.process import (
 )
 from pkex.adapters.torch.tensors import array_of, prediction_mode, resolution_of, tensor_like
 from pkex.adapters.variances import (
+    add_variance,
     describe_variance,
     rounding_of_factor,
     unsupported_noise,
-    with_variance,
 )
 from pkex.functions.base import Function
 from pkex.functions.composite import Combination, Stack
@@ -120,7 +120,7 @@ def adapt_approximate(model: ApproximateGP) -> AdaptedModel:
         predict=predict_mean,
         kernel_rounding=rounding,
     )
-    return with_variance(mean, partial(_variance, model, is_batch), inputs.shape[-2])
+    return add_variance(mean, partial(_variance, model, is_batch), inputs.shape[-2])
 
 
 def _variance(model: Any, is_batch: bool, mean: AdaptedModel, predictive: bool) -> AdaptedModel:

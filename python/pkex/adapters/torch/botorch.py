@@ -51,7 +51,7 @@ from pkex.adapters.torch.process import (
     stack_functions,
 )
 from pkex.adapters.torch.tensors import array_of, cholesky_solves, prediction_mode, tensor_like
-from pkex.adapters.variances import describe_variance, unsupported_noise, with_variance
+from pkex.adapters.variances import add_variance, describe_variance, unsupported_noise
 from pkex.functions.base import Function
 from pkex.functions.composite import Combination, Stack
 from pkex.functions.gaussian_process.variance import variance_of_mixture
@@ -91,7 +91,7 @@ def adapt_model(model: Any) -> AdaptedModel:
     mean = AdaptedModel(
         function, title="posterior mean", predict=predict_mean, kernel_rounding=rounding
     )
-    return with_variance(mean, partial(_variance, model, strategies), _n_factored(model))
+    return add_variance(mean, partial(_variance, model, strategies), _n_factored(model))
 
 
 def _variance(

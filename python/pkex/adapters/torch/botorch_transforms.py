@@ -21,7 +21,7 @@ from pkex.adapters.search_space import (
     reversed_step,
     rounding,
 )
-from pkex.adapters.torch.tensors import array_of, of_output
+from pkex.adapters.torch.tensors import array_of, parameter_of_output
 from pkex.typing import Float
 
 # With the number of the column that a step changes.
@@ -126,7 +126,7 @@ class InputReader:
     def _numbers(self, transform: Any, parameter: Any) -> list[float]:
         """Return a parameter of the columns that a transform changes."""
         shape = (1, len(self._changed_columns(transform)))
-        (numbers,) = of_output(parameter, shape, self.batch_shape, self.output).tolist()
+        (numbers,) = parameter_of_output(parameter, shape, self.batch_shape, self.output).tolist()
         return [float(number) for number in numbers]
 
 

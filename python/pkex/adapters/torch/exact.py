@@ -39,7 +39,7 @@ from pkex.adapters.torch.process import (
     stack_functions,
 )
 from pkex.adapters.torch.tensors import array_of, cholesky_solves, prediction_mode, tensor_like
-from pkex.adapters.variances import describe_variance, with_variance
+from pkex.adapters.variances import add_variance, describe_variance
 from pkex.functions.base import Function
 from pkex.functions.composite import Stack
 from pkex.functions.gaussian_process.variance import PosteriorVariance
@@ -62,7 +62,7 @@ def adapt_exact(model: ExactGP) -> AdaptedModel:
     mean = AdaptedModel(
         function, title="posterior mean", predict=predict_mean, kernel_rounding=rounding
     )
-    return with_variance(mean, partial(_variance, model, strategies), n_factored(model))
+    return add_variance(mean, partial(_variance, model, strategies), n_factored(model))
 
 
 def _variance(

@@ -16,7 +16,7 @@ import numpy as np
 from gpytorch import kernels
 
 from pkex.adapters.kernels import KernelReader
-from pkex.adapters.torch.tensors import of_output
+from pkex.adapters.torch.tensors import parameter_of_output
 from pkex.kernels import (
     RBF,
     Kernel,
@@ -96,26 +96,26 @@ class TorchKernelReader(KernelReader):
 
     def number(self, parameter: Any, n_axes: int = 0) -> float:
         """Return a parameter of a single number, with `n_axes` axes after those of the batch."""
-        return float(self._of_output(parameter, n_axes).item())
+        return float(self._parameter_of_output(parameter, n_axes).item())
 
     def numbers(self, parameter: Any) -> float | Float:
         """Return a parameter as one number for all columns or one for each."""
-        values = np.broadcast_to(self._of_output(parameter, 2)[0], len(self.columns))
+        values = np.broadcast_to(self._parameter_of_output(parameter, 2)[0], len(self.columns))
         values = values if self.place is None else values[[self.place]]
         return float(values[0]) if np.all(values == values[0]) else values
 
     def vector(self, parameter: Any) -> Float:
         """Return a parameter that is a column of one number for each feature."""
-        return np.broadcast_to(self._of_output(parameter, 2)[:, 0], self.n_features)
+        return np.broadcast_to(self._parameter_of_output(parameter, 2)[:, 0], self.n_features)
 
     def on_columns(self, kernel: Kernel) -> KernelPolynomial:
         """Return a kernel of the columns, or of one of them."""
         columns = self.columns if self.place is None else (self.columns[self.place],)
         return KernelPolynomial.of(kernel, columns)
 
-    def _of_output(self, parameter: Any, n_axes: int) -> Float:
+    def _parameter_of_output(self, parameter: Any, n_axes: int) -> Float:
         shape = tuple(parameter.shape[parameter.ndim - n_axes :])
-        return of_output(parameter, shape, self.batch_shape, self.output)
+        return parameter_of_output(parameter, shape, self.batch_shape, self.output)
 
 
 def _rbf(reader: TorchKernelReader, kernel: Any) -> KernelPolynomial:

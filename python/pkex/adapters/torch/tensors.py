@@ -19,7 +19,7 @@ def array_of(tensor: Any) -> Float:
     return np.array(tensor.detach().cpu().to(torch.float64).numpy())
 
 
-def of_output(
+def parameter_of_output(
     parameter: Any, shape: tuple[int, ...], batch_shape: tuple[int, ...], output: int
 ) -> Float:
     """Return a parameter of shape `shape` for one output of a batch, which may share it."""
