@@ -62,8 +62,8 @@ from pkex.typing import Float
 
 # Functions of transformed columns and outcomes, one per output or sample; whether they are a batch;
 # and a rounding error.
-_Read = tuple[list[Function], bool, float]
-_Reader = Callable[[Any], _Read]
+_Reading = tuple[list[Function], bool, float]
+_Reader = Callable[[Any], _Reading]
 
 
 @register(GPyTorchModel)
@@ -175,7 +175,7 @@ def _outputs(model: Any, read_functions: _Reader, power: int) -> tuple[list[Func
     return outputs, rounding
 
 
-def _means(model: Any, strategies: dict[Any, Any]) -> _Read:
+def _means(model: Any, strategies: dict[Any, Any]) -> _Reading:
     """Return the means of a model or of its samples, and the rounding error of its kernels."""
     if isinstance(model, ApproximateGPyTorchModel):
         function, _, rounding = variational_mean(model.model)
@@ -189,7 +189,7 @@ def _means(model: Any, strategies: dict[Any, Any]) -> _Read:
     return exact_means(model, strategies)
 
 
-def _variances(model: Any, strategies: dict[Any, Any], predictive: bool) -> _Read:
+def _variances(model: Any, strategies: dict[Any, Any], predictive: bool) -> _Reading:
     """Return the variances of a model, and the rounding error of the model's own variances."""
     name = type(model).__name__
     if isinstance(model, ApproximateGPyTorchModel):
