@@ -28,7 +28,7 @@ from sklearn.multiclass import OneVsOneClassifier
 from sklearn.svm import SVC, SVR
 
 import pkex
-from pkex.adapters.sklearn.probability_links import Coupled
+from pkex.adapters.sklearn.probability_links import PairwiseCoupling
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
 
@@ -124,9 +124,9 @@ def test_pairs_are_coupled_by_the_steps_of_libsvm(n_classes):
     values = rng.normal(size=(300, n_pairs)) * np.array([[0.1], [2.0], [50.0]]).repeat(100, axis=0)
     slopes, offsets = -rng.uniform(0.5, 2.0, n_pairs), rng.normal(size=n_pairs)
     first = 1.0 / (1.0 + np.exp(-slopes * values + offsets))
-    found = Coupled(slopes, offsets, -1.0)(values)
+    found = PairwiseCoupling(slopes, offsets, -1.0)(values)
     np.testing.assert_allclose(found, coupled(first), rtol=0, atol=1e-13)
-    np.testing.assert_array_equal(Coupled(slopes, offsets, -1.0)(values, 3), found)
+    np.testing.assert_array_equal(PairwiseCoupling(slopes, offsets, -1.0)(values, 3), found)
 
 
 def test_a_calibrated_frozen_classifier_has_log_odds_and_probabilities():

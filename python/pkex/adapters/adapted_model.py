@@ -139,8 +139,8 @@ class AdaptedModel:
     @property
     def function(self) -> Function:
         """The function to explain, as a Function of pkex."""
-        given = self.expansion
-        return given if isinstance(given, Function) else given._function
+        expansion = self.expansion
+        return expansion if isinstance(expansion, Function) else expansion._function
 
     def __post_init__(self) -> None:
         if isinstance(self.expansion, Description):
@@ -176,10 +176,12 @@ class Probabilities:
     of_classes: AdaptedModel
     log_odds: AdaptedModel | None = None
 
-    def changed(self, change: Callable[[AdaptedModel], AdaptedModel]) -> Probabilities:
+    def map(self, describe: Callable[[AdaptedModel], AdaptedModel]) -> Probabilities:
         """Return the probabilities of an estimator that contains the classifier."""
-        odds = self.log_odds
-        return Probabilities(change(self.of_classes), None if odds is None else change(odds))
+        log_odds = self.log_odds
+        return Probabilities(
+            describe(self.of_classes), None if log_odds is None else describe(log_odds)
+        )
 
 
 def variance_of(adapted: AdaptedModel) -> Variance | None:
@@ -188,30 +190,30 @@ def variance_of(adapted: AdaptedModel) -> Variance | None:
     return variance if variance is not None and variance.of is adapted.function else None
 
 
-def changed_variance(
-    model: AdaptedModel, whole: Function, change: Callable[[AdaptedModel], AdaptedModel]
+def derive_variance(
+    model: AdaptedModel, function: Function, describe: Callable[[AdaptedModel], AdaptedModel]
 ) -> Variance | None:
-    """Return the variance of a function made from that of a model, None if it is unknown.
+    """Return the variance of a function made from a model's function, None if it is unknown.
 
     Parameters
     ----------
     model : AdaptedModel
-    whole : Function
-    change : callable
-        From the description of the model's variance to that of the whole.
+    function : Function
+    describe : callable
+        From the description of the model's variance to the description of the function's.
     """
     variance = variance_of(model)
     if variance is None:
         return None
     adapt = variance.adapt
-    return Variance(whole, lambda predictive: change(adapt(predictive)), variance.n_factored)
+    return Variance(function, lambda predictive: describe(adapt(predictive)), variance.n_factored)
 
 
-def in_columns(
+def describe_in_columns(
     model: AdaptedModel,
     columns: ColumnMap,
     names: tuple[str, ...] | None,
-    made: Callable[[Float], Any],
+    map_rows: Callable[[Float], Any],
 ) -> AdaptedModel:
     """Describe a model, and its variance, in terms of columns before a map.
 
@@ -222,7 +224,7 @@ def in_columns(
     columns : ColumnMap
     names : tuple of str, optional
         Names of the columns before the map.
-    made : callable
+    map_rows : callable
         The library's own map from rows to the input of the model.
     """
     function = Transformed(columns, model.function, names)
@@ -230,9 +232,11 @@ def in_columns(
     return replace(
         model,
         expansion=function,
-        predict=None if predict is None else lambda rows: predict(made(rows)),
+        predict=None if predict is None else lambda rows: predict(map_rows(rows)),
         feature_names=names,
-        variance=changed_variance(
-            model, function, lambda own: in_columns(own, columns, names, made)
+        variance=derive_variance(
+            model,
+            function,
+            lambda variance: describe_in_columns(variance, columns, names, map_rows),
         ),
     )

@@ -10,7 +10,7 @@ def alternative(model_class: type) -> str:
     if hasattr(model_class, "shape") or issubclass(model_class, list | tuple | dict):
         return "it is not a model. Pass the model first: pkex.Explainer(model, background)"
     origins = [f"{base.__module__}.{base.__name__}" for base in model_class.__mro__]
-    for text, prefixes in _INSTEAD.items():
+    for text, prefixes in _ALTERNATIVES.items():
         if any(origin.startswith(prefixes) for origin in origins):
             return text
     return _ANY_MODEL if hasattr(model_class, "predict") else ""
@@ -24,7 +24,7 @@ _ANY_MODEL = (
 
 
 # By where a class or one of its parents is defined; the first that fits counts.
-_INSTEAD = {
+_ALTERNATIVES = {
     "use shap.TreeExplainer for exact values of trees": (
         "sklearn.tree.",
         "sklearn.ensemble._forest.",

@@ -21,8 +21,8 @@ from bayes_opt import BayesianOptimization
 from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process import GaussianProcessRegressor
 
-from pkex.adapters.adapted_model import AdaptedModel, in_columns
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.adapted_model import AdaptedModel, describe_in_columns
+from pkex.adapters.registry import register, unsupported_model
 from pkex.adapters.search_space import Category, Number, Parameter, SearchSpace
 from pkex.adapters.sklearn.gaussian_process import adapt_variant
 from pkex.functions.column_maps import ColumnMap, Selection
@@ -32,35 +32,38 @@ from pkex.typing import Float
 @register(BayesianOptimization)
 def adapt_optimizer(optimizer: BayesianOptimization) -> AdaptedModel:
     """Read the mean of an optimizer's Gaussian process, in units of the target."""
-    name, process, space = type(optimizer).__name__, _fitted(optimizer), optimizer.space
+    name, process, space = type(optimizer).__name__, _fit_process(optimizer), optimizer.space
     rows = process.X_train_
     names = tuple(space.keys)
     parameters = [_parameter(space, key) for key in names]
-    covariance, is_wrapped = _unwrapped(process.kernel_)
+    covariance, is_wrapped = _unwrap_kernel(process.kernel_)
     part = adapt_variant(process, covariance, space.kernel_transform(rows) if is_wrapped else rows)
     columns: ColumnMap = Selection(len(names), range(len(names)))
     if any(parameter is not _NUMBER for parameter in parameters):
         if not is_wrapped:
-            raise unsupported(f"{name} of integers or choices with a kernel that is not wrapped")
+            raise unsupported_model(
+                f"{name} of integers or choices with a kernel that is not wrapped"
+            )
         columns = SearchSpace(parameters)
 
-    def given(rows: Float) -> Float:
-        points = [dict(zip(names, row, strict=True)) for row in rows.tolist()]
-        return np.array([space.params_to_array(point) for point in points])
+    def to_points(rows: Float) -> Float:
+        settings = [dict(zip(names, row, strict=True)) for row in rows.tolist()]
+        return np.array([space.params_to_array(setting) for setting in settings])
 
-    def made(rows: Float) -> Float:
-        return np.asarray(space.kernel_transform(given(rows)) if is_wrapped else given(rows))
+    def map_rows(rows: Float) -> Float:
+        points = to_points(rows)
+        return np.asarray(space.kernel_transform(points) if is_wrapped else points)
 
-    mean = in_columns(part, columns, names, made)
+    mean = describe_in_columns(part, columns, names, map_rows)
     return replace(
         mean,
         method=None,
         title="posterior mean",
-        predict=lambda rows: process.predict(given(rows)),
+        predict=lambda rows: process.predict(to_points(rows)),
     )
 
 
-def _fitted(optimizer: BayesianOptimization) -> GaussianProcessRegressor:
+def _fit_process(optimizer: BayesianOptimization) -> GaussianProcessRegressor:
     """Return the process fitted to all registered points: the optimizer's own, or a copy.
 
     The copy is equal to what the optimizer's next ``suggest`` or ``predict`` fits. The process and
@@ -74,21 +77,21 @@ def _fitted(optimizer: BayesianOptimization) -> GaussianProcessRegressor:
         )
     if np.array_equal(getattr(process, "X_train_", ()), space.params):
         return process
-    fitted = copy.copy(process)
-    fitted.set_params(random_state=copy.deepcopy(process.random_state))
+    process_copy = copy.copy(process)
+    process_copy.set_params(random_state=copy.deepcopy(process.random_state))
     with warnings.catch_warnings():
         # As the optimizer, whose data lead to hyperparameters at their bounds.
         warnings.simplefilter("ignore")
-        fitted.fit(space.params, space.target)
-    return fitted
+        process_copy.fit(space.params, space.target)
+    return process_copy
 
 
-def _unwrapped(kernel: Any) -> tuple[Any, bool]:
+def _unwrap_kernel(kernel: Any) -> tuple[Any, bool]:
     """Return a kernel without the wrapper of `wrap_kernel`, and whether it had one."""
-    kind = type(kernel)
-    if kind.__module__ != "bayes_opt.parameter":
+    kernel_class = type(kernel)
+    if kernel_class.__module__ != "bayes_opt.parameter":
         return kernel, False
-    return kind.__mro__[1](**kernel.get_params(deep=False)), True
+    return kernel_class.__mro__[1](**kernel.get_params(deep=False)), True
 
 
 # A number that the kernel uses unchanged.
@@ -97,9 +100,10 @@ _NUMBER = Number(np.asarray, np.asarray)
 
 def _parameter(space: Any, key: str) -> Parameter:
     # Before version 3 all parameters are numbers.
-    known = getattr(space, "params_config", {}).get(key)
-    if known is None or known.is_continuous:
+    config = getattr(space, "params_config", {}).get(key)
+    if config is None or config.is_continuous:
         return _NUMBER
-    if not hasattr(known, "categories"):
+    if not hasattr(config, "categories"):
         return Number(np.round, np.asarray)
-    return Category(known.categories, [known.to_float(category) for category in known.categories])
+    categories = config.categories
+    return Category(categories, [config.to_float(category) for category in categories])

@@ -49,7 +49,7 @@ _MAY_BE_NONE = {"center_", "mean_", "scale_"}
 
 
 @contextmanager
-def usable(model: Any) -> Iterator[None]:
+def attribute_errors(model: Any) -> Iterator[None]:
     """Turn errors from reading a model into errors that name its fitted attributes."""
     try:
         with memory_errors():
@@ -57,11 +57,11 @@ def usable(model: Any) -> Iterator[None]:
     except UnsupportedModelError:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        changed = changed_attribute(model)
+        message = changed_attribute(model)
         # scikit-learn's NotFittedError is of both classes, and says what to do.
-        if not changed and isinstance(error, AttributeError) and isinstance(error, ValueError):
+        if not message and isinstance(error, AttributeError) and isinstance(error, ValueError):
             raise
-        raise UnsupportedModelError(changed or _unusable(model, error)) from error
+        raise UnsupportedModelError(message or _unusable_message(model, error)) from error
 
 
 def changed_attribute(model: Any) -> str:
@@ -74,28 +74,28 @@ def changed_attribute(model: Any) -> str:
     """
     for part in _parts(model, set()):
         for name, value in vars(part).items():
-            if name in _DIMENSIONS and not _is_as_fitted(name, value):
+            if name in _DIMENSIONS and not _is_plausible(name, value):
                 return (
-                    f"{type(part).__name__}.{name} is {_described(value)}, but fit makes it "
-                    f"{_expected(name)}: it was changed after fitting. Fit the model again"
+                    f"{type(part).__name__}.{name} is {_value_text(value)}, but fit makes it "
+                    f"{_expected_text(name)}: it was changed after fitting. Fit the model again"
                 )
     return ""
 
 
-def _parts(model: Any, seen: set[int]) -> Iterator[Any]:
+def _parts(model: Any, visited: set[int]) -> Iterator[Any]:
     """Yield a model and the objects of scikit-learn that it holds, also in lists and tuples."""
-    if id(model) in seen or isinstance(model, type):
+    if id(model) in visited or isinstance(model, type):
         return
-    seen.add(id(model))
+    visited.add(id(model))
     if isinstance(model, list | tuple):
-        held: Any = model
+        items: Any = model
     elif hasattr(model, "__dict__") and _is_of_scikit_learn(type(model)):
         yield model
-        held = vars(model).values()
+        items = vars(model).values()
     else:
         return
-    for item in held:
-        yield from _parts(item, seen)
+    for item in items:
+        yield from _parts(item, visited)
 
 
 def _is_of_scikit_learn(kind: type) -> bool:
@@ -103,7 +103,7 @@ def _is_of_scikit_learn(kind: type) -> bool:
     return any(base.__module__.partition(".")[0] == "sklearn" for base in kind.__mro__)
 
 
-def _is_as_fitted(name: str, value: Any) -> bool:
+def _is_plausible(name: str, value: Any) -> bool:
     dimensions = _DIMENSIONS[name]
     if value is None:
         return name in _MAY_BE_NONE
@@ -111,13 +111,13 @@ def _is_as_fitted(name: str, value: Any) -> bool:
         return name in _MAY_BE_EMPTY or not hasattr(value, "__len__") or len(value) > 0
     if dimensions == (0,):
         return np.ndim(value) == 0
-    # Sparse matrices have a shape as well. Numbers have none, or that of an array without axes.
+    # Sparse matrices also have a shape. Numbers have none, or the shape () of arrays without axes.
     n_dimensions = len(getattr(value, "shape", ())) if not isinstance(value, list | tuple) else -1
     is_empty = n_dimensions > 0 and 0 in value.shape
     return n_dimensions in dimensions and (not is_empty or name in _MAY_BE_EMPTY)
 
 
-def _expected(name: str) -> str:
+def _expected_text(name: str) -> str:
     dimensions = _DIMENSIONS[name]
     if not dimensions:
         return "an object that is not empty"
@@ -127,20 +127,20 @@ def _expected(name: str) -> str:
     return f"an array with {numbers} dimension{'' if dimensions == (1,) else 's'}"
 
 
-def _described(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if value is None:
         return "None"
     shape = getattr(value, "shape", None)
     return f"a {type(value).__name__}" if shape is None else f"an array of shape {tuple(shape)}"
 
 
-def _unusable(model: Any, error: Exception) -> str:
+def _unusable_message(model: Any, error: Exception) -> str:
     """Return the sentence that names the attributes that are arrays or None."""
-    known = [
-        f"{type(part).__name__}.{name} is {_described(value)}"
+    attributes = [
+        f"{type(part).__name__}.{name} is {_value_text(value)}"
         for part in _parts(model, set())
         for name, value in vars(part).items()
         if name in _DIMENSIONS and (value is None or hasattr(value, "shape"))
     ]
-    attributes = f" ({', '.join(known)})" if known else ""
-    return f"{type(model).__name__} has unusable fitted attributes: {error}{attributes}"
+    suffix = f" ({', '.join(attributes)})" if attributes else ""
+    return f"{type(model).__name__} has unusable fitted attributes: {error}{suffix}"

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pkex.adapters.adapted_model import AdaptedModel, Probabilities
-from pkex.adapters.registry import register, register_probabilities, unsupported
+from pkex.adapters.registry import register, register_probabilities, unsupported_model
 from pkex.adapters.sklearn.estimators import class_names
 from pkex.adapters.sklearn.probabilities import probabilities_by_link
 from pkex.adapters.sklearn.probability_links import logistic, of_softmax
@@ -38,14 +38,14 @@ def adapt_regressor(model: ExplainableBoostingRegressor) -> AdaptedModel:
     if model.link_ == "log":
         function = Exponential(function)
     elif model.link_ != "identity":
-        raise unsupported(f"ExplainableBoostingRegressor with the link {model.link_!r}")
-    return _described(model, function, model.predict, "predict")
+        raise unsupported_model(f"ExplainableBoostingRegressor with the link {model.link_!r}")
+    return _describe_model(model, function, model.predict, "predict")
 
 
 @register(ExplainableBoostingClassifier)
 def adapt_classifier(model: ExplainableBoostingClassifier) -> AdaptedModel:
     """Read the log-odds of two classes, or the scores of more before the softmax."""
-    return _described(
+    return _describe_model(
         model,
         _function_of(model),
         model.decision_function,
@@ -60,7 +60,7 @@ def probabilities_of_classifier(model: ExplainableBoostingClassifier) -> Probabi
     """Read the logistic function, or the softmax, of the decision function."""
     adapted, predict, classes = adapt_classifier(model), model.predict_proba, model.classes_
     if model.link_ not in _LINKS:
-        raise unsupported(f"the probability of a classifier with the link {model.link_!r}")
+        raise unsupported_model(f"the probability of a classifier with the link {model.link_!r}")
     link = _LINKS[model.link_]
     return probabilities_by_link(
         adapted, [adapted.function], link, predict, classes, affine=(1.0, 0.0)
@@ -70,7 +70,7 @@ def probabilities_of_classifier(model: ExplainableBoostingClassifier) -> Probabi
 _LINKS = {"logit": logistic, "mlogit": of_softmax}
 
 
-def _described(
+def _describe_model(
     model: Any,
     function: Function,
     predict: Callable[[Float], Any],
@@ -95,20 +95,20 @@ def _described(
 def _function_of(model: Any) -> Transformed:
     """Return the sum of tables, in the columns of the training rows."""
     if type(model) not in (ExplainableBoostingClassifier, ExplainableBoostingRegressor):
-        raise unsupported(f"{type(model).__name__}, a subclass of interpret's machines,")
+        raise unsupported_model(f"{type(model).__name__}, a subclass of interpret's machines,")
     check_is_fitted(model, "term_scores_")
     if not np.isfinite(model.intercept_).all():
-        raise unsupported(f"{type(model).__name__} of a single class")
+        raise unsupported_model(f"{type(model).__name__} of a single class")
     if not model.term_features_:
-        raise unsupported(f"{type(model).__name__} without terms", ": it is constant")
-    binned, terms = _Binned(len(model.bins_)), []
+        raise unsupported_model(f"{type(model).__name__} without terms", ": it is constant")
+    bin_columns, terms = _BinColumns(len(model.bins_)), []
     for features, scores in zip(model.term_features_, model.term_scores_, strict=True):
-        places = [binned.place_of(model.bins_[j], j, len(features)) for j in features]
+        places = [bin_columns.place_of(model.bins_[j], j, len(features)) for j in features]
         edges = [np.arange(n_bins - 1) + 0.5 for n_bins in scores.shape[: len(features)]]
         terms.append((places, edges, scores))
     constants = np.ravel(model.intercept_)
     intercept = constants if len(constants) > 1 else constants[0]
-    columns = binned.as_map()
+    columns = bin_columns.as_map()
     sums = TermSum(terms, intercept, feature_names=numbered(len(columns.sources)))
     names = tuple(map(str, model.feature_names_in_))
     return Transformed(columns, sums.with_probing_rows(columns.probing_bins()), names)
@@ -143,7 +143,7 @@ class _Cuts:
     def inverse(self, bins: Float) -> Float:
         """Return a value in each bin, the cut below it if there is one.
 
-        A number between those of two bins stands for the cut between them.
+        A number between the numbers of two bins stands for the cut between them.
         """
         if not len(self.cuts):
             return bins
@@ -171,9 +171,9 @@ class _Codes:
 
     def of(self, entries: NDArray[Any]) -> Float:
         """Return the number of the bin of each value."""
-        other = self.n_bins - 1
+        last_bin = self.n_bins - 1
         texts = map(_text, entries.tolist())
-        return np.array([0.0 if t is None else float(self.codes.get(t, other)) for t in texts])
+        return np.array([0.0 if t is None else float(self.codes.get(t, last_bin)) for t in texts])
 
     def inverse(self, bins: Float) -> Float:
         """Return the place of a text for each bin."""
@@ -195,7 +195,7 @@ def _text(entry: Any) -> str | None:
     return str(entry)
 
 
-class _Binned:
+class _BinColumns:
     """The columns of bins that terms need."""
 
     def __init__(self, n_columns: int) -> None:
@@ -203,19 +203,22 @@ class _Binned:
         self._places: dict[tuple[int, int], int] = {}
         self._bins: list[_Bins] = []
 
-    def place_of(self, levels: Sequence[Any], column: int, n_together: int) -> int:
-        """Return the place of a column of bins for a term of `n_together` columns.
+    def place_of(self, levels: Sequence[Any], column: int, n_term_columns: int) -> int:
+        """Return the place of a column of bins for a term of `n_term_columns` columns.
 
         `levels` are the bins of the column in terms of one column, of two, and so on; larger terms
         use the last level.
         """
-        level = min(len(levels), n_together) - 1
+        level = min(len(levels), n_term_columns) - 1
         key = column, level
         if key not in self._places:
-            own = levels[level]
+            level_bins = levels[level]
             self._places[key] = len(self._bins)
+            is_categorical = isinstance(level_bins, dict)
             self._bins.append(
-                _Codes(dict(own)) if isinstance(own, dict) else _Cuts(np.array(own, np.float64))
+                _Codes(dict(level_bins))
+                if is_categorical
+                else _Cuts(np.array(level_bins, np.float64))
             )
         return self._places[key]
 
@@ -240,27 +243,28 @@ class _BinMap(ColumnMap):
         self.sources = np.array(sources, dtype=np.intp)
         self._bins = tuple(bins)
         self.categories = {
-            column: tuple(own.codes)
-            for column, own in zip(sources, bins, strict=True)
-            if isinstance(own, _Codes) and own.codes
+            column: tuple(column_bins.codes)
+            for column, column_bins in zip(sources, bins, strict=True)
+            if isinstance(column_bins, _Codes) and column_bins.codes
         }
         self.non_numeric = frozenset(self.categories)
 
     def __call__(self, rows: NDArray[Any]) -> Float:
-        made = [
-            own.of(rows[:, column]) for column, own in zip(self.sources, self._bins, strict=True)
+        columns = [
+            column_bins.of(rows[:, column])
+            for column, column_bins in zip(self.sources, self._bins, strict=True)
         ]
-        return np.stack(made, axis=1) if made else np.empty((len(rows), 0))
+        return np.stack(columns, axis=1) if columns else np.empty((len(rows), 0))
 
     def inverse(self, rows: Float) -> Float:
-        wide = scattered(rows[:, :0], np.empty(0, dtype=np.intp), self.n_columns)
-        for place, (column, own) in enumerate(zip(self.sources, self._bins, strict=True)):
-            wide[:, column] = own.inverse(rows[:, place])
-        return wide
+        result = scattered(rows[:, :0], np.empty(0, dtype=np.intp), self.n_columns)
+        for place, (column, column_bins) in enumerate(zip(self.sources, self._bins, strict=True)):
+            result[:, column] = column_bins.inverse(rows[:, place])
+        return result
 
     def probing_bins(self) -> Float:
         """Return rows of bins of present values, spread over all bins."""
         shares = np.abs(np.cos(np.arange(1.0, 1.0 + 12 * len(self._bins)))).reshape(12, -1)
-        n_bins = np.array([own.n_bins for own in self._bins])
+        n_bins = np.array([column_bins.n_bins for column_bins in self._bins])
         bins: Float = 1.0 + np.floor(shares * (n_bins - 2))
         return bins

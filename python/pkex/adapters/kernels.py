@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.adapters.registry import unsupported
+from pkex.adapters.registry import unsupported_model
 from pkex.errors import UnsupportedModelError
 from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import Kernel
@@ -64,20 +64,22 @@ class KernelReader:
             If a part of the kernel is unknown, or has unsupported parameters. The message names it.
         """
         polynomial = self.polynomial(kernel)
-        with self._naming(kernel):
+        with self._kernel_errors(kernel):
             return polynomial.kernel(self.n_features) if polynomial else None
 
     def polynomial(self, kernel: Any) -> KernelPolynomial:
         """Return a kernel, or a part of one, as a polynomial; see `read`."""
         reader = self.readers.get(type(kernel))
         if reader is None:
-            raise self.unsupported(kernel, self.reason(kernel))
-        with self._naming(kernel):
+            raise self.unsupported_kernel(kernel, self.reason(kernel))
+        with self._kernel_errors(kernel):
             return reader(self, kernel)
 
-    def unsupported(self, kernel: Any, reason: str) -> UnsupportedModelError:
+    def unsupported_kernel(self, kernel: Any, reason: str) -> UnsupportedModelError:
         """Return the error that names a part of the kernel, and says why it is unsupported."""
-        return unsupported(f"{self.model_name} with {self.text(kernel)} in its kernel", reason)
+        return unsupported_model(
+            f"{self.model_name} with {self.text(kernel)} in its kernel", reason
+        )
 
     def text(self, kernel: Any) -> str:
         """Return the text for a kernel in messages."""
@@ -88,21 +90,21 @@ class KernelReader:
         return f"; supported are {', '.join(kind.__name__ for kind in self.readers)}"
 
     @contextmanager
-    def _naming(self, kernel: Any) -> Iterator[None]:
+    def _kernel_errors(self, kernel: Any) -> Iterator[None]:
         """Turn errors about parameters into errors that name the kernel."""
         try:
             yield
         except UnsupportedModelError:
             raise
         except (ValueError, RuntimeError) as error:
-            raise self.unsupported(kernel, f": {error}") from None
+            raise self.unsupported_kernel(kernel, f": {error}") from None
 
 
 # --- rounding errors of libraries' own kernel values, which are larger than pkex's ---
 
 # Families of factors whose rows a library may divide before it subtracts them, or whose distances
 # it may divide by a period.
-_DIVIDED = {"rbf", "laplacian", "periodic", "matern32", "matern52"}
+_SCALED_FAMILIES = {"rbf", "laplacian", "periodic", "matern32", "matern52"}
 
 
 def scaling_rounding(kernel: Kernel, points: Float, resolution: float = EPSILON) -> float:
@@ -111,16 +113,16 @@ def scaling_rounding(kernel: Kernel, points: Float, resolution: float = EPSILON)
     Far from the origin, in units of ℓ, the difference of the quotients keeps few digits. The same
     holds for distances of many periods. `resolution` is the distance from 1 to the next float.
     """
-    farthest = np.abs(points).max(axis=0, initial=0.0)
+    largest = np.abs(points).max(axis=0, initial=0.0)
     with np.errstate(over="ignore"):
         distances = [
-            float(np.max(farthest[factor.columns] / _resolved_scales(factor)))
+            float(np.max(largest[factor.columns] / _resolved_scales(factor)))
             for factor in _factors(kernel, points)
-            if factor.family in _DIVIDED
+            if factor.family in _SCALED_FAMILIES
         ]
     # A new row may be as far from the origin in each feature.
-    farthest_row = math.sqrt(points.shape[1]) * max(distances, default=0.0)
-    return _ROUNDINGS * resolution * farthest_row
+    distance = math.sqrt(points.shape[1]) * max(distances, default=0.0)
+    return _ROUNDINGS * resolution * distance
 
 
 def _factors(kernel: Kernel, points: Float) -> Iterator[Factor]:
@@ -147,19 +149,20 @@ def square_rounding(points: Rows, gamma: float) -> float:
 
 def distance_rounding(kernel: Kernel, points: Float, resolution: float = EPSILON) -> float:
     """Bound the relative error of a kernel of distances computed as in `square_rounding`."""
-    farthest = np.abs(points).max(axis=0, initial=0.0)
-    largest, of_root = 1.0, 0.0
+    largest_values = np.abs(points).max(axis=0, initial=0.0)
+    largest_square, root_square = 1.0, 0.0
     for factor in _factors(kernel, points):
         if factor.family == "categorical":
             continue
-        units = farthest[factor.columns] / _resolved_scales(factor)
+        units = largest_values[factor.columns] / _resolved_scales(factor)
         square = float(units @ units)
-        largest = max(largest, square)
+        largest_square = max(largest_square, square)
         # exp(−r) has a cusp at 0, where the root of the error counts.
         is_cusp = isinstance(factor, Radial) and factor.mixture == MaternMixture(0.5)
         if is_cusp or factor.family == "laplacian":
-            of_root = max(of_root, square)
-    return _ROUNDINGS * resolution * largest + math.sqrt(_ROUNDINGS * resolution * of_root)
+            root_square = max(root_square, square)
+    rounding = _ROUNDINGS * resolution
+    return rounding * largest_square + math.sqrt(rounding * root_square)
 
 
 # --- the check ---
@@ -171,7 +174,7 @@ _MIXTURE_TOLERANCE = 2e-12
 
 
 @dataclass(frozen=True)
-class OwnKernel:
+class LibraryKernel:
     """A model's own kernel, as its library evaluates it.
 
     Parameters
@@ -187,7 +190,7 @@ class OwnKernel:
 
 
 def check_kernel(
-    kernel: Kernel, own: OwnKernel, points: Float, rounding: float, model_name: str
+    kernel: Kernel, library_kernel: LibraryKernel, points: Float, rounding: float, model_name: str
 ) -> None:
     """Compare a kernel with the model's own, summed over some training points at a few rows.
 
@@ -197,7 +200,7 @@ def check_kernel(
     Parameters
     ----------
     kernel : Kernel
-    own : OwnKernel
+    library_kernel : LibraryKernel
     points : ndarray of shape (n, d)
     rounding : float
         Relative rounding error of the model's own values.
@@ -209,26 +212,26 @@ def check_kernel(
     UnsupportedModelError
         If the kernels differ by more than rounding errors.
     """
-    points = points[evenly(len(points))]
+    points = points[even_indices(len(points))]
     expansion = KernelSum(points, np.ones(len(points)), kernel)
     rows = expansion.probing_rows()
     sums = expansion.evaluate(rows, n_threads=1)
-    own_sums = np.sum(own.values(rows, points), axis=1)
+    library_sums = np.sum(library_kernel.values(rows, points), axis=1)
     magnitude = expansion.magnitude(rows, n_threads=1)
     has_signs = any(term.series is not None for term in kernel.terms(points.shape[1]))
-    relative = _RELATIVE_TOLERANCE + min(rounding, _LARGEST_ROUNDING)
-    tolerance = relative * (magnitude if has_signs else sums)
+    relative_tolerance = _RELATIVE_TOLERANCE + min(rounding, _LARGEST_ROUNDING)
+    tolerance = relative_tolerance * (magnitude if has_signs else sums)
     # The absolute error of a mixture is the same far from all points, where its value is small.
     tolerance += _MIXTURE_TOLERANCE * magnitude
     # Not "greater": NaN must fail as well.
-    if not np.all(np.abs(sums - own_sums) <= tolerance):
+    if not np.all(np.abs(sums - library_sums) <= tolerance):
         raise UnsupportedModelError(
-            f"{model_name} with the kernel {own.text} is not supported: the kernel has other "
-            "values than its parts and parameters say"
+            f"{model_name} with the kernel {library_kernel.text} is not supported: the kernel has "
+            "other values than its parts and parameters say"
         )
 
 
-def evenly(length: int) -> NDArray[np.intp]:
+def even_indices(length: int) -> NDArray[np.intp]:
     """Return up to 50 of the numbers below `length` at even distances, with the first and last."""
     places = np.linspace(0, length - 1, min(length, _CHECKED_POINTS))
     return np.unique(places.astype(np.intp))

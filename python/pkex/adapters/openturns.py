@@ -15,7 +15,7 @@ from numpy.polynomial.polynomial import polyval
 
 from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.kernels import EPSILON
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.registry import register, unsupported_model
 from pkex.functions.product_sum import ProductSum
 from pkex.typing import Float
 
@@ -25,13 +25,13 @@ def adapt_chaos(result: ot.FunctionalChaosResult) -> AdaptedModel:
     """Read the coefficients and the factors of all products of polynomials."""
     distribution = result.getDistribution()
     if not distribution.hasIndependentCopula():
-        raise unsupported(
+        raise unsupported_model(
             "FunctionalChaosResult with dependent inputs",
             ": its transformation to independent variables mixes the inputs",
         )
     basis = result.getOrthogonalBasis().getImplementation()
     if not isinstance(basis, ot.OrthogonalProductPolynomialFactory):
-        raise unsupported(f"FunctionalChaosResult with the basis {basis.getClassName()}")
+        raise unsupported_model(f"FunctionalChaosResult with the basis {basis.getClassName()}")
     factors, is_constant = _factors(result, basis)
     coefficients = np.array(result.getCoefficients())
     intercept = coefficients[is_constant].sum(axis=0)
@@ -46,13 +46,13 @@ def adapt_chaos(result: ot.FunctionalChaosResult) -> AdaptedModel:
     ).with_probing_rows(_rows_of(distribution))
     meta_model = result.getMetaModel()
 
-    def own(rows: Float) -> Float:
+    def predict(rows: Float) -> Float:
         values = np.array(meta_model(ot.Sample(rows)))
         return values[:, 0] if is_single else values
 
     return AdaptedModel(
         function,
-        predict=own,
+        predict=predict,
         title="meta-model",
         feature_names=None if _are_numbered(names) else names,
         output_names=None if is_single else tuple(meta_model.getOutputDescription()),
@@ -99,16 +99,16 @@ def _factors(result: Any, basis: Any) -> tuple[list[dict[str, _Polynomial]], Any
     families, names = basis.getPolynomialFamilyCollection(), list(distribution.getDescription())
     medians = _quantiles(distribution, 0.5)
     transformation = result.getTransformation()
-    known: dict[tuple[int, int], _Polynomial] = {}
+    cache: dict[tuple[int, int], _Polynomial] = {}
     factors, is_constant = [], []
     for index in result.getIndices():
         product = {}
         for column, degree in enumerate(enumerate_indices(index)):
-            if degree and (column, degree) not in known:
+            if degree and (column, degree) not in cache:
                 polynomial = np.array(families[column].build(degree).getCoefficients())
-                known[column, degree] = _Polynomial(transformation, medians, column, polynomial)
+                cache[column, degree] = _Polynomial(transformation, medians, column, polynomial)
             if degree:
-                product[names[column]] = known[column, degree]
+                product[names[column]] = cache[column, degree]
         is_constant.append(not product)
         if product:
             factors.append(product)
@@ -133,12 +133,12 @@ def _rows_of(distribution: Any) -> Float:
 
 def _rounding(factors: list[dict[str, _Polynomial]], rows: Float) -> float:
     """Return the relative rounding error of products, whose powers may cancel."""
-    known = {id(factor): factor for product in factors for factor in product.values()}
-    largest = [
+    distinct_factors = {id(factor): factor for product in factors for factor in product.values()}
+    ratios = [
         (factor.sizes(rows[:, factor.column]) / np.abs(factor(rows[:, factor.column])).max()).max()
-        for factor in known.values()
+        for factor in distinct_factors.values()
     ]
-    return float(32.0 * EPSILON * max(largest, default=1.0))
+    return float(32.0 * EPSILON * max(ratios, default=1.0))
 
 
 def _are_numbered(names: tuple[str, ...]) -> bool:

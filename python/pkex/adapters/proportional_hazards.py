@@ -8,8 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 from sksurv.linear_model import CoxnetSurvivalAnalysis, CoxPHSurvivalAnalysis, IPCRidge
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.registry import register, unsupported
-from pkex.adapters.sklearn.estimators import by_method, dense
+from pkex.adapters.registry import register, unsupported_model
+from pkex.adapters.sklearn.estimators import dense, describe_method
 from pkex.functions.exponential import Exponential
 from pkex.functions.linear import LinearFunction
 
@@ -35,11 +35,11 @@ def adapt_times(model: IPCRidge) -> AdaptedModel:
     """Read the survival time, exp(Σ_j coef_j x_j + intercept)."""
     _check(model)
     function = LinearFunction(dense(model.coef_), float(model.intercept_))
-    return by_method(model, Exponential(function), "predict")
+    return describe_method(model, Exponential(function), "predict")
 
 
 def _log_hazard_ratio(model: Any, function: LinearFunction) -> AdaptedModel:
-    return by_method(
+    return describe_method(
         model,
         function,
         "predict",
@@ -51,5 +51,5 @@ def _log_hazard_ratio(model: Any, function: LinearFunction) -> AdaptedModel:
 def _check(model: Any) -> None:
     """Raise an error unless a model is fitted, and is one of scikit-survival's own classes."""
     if not type(model).__module__.startswith("sksurv."):
-        raise unsupported(f"{type(model).__name__}, a subclass of scikit-survival's models,")
+        raise unsupported_model(f"{type(model).__name__}, a subclass of scikit-survival's models,")
     check_is_fitted(model, "coef_")

@@ -15,7 +15,7 @@ import numpy as np
 from pygam import GAM
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.registry import register, unsupported_model
 from pkex.errors import UnsupportedModelError
 from pkex.functions.exponential import Exponential
 from pkex.functions.term_sum import TermSum
@@ -28,7 +28,7 @@ def adapt_gam(model: GAM) -> AdaptedModel:
     """Read the sum of terms, which a link turns into the prediction."""
     name = type(model).__name__
     if not type(model).__module__.startswith("pygam."):
-        raise unsupported(f"{name}, a subclass of pyGAM's models,")
+        raise unsupported_model(f"{name}, a subclass of pyGAM's models,")
     if not hasattr(model, "coef_"):
         raise UnsupportedModelError(f"{name} is not fitted. Call fit first")
     function = _function_of(model)
@@ -55,14 +55,14 @@ def _function_of(model: Any) -> TermSum:
         )
     low, high = np.zeros(model.statistics_["m_features"]), np.ones(model.statistics_["m_features"])
     for number, term in enumerate(model.terms):
-        own = coefficients[model.terms.get_coef_indices(number)]
+        term_coefficients = coefficients[model.terms.get_coef_indices(number)]
         if term.isintercept:
-            intercept += float(own[0])
+            intercept += float(term_coefficients[0])
             continue
         for part in _parts(term):
             low[part.feature], high[part.feature] = part.edge_knots_[[0, -1]]
         columns = _columns(term)
-        terms.append((columns, _Term(_in_columns(term, columns), own, columns)))
+        terms.append((columns, _Term(_renumber_columns(term, columns), term_coefficients, columns)))
     function = TermSum(terms, intercept, feature_names=numbered(len(low)))
     shares = np.abs(np.cos(np.arange(1.0, 1.0 + 8 * len(low)))).reshape(8, -1)
     return function.with_probing_rows(low + shares * (high - low))
@@ -71,7 +71,7 @@ def _function_of(model: Any) -> TermSum:
 def _linear_predictor(model: Any) -> Callable[[Float], Float]:
     """Return the function from rows to the sum of the model's own terms."""
 
-    def own(rows: Float) -> Float:
+    def predict(rows: Float) -> Float:
         total = np.zeros(len(rows))
         for number, term in enumerate(model.terms):
             if term.isintercept:
@@ -80,7 +80,7 @@ def _linear_predictor(model: Any) -> Callable[[Float], Float]:
                 total += model.partial_dependence(number, X=rows)
         return total
 
-    return own
+    return predict
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,16 +131,16 @@ def _columns(term: Any) -> list[int]:
     return sorted(features | factors)
 
 
-def _in_columns(term: Any, columns: list[int]) -> Any:
+def _renumber_columns(term: Any, columns: list[int]) -> Any:
     """Return a copy of a term whose columns are numbered from 0."""
-    own = copy.deepcopy(term)
-    parts = _parts(own)
+    term_copy = copy.deepcopy(term)
+    parts = _parts(term_copy)
     for part in parts:
         part.feature = columns.index(part.feature)
-    for part in {id(part): part for part in (own, *parts)}.values():
+    for part in {id(part): part for part in (term_copy, *parts)}.values():
         if _is_multiplied(part):
             part.by = columns.index(part.by)
-    return own
+    return term_copy
 
 
 def _is_multiplied(part: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from pkex.adapters.adapted_model import AdaptedModel, Probabilities
 from pkex.adapters.alternatives import alternative
-from pkex.adapters.fitted_attributes import usable
+from pkex.adapters.fitted_attributes import attribute_errors
 from pkex.errors import Text, UnsupportedModelError, joined
 from pkex.functions.base import Function
 from pkex.functions.descriptions import (
@@ -88,13 +88,13 @@ def probabilities_of(model: Any) -> Probabilities:
         If pkex does not support them.
     """
     _import_adapters_for(type(model))
-    with usable(model):
+    with attribute_errors(model):
         return _probabilities(model)
 
 
 @functools.singledispatch
 def _adapt(model: Any) -> AdaptedModel:
-    raise _unknown(type(model))
+    raise _unsupported_class(type(model))
 
 
 @_adapt.register(KernelExpansion)
@@ -180,7 +180,7 @@ def adapt(model: Any) -> AdaptedModel:
     if isinstance(model, type):
         _import_adapters_for(model)
         if _adapt.dispatch(model) is _adapt.dispatch(object):
-            raise _unknown(model)
+            raise _unsupported_class(model)
         raise UnsupportedModelError(
             f"{model.__name__} is a class; pass a fitted instance, {model.__name__}().fit(X, y)"
         )
@@ -195,7 +195,7 @@ def adapt(model: Any) -> AdaptedModel:
             "pkex.KernelExpansion"
         )
     _import_adapters_for(type(model))
-    with usable(model):
+    with attribute_errors(model):
         adapted = _adapt(model)
     name = type(model).__name__
     if not isinstance(adapted, AdaptedModel):
@@ -211,31 +211,31 @@ def adapt(model: Any) -> AdaptedModel:
     return adapted
 
 
-def _unknown(model_class: type) -> UnsupportedModelError:
+def _unsupported_class(model_class: type) -> UnsupportedModelError:
     name = "None" if model_class is type(None) else model_class.__name__
-    found = alternative(model_class)
-    return unsupported(name, f": {found}" if found else "")
+    hint = alternative(model_class)
+    return unsupported_model(name, f": {hint}" if hint else "")
 
 
-def unsupported(what: Text, reason: Text = "") -> UnsupportedModelError:
-    """Return the error that something is not supported, with the reason and what is supported."""
-    others = [cls.__name__ for cls in _adapt.registry if not _is_built_in(cls)]
-    supported = ", ".join([_SUPPORTED, *others])
+def unsupported_model(subject: Text, reason: Text = "") -> UnsupportedModelError:
+    """Return the error that a subject is not supported, with the reason and the alternatives."""
+    custom_classes = [cls.__name__ for cls in _adapt.registry if not _is_built_in(cls)]
+    supported_models = ", ".join([_SUPPORTED, *custom_classes])
     return UnsupportedModelError(
-        joined(what, " is not supported", reason, f". Supported: {supported}")
+        joined(subject, " is not supported", reason, f". Supported: {supported_models}")
     )
 
 
 def _is_built_in(cls: type) -> bool:
-    own = (__name__, *(adapters for _, adapters in _LIBRARIES.values()))
-    return _adapt.registry[cls].__module__.startswith(own)
+    modules = (__name__, *(adapters for _, adapters in _LIBRARIES.values()))
+    return _adapt.registry[cls].__module__.startswith(modules)
 
 
 def _adapt_method(method: MethodType) -> AdaptedModel:
     model = method.__self__
     adapted = adapt(model)
     name = f"{type(model).__name__}.{getattr(method, '__name__', method)}"
-    if adapted.method is None or not _is_same(method, getattr(model, adapted.method)):
+    if adapted.method is None or not _is_same_method(method, getattr(model, adapted.method)):
         reason = f": {adapted.not_explained}" if adapted.not_explained else ""
         has_method = adapted.method is not None and not adapted.no_method
         raise UnsupportedModelError(
@@ -253,11 +253,11 @@ def _has_probabilities(model: Any) -> bool:
     return hasattr(model, "predict_proba") and reads_probabilities(type(model))
 
 
-def _is_same(method: MethodType, own: object) -> bool:
-    """Return whether a method is the model's `own`, or a copy of it made by cloudpickle."""
-    if method == own or not isinstance(own, MethodType):
-        return method == own
-    origins = [(m.__func__.__module__, m.__func__.__qualname__) for m in (method, own)]
+def _is_same_method(method: MethodType, model_method: object) -> bool:
+    """Return whether a method is `model_method`, or a copy of it made by cloudpickle."""
+    if method == model_method or not isinstance(model_method, MethodType):
+        return method == model_method
+    origins = [(m.__func__.__module__, m.__func__.__qualname__) for m in (method, model_method)]
     return origins[0] == origins[1]
 
 

@@ -20,9 +20,9 @@ from sksurv.svm import (
 
 from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.kernels import square_rounding
-from pkex.adapters.registry import register, unsupported
-from pkex.adapters.sklearn.estimators import by_method, dense
-from pkex.adapters.sklearn.kernel_functions import Options, default_gamma, named_kernel
+from pkex.adapters.registry import register, unsupported_model
+from pkex.adapters.sklearn.estimators import dense, describe_method
+from pkex.adapters.sklearn.kernel_functions import Options, default_gamma, kernel_by_name
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.functions.exponential import Exponential
@@ -39,7 +39,7 @@ def adapt_kernel_machine(model: FastKernelSurvivalSVM) -> AdaptedModel:
     kernel, points, rounding = _kernel_of(model, model.fit_X_)
     sign = _sign(model)
     function = KernelSum(points, sign * dense(model.coef_), kernel, sign * _intercept(model))
-    return _with_objective(model, function, rounding)
+    return _describe_prediction(model, function, rounding)
 
 
 @register(FastSurvivalSVM)
@@ -48,7 +48,7 @@ def adapt_linear_machine(model: FastSurvivalSVM) -> AdaptedModel:
     _check(model)
     sign = _sign(model)
     function = LinearFunction(sign * dense(model.coef_), sign * _intercept(model))
-    return _with_objective(model, function, 0.0)
+    return _describe_prediction(model, function, 0.0)
 
 
 @register(NaiveSurvivalSVM)
@@ -56,7 +56,7 @@ def adapt_naive_machine(model: NaiveSurvivalSVM) -> AdaptedModel:
     """Read the risk score −Σ_j coef_j x_j."""
     _check(model)
     function = LinearFunction(-dense(model.coef_)[0], -float(np.ravel(model.intercept_)[0]))
-    return by_method(model, function, "predict")
+    return describe_method(model, function, "predict")
 
 
 @register(HingeLossSurvivalSVM)
@@ -66,14 +66,14 @@ def adapt_minimal_lipschitz(model: MinlipSurvivalAnalysis) -> AdaptedModel:
     _check(model)
     kernel, points, rounding = _kernel_of(model, model.X_fit_)
     function = KernelSum(points, -dense(model.coef_).ravel(), kernel, 0.0)
-    return by_method(model, function, "predict", kernel_rounding=rounding)
+    return describe_method(model, function, "predict", kernel_rounding=rounding)
 
 
 def _check(model: Any) -> None:
     """Raise an error unless a machine is fitted, and is one of scikit-survival's own classes."""
     name = type(model).__name__
     if not type(model).__module__.startswith("sksurv."):
-        raise unsupported(f"{name}, a subclass of scikit-survival's machines,")
+        raise unsupported_model(f"{name}, a subclass of scikit-survival's machines,")
     if getattr(model, "coef_", None) is None:
         raise UnsupportedModelError(f"{name} is not fitted. Call fit first")
 
@@ -84,7 +84,7 @@ def _kernel_of(model: Any, training_rows: Any) -> tuple[Kernel, Float, float]:
     gamma = model.gamma
     if gamma is None and isinstance(model.kernel, str):
         gamma = default_gamma(model.kernel, points.shape[1])
-    kernel = named_kernel(model, Options(gamma, model.degree, model.coef0))
+    kernel = kernel_by_name(model, Options(gamma, model.degree, model.coef0))
     rounding = square_rounding(points, gamma) if model.kernel == "rbf" else 0.0
     return kernel, points, rounding
 
@@ -98,7 +98,7 @@ def _intercept(model: Any) -> float:
     return float(getattr(model, "intercept_", 0.0))
 
 
-def _with_objective(model: Any, function: Function, rounding: float) -> AdaptedModel:
+def _describe_prediction(model: Any, function: Function, rounding: float) -> AdaptedModel:
     """Describe a risk score by its sum, and a survival time by the exponential of its logarithm."""
-    predicted = function if model.rank_ratio == 1 else Exponential(function)
-    return by_method(model, predicted, "predict", kernel_rounding=rounding)
+    prediction = function if model.rank_ratio == 1 else Exponential(function)
+    return describe_method(model, prediction, "predict", kernel_rounding=rounding)

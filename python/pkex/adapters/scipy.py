@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from scipy.interpolate import RBFInterpolator
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.kernels import EPSILON
+from pkex.adapters.registry import register, unsupported_model
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.functions.composite import Combination
@@ -26,13 +27,13 @@ from pkex.kernels.polyharmonic import POLYHARMONIC, GrowingKernel
 from pkex.typing import Float
 
 # SciPy scales rows by ε before it subtracts them, so that rows far from the origin lose digits.
-_ROUNDING = 32.0 * float(np.finfo(np.float64).eps)
+_ROUNDING = 32.0 * EPSILON
 
 
 @register(RBFInterpolator)
 def adapt_interpolator(model: RBFInterpolator) -> AdaptedModel:
     """Read an interpolator of numbers, or of vectors with one output per component."""
-    _check_known(model)
+    _check_options(model)
     points = np.asarray(model.y)
     coefficients, polynomial = np.split(
         np.reshape(model._coeffs, (-1, *model.d_shape)), [len(points)]
@@ -52,48 +53,48 @@ def adapt_interpolator(model: RBFInterpolator) -> AdaptedModel:
         slopes = (polynomial[degrees == 1].T / model._scale).T
         parts.append(LinearFunction(slopes, center=model._shift, points=points))
     if np.any(degrees == 2):
-        squared = _by_pairs(model.powers[degrees == 2], polynomial[degrees == 2])
+        quadratic = _pair_coefficients(model.powers[degrees == 2], polynomial[degrees == 2])
         parts.append(
-            quadratic_form(squared, center=model._shift, scale=model._scale, points=points)
+            quadratic_form(quadratic, center=model._shift, scale=model._scale, points=points)
         )
     function = Combination(parts) if len(parts) > 1 else function
-    farthest = math.sqrt(points.shape[1]) * float(np.abs(points).max(initial=0.0))
+    distance = math.sqrt(points.shape[1]) * float(np.abs(points).max(initial=0.0))
     return AdaptedModel(
         function,
         method="__call__",
         predict=model.__call__,
-        kernel_rounding=_ROUNDING * abs(model.epsilon) * farthest,
+        kernel_rounding=_ROUNDING * abs(model.epsilon) * distance,
     )
 
 
-def _check_known(model: RBFInterpolator) -> None:
+def _check_options(model: RBFInterpolator) -> None:
     """Raise an error for options whose function is not a sum of products over the columns."""
     if type(model) is not RBFInterpolator:
-        raise unsupported(f"{type(model).__name__}, a subclass of RBFInterpolator,")
+        raise unsupported_model(f"{type(model).__name__}, a subclass of RBFInterpolator,")
     if model.neighbors is not None:
-        raise unsupported(
+        raise unsupported_model(
             f"RBFInterpolator with neighbors={model.neighbors}",
             ": it is another function in each neighborhood. Omit neighbors",
         )
     if model.kernel not in _KERNELS:
-        known = ", ".join(map(repr, _KERNELS))
-        raise unsupported(
+        names = ", ".join(map(repr, _KERNELS))
+        raise unsupported_model(
             f"RBFInterpolator with kernel {model.kernel!r}",
-            f"; supported are {known}. As a sum of products r⁵ would lose most digits",
+            f"; supported are {names}. As a sum of products r⁵ would lose most digits",
         )
     degree = int(np.sum(model.powers, axis=1).max(initial=-1))
     if degree > 2:
-        raise unsupported(
+        raise unsupported_model(
             f"RBFInterpolator with degree={degree}",
             ": its polynomial multiplies three or more columns. Use degree 2 or below",
         )
     if len(model.d_shape) > 1 or np.issubdtype(model.d_dtype, np.complexfloating):
-        raise unsupported(
+        raise unsupported_model(
             "RBFInterpolator of complex values or of matrices", ": use real numbers or vectors"
         )
 
 
-def _by_pairs(powers: NDArray[np.int64], coefficients: Float) -> Float:
+def _pair_coefficients(powers: NDArray[np.int64], coefficients: Float) -> Float:
     """Return the coefficients of monomials u_j u_k at the places j ≤ k, of shape (d, d, …)."""
     n_columns = powers.shape[1]
     table = np.zeros((n_columns, n_columns, *coefficients.shape[1:]))

@@ -30,11 +30,11 @@ class Parameter(ABC):
     """Whether all values are numbers."""
 
     @abstractmethod
-    def made(self, entries: NDArray[Any]) -> Float:
+    def to_columns(self, entries: NDArray[Any]) -> Float:
         """Return the columns (n, width) for values (n,)."""
 
     @abstractmethod
-    def origin(self, made: Float) -> Float:
+    def from_columns(self, columns: Float) -> Float:
         """Return values (n,) that make about these columns, for non-numeric values their places."""
 
 
@@ -52,11 +52,11 @@ class Number(Parameter):
     def __init__(self, forward: Callable[[Any], Any], backward: Callable[[Any], Any]) -> None:
         self._forward, self._backward = forward, backward
 
-    def made(self, entries: NDArray[Any]) -> Float:
+    def to_columns(self, entries: NDArray[Any]) -> Float:
         return np.reshape(self._forward(entries.astype(np.float64)), (-1, 1)).astype(np.float64)
 
-    def origin(self, made: Float) -> Float:
-        return np.ravel(self._backward(made[:, 0])).astype(np.float64)
+    def from_columns(self, columns: Float) -> Float:
+        return np.ravel(self._backward(columns[:, 0])).astype(np.float64)
 
 
 class Category(Parameter):
@@ -72,21 +72,21 @@ class Category(Parameter):
         self.categories = tuple(categories)
         self._table = np.array(table, dtype=np.float64).reshape(len(self.categories), -1)
         self.width = self._table.shape[1]
-        self.is_numeric = all(isinstance(known, int | float | np.number) for known in categories)
+        self.is_numeric = all(isinstance(entry, int | float | np.number) for entry in categories)
 
-    def made(self, entries: NDArray[Any]) -> Float:
+    def to_columns(self, entries: NDArray[Any]) -> Float:
         return self._table[[self._place(entry) for entry in entries.tolist()]]
 
-    def origin(self, made: Float) -> Float:
-        places = np.abs(made[:, None] - self._table).sum(axis=-1).argmin(axis=1)
-        known: Any = self.categories if self.is_numeric else range(len(self.categories))
-        entries: Float = np.asarray(known, dtype=np.float64)[places]
+    def from_columns(self, columns: Float) -> Float:
+        places = np.abs(columns[:, None] - self._table).sum(axis=-1).argmin(axis=1)
+        numbers: Any = self.categories if self.is_numeric else range(len(self.categories))
+        entries: Float = np.asarray(numbers, dtype=np.float64)[places]
         return entries
 
     def _place(self, entry: object) -> int:
         if entry not in self.categories:
-            known = ", ".join(map(repr, self.categories))
-            raise ValueError(f"it is not one of the categories {known}")
+            categories = ", ".join(map(repr, self.categories))
+            raise ValueError(f"it is not one of the categories {categories}")
         return self.categories.index(entry)
 
 
@@ -112,13 +112,13 @@ class SearchSpace(ColumnMap):
     def __call__(self, rows: NDArray[Any]) -> Float:
         """Map rows of parameters."""
         columns = zip(self._parameters, rows.T, strict=True)
-        return np.hstack([parameter.made(entries) for parameter, entries in columns])
+        return np.hstack([parameter.to_columns(entries) for parameter, entries in columns])
 
     def inverse(self, rows: Float) -> Float:
         """Return rows that are mapped to `rows` or near; see `ColumnMap`."""
         ends = np.cumsum([parameter.width for parameter in self._parameters])[:-1]
         parts = zip(self._parameters, np.split(rows, ends, axis=1), strict=True)
-        return np.column_stack([parameter.origin(made) for parameter, made in parts])
+        return np.column_stack([parameter.from_columns(part) for parameter, part in parts])
 
 
 _Function = Callable[[Float], Float]
@@ -130,7 +130,7 @@ def number_of(steps: Sequence[Step]) -> Number:
     """Return the parameter that several steps turn into a column."""
     forward = [step[0] for step in steps]
     backward = [step[1] for step in reversed(steps)]
-    return Number(partial(_in_turn, forward), partial(_in_turn, backward))
+    return Number(partial(_apply_functions, forward), partial(_apply_functions, backward))
 
 
 def reversed_step(step: Step) -> Step:
@@ -139,9 +139,9 @@ def reversed_step(step: Step) -> Step:
     return backward, forward
 
 
-def affine(offset: float, by: float) -> Step:
-    """Return (x − offset) / by."""
-    return partial(_divided, offset, by), partial(_multiplied, offset, by)
+def affine(offset: float, scale: float) -> Step:
+    """Return (x − offset) / scale."""
+    return partial(_divide, offset, scale), partial(_multiply, offset, scale)
 
 
 def logarithm() -> Step:
@@ -159,10 +159,10 @@ def kumaraswamy(c0: float, c1: float, eps: float) -> Step:
 
     u is clipped to [eps, 1 − eps].
     """
-    return partial(_warped, c0, c1, eps), partial(_unwarped, c0, c1, eps)
+    return partial(_warp, c0, c1, eps), partial(_unwarp, c0, c1, eps)
 
 
-def _in_turn(functions: Sequence[_Function], entries: Float) -> Float:
+def _apply_functions(functions: Sequence[_Function], entries: Float) -> Float:
     # Values that are not finite, such as the logarithm of 0, raise an error later.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         for function in functions:
@@ -170,19 +170,19 @@ def _in_turn(functions: Sequence[_Function], entries: Float) -> Float:
     return entries
 
 
-def _divided(offset: float, by: float, entries: Float) -> Float:
-    return (entries - offset) / by
+def _divide(offset: float, scale: float, entries: Float) -> Float:
+    return (entries - offset) / scale
 
 
-def _multiplied(offset: float, by: float, entries: Float) -> Float:
-    return entries * by + offset
+def _multiply(offset: float, scale: float, entries: Float) -> Float:
+    return entries * scale + offset
 
 
-def _warped(c0: float, c1: float, eps: float, entries: Float) -> Float:
+def _warp(c0: float, c1: float, eps: float, entries: Float) -> Float:
     u = np.clip(entries * (1.0 - 2.0 * eps) + eps, eps, 1.0 - eps)
     return np.asarray(1.0 - (1.0 - u**c1) ** c0)
 
 
-def _unwarped(c0: float, c1: float, eps: float, entries: Float) -> Float:
+def _unwarp(c0: float, c1: float, eps: float, entries: Float) -> Float:
     u = (1.0 - (1.0 - entries) ** (1.0 / c0)) ** (1.0 / c1)
     return np.clip((u - eps) / (1.0 - 2.0 * eps), 0.0, 1.0)

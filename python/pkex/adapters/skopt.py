@@ -23,8 +23,8 @@ from skopt import Optimizer
 from skopt.learning import GaussianProcessRegressor
 from skopt.space import Categorical
 
-from pkex.adapters.adapted_model import AdaptedModel, in_columns
-from pkex.adapters.registry import adapt, register, unsupported
+from pkex.adapters.adapted_model import AdaptedModel, describe_in_columns
+from pkex.adapters.registry import adapt, register, unsupported_model
 from pkex.adapters.search_space import Category, Number, Parameter, SearchSpace
 from pkex.adapters.sklearn.covariances import READERS, CovarianceReader
 from pkex.adapters.sklearn.gaussian_process import adapt_variant
@@ -35,9 +35,9 @@ from pkex.typing import Float
 
 @register(GaussianProcessRegressor)
 def adapt_regressor(model: GaussianProcessRegressor) -> AdaptedModel:
-    """Read the mean as that of scikit-learn's class; noise enters the training only."""
+    """Read the mean as for scikit-learn's class; noise enters the training only."""
     if type(model) is not GaussianProcessRegressor:
-        raise unsupported(f"{type(model).__name__}, a subclass of skopt's regressor,")
+        raise unsupported_model(f"{type(model).__name__}, a subclass of skopt's regressor,")
     covariance = getattr(model, "kernel_", None)
     if getattr(model, "noise_", None):
         # The kernel itself has lost the noise after fitting.
@@ -78,11 +78,13 @@ def adapt_optimizer(optimizer: Optimizer) -> AdaptedModel:
 def adapt_result(result: OptimizeResult) -> AdaptedModel:
     """Read the last model of a search by gp_minimize, in the parameters that are searched."""
     if not {"models", "space", "x_iters"} <= result.keys():
-        raise unsupported("OptimizeResult", " unless a search of skopt returned it with its models")
+        raise unsupported_model(
+            "OptimizeResult", " unless a search of skopt returned it with its models"
+        )
     return _adapt_search(result, result.models, result.space, result.x_iters)
 
 
-def _adapt_search(search: Any, models: Sequence[Any], space: Any, tried: Any) -> AdaptedModel:
+def _adapt_search(search: Any, models: Sequence[Any], space: Any, points: Any) -> AdaptedModel:
     name = type(search).__name__
     if not models:
         raise NotFittedError(
@@ -91,20 +93,20 @@ def _adapt_search(search: Any, models: Sequence[Any], space: Any, tried: Any) ->
     model = models[-1]
     part = adapt(model)
     columns = SearchSpace([_parameter(dimension) for dimension in space.dimensions])
-    if not _is_fitted_on(model, columns(_table(tried))):
+    if not _is_fitted_on(model, columns(_table(points))):
         raise UnsupportedModelError(
             f"the last model of {name} was fitted on other rows than it has evaluated: tell() was "
             "called with fit=False, or the dimensions were changed. Pass models[-1], which has the "
             "columns of space.transform"
         )
-    named = [dimension.name for dimension in space.dimensions]
-    names = None if None in named else tuple(named)
+    dimension_names = [dimension.name for dimension in space.dimensions]
+    names = None if None in dimension_names else tuple(dimension_names)
 
-    def made(rows: Float) -> Any:
+    def map_rows(rows: Float) -> Any:
         return space.transform(rows.tolist())
 
-    searched = in_columns(part, columns, names, made)
-    return replace(searched, method=None, title=f"{part.title} of the last model", stand_in=None)
+    adapted = describe_in_columns(part, columns, names, map_rows)
+    return replace(adapted, method=None, title=f"{part.title} of the last model", stand_in=None)
 
 
 def _parameter(dimension: Any) -> Parameter:
@@ -112,27 +114,27 @@ def _parameter(dimension: Any) -> Parameter:
     transformer = copy.deepcopy(dimension.transformer)
     if not isinstance(dimension, Categorical):
         return Number(
-            partial(_made, transformer, dimension.bounds),
-            partial(_origin, transformer, dimension.transformed_bounds),
+            partial(_to_column, transformer, dimension.bounds),
+            partial(_from_column, transformer, dimension.transformed_bounds),
         )
     try:
         return Category(dimension.categories, transformer.transform(dimension.categories))
     except (TypeError, ValueError):
-        raise unsupported(
+        raise unsupported_model(
             f"a Categorical dimension with transform={dimension.transform_!r}",
             ": it does not turn its categories into numbers. Use transform='onehot'",
         ) from None
 
 
-def _made(transformer: Any, bounds: tuple[float, float], entries: Float) -> Any:
+def _to_column(transformer: Any, bounds: tuple[float, float], entries: Float) -> Any:
     try:
         return transformer.transform(entries)
     except ValueError:
         raise ValueError("its dimension goes from {:g} to {:g}".format(*bounds)) from None
 
 
-def _origin(transformer: Any, bounds: tuple[float, float], made: Float) -> Any:
-    return transformer.inverse_transform(np.clip(made, *bounds))
+def _from_column(transformer: Any, bounds: tuple[float, float], column: Float) -> Any:
+    return transformer.inverse_transform(np.clip(column, *bounds))
 
 
 def _table(rows: Any) -> Any:
@@ -144,5 +146,6 @@ def _table(rows: Any) -> Any:
 
 def _is_fitted_on(model: Any, rows: Float) -> bool:
     """Return whether a model was fitted on these rows, True if it does not keep its rows."""
-    own = getattr(model, "X_train_", rows)
-    return np.shape(own) == rows.shape and bool(np.allclose(own, rows, rtol=1e-9, atol=1e-12))
+    training_rows = getattr(model, "X_train_", rows)
+    has_shape = np.shape(training_rows) == rows.shape
+    return has_shape and bool(np.allclose(training_rows, rows, rtol=1e-9, atol=1e-12))

@@ -25,13 +25,13 @@ from smt.surrogate_models import GEKPLS, KPLS, KPLSK, KRG
 from smt.surrogate_models.krg_based import KrgBased
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.kernels import KernelReader, OwnKernel, check_kernel, scaling_rounding
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.kernels import KernelReader, LibraryKernel, check_kernel, scaling_rounding
+from pkex.adapters.registry import register, unsupported_model
 from pkex.adapters.variances import (
-    described_variance,
+    add_variance,
+    describe_variance,
     rounding_of_factor,
     unsupported_noise,
-    with_variance,
 )
 from pkex.functions.base import Function
 from pkex.functions.composite import Combination
@@ -51,7 +51,7 @@ _HAS_COMPONENTS: dict[type, bool] = {KRG: False, KPLS: True, KPLSK: False, GEKPL
 def adapt_kriging(model: Any) -> AdaptedModel:
     """Read the mean of a kriging model, in units of y."""
     name = type(model).__name__
-    _check_known(model, name)
+    _check_supported(model, name)
     kernel = _kernel(model, name)
     points = np.asarray(model.X_norma) * model.X_scale + model.X_offset
     # A single target, whose numbers may be vectors, has no output axis here.
@@ -61,17 +61,17 @@ def adapt_kriging(model: Any) -> AdaptedModel:
     intercept = regression[0] + np.reshape(model.y_mean, shape)
     expansion = KernelSum(points, coefficients, kernel, intercept)
     rounding = scaling_rounding(kernel, points)
-    check_kernel(kernel, _own_kernel(model), points, rounding, name)
+    check_kernel(kernel, _library_kernel(model), points, rounding, name)
     function: Function = expansion
     if len(regression) > 1:
         function = Combination([expansion, *_trend(model, regression[1:], points)])
     mean = AdaptedModel(
         function,
         method="predict_values",
-        predict=_own_output(model, function.has_output_axis),
+        predict=_predictor(model, function.has_output_axis),
         kernel_rounding=rounding,
     )
-    return with_variance(mean, partial(_variance, model, kernel))
+    return add_variance(mean, partial(_variance, model, kernel))
 
 
 def _variance(model: Any, kernel: Kernel, mean: AdaptedModel, predictive: bool) -> AdaptedModel:
@@ -80,7 +80,7 @@ def _variance(model: Any, kernel: Kernel, mean: AdaptedModel, predictive: bool) 
     if predictive:
         raise unsupported_noise(name, "predict_variances has no noise")
     if model.options["poly"] != "constant":
-        raise unsupported(
+        raise unsupported_model(
             f"the variance of {name} with poly={model.options['poly']!r}",
             ", nor is uncertainty of its values. Use poly='constant'",
         )
@@ -90,25 +90,25 @@ def _variance(model: Any, kernel: Kernel, mean: AdaptedModel, predictive: bool) 
     shape = () if model.ny == 1 else (model.ny,)
     scales = np.reshape(model.optimal_par["sigma2"], shape)
     function = KrigingVariance.of(points, factor, kernel, scales)
-    own = _quiet(model)
+    model_copy = _quiet_copy(model)
 
     def variance(rows: Float) -> Float:
-        values: Float = own.predict_variances(rows)
+        values: Float = model_copy.predict_variances(rows)
         return values if function.has_output_axis else values[:, 0]
 
     rounding = rounding_of_factor(factor, 1.0) * scales
-    return described_variance(mean, function, variance, rounding)
+    return describe_variance(mean, function, variance, rounding)
 
 
-def _check_known(model: Any, name: str) -> None:
+def _check_supported(model: Any, name: str) -> None:
     """Raise an error if a model is not trained, or predicts by another formula than here."""
     if type(model) not in _HAS_COMPONENTS:
-        known = ", ".join(kind.__name__ for kind in _HAS_COMPONENTS)
-        raise unsupported(name, f": the supported kriging models of SMT are {known}")
+        names = ", ".join(kind.__name__ for kind in _HAS_COMPONENTS)
+        raise unsupported_model(name, f": the supported kriging models of SMT are {names}")
     if "gamma" not in getattr(model, "optimal_par", {}):
         raise NotFittedError(f"{name} is not trained: call set_training_values and train first")
     if not model.is_continuous:
-        raise unsupported(
+        raise unsupported_model(
             f"{name} with integer, ordinal or categorical variables in its design_space"
         )
 
@@ -123,34 +123,34 @@ def _trend(model: Any, regression: Float, points: Float) -> Iterator[Function]:
     slopes = (regression[:n_columns].T / scale).T
     yield LinearFunction(slopes, center=center, points=points)
     if len(regression) > n_columns:
-        squared = np.zeros((n_columns, n_columns, *regression.shape[1:]))
-        squared[np.triu_indices(n_columns)] = regression[n_columns:]
-        yield quadratic_form(squared, center=center, scale=scale, points=points)
+        quadratic = np.zeros((n_columns, n_columns, *regression.shape[1:]))
+        quadratic[np.triu_indices(n_columns)] = regression[n_columns:]
+        yield quadratic_form(quadratic, center=center, scale=scale, points=points)
 
 
-def _quiet(model: Any) -> Any:
+def _quiet_copy(model: Any) -> Any:
     """Return a copy that prints nothing, and does not change the model's timer."""
-    own = copy.copy(model)
-    own.options = model.options.clone()
-    own.options["print_global"] = False
-    own.printer = type(model.printer)()
-    return own
+    model_copy = copy.copy(model)
+    model_copy.options = model.options.clone()
+    model_copy.options["print_global"] = False
+    model_copy.printer = type(model.printer)()
+    return model_copy
 
 
-def _own_output(model: Any, has_output_axis: bool) -> Callable[[Float], Float]:
-    own = _quiet(model)
+def _predictor(model: Any, has_output_axis: bool) -> Callable[[Float], Float]:
+    model_copy = _quiet_copy(model)
 
-    def output(rows: Float) -> Float:
-        values: Float = own.predict_values(rows)
+    def predict(rows: Float) -> Float:
+        values: Float = model_copy.predict_values(rows)
         return values if has_output_axis else values[:, 0]
 
-    return output
+    return predict
 
 
 # --- correlations ---
 
 # From the columns' scales and θ, for a periodic one also ω.
-_OfRates: TypeAlias = Callable[..., Kernel]
+_RateKernel: TypeAlias = Callable[..., Kernel]
 
 
 def _periodic(scale: Float, theta: Float, omega: Float) -> Kernel:
@@ -159,7 +159,7 @@ def _periodic(scale: Float, theta: Float, omega: Float) -> Kernel:
 
 
 # By the values of the option corr.
-_BY_NAME: dict[str, _OfRates] = {
+_BY_NAME: dict[str, _RateKernel] = {
     # θ r² = (r/ℓ)² / 2
     "squar_exp": lambda scale, theta: RBF(scale * math.sqrt(0.5) / np.sqrt(theta)),
     "abs_exp": lambda scale, theta: Laplacian(scale / theta),
@@ -181,18 +181,20 @@ class _Reader(KernelReader):
 
     scales: Float
 
-    def of_rates(self, family: _OfRates, rates: Any) -> KernelPolynomial:
+    def kernel_of_rates(self, family: _RateKernel, rates: Any) -> KernelPolynomial:
         """Return a product over the columns, given θ, or θ and then ω."""
         parts = np.reshape(np.asarray(rates, dtype=np.float64), (-1, self.n_features))
         # A column of rate 0, such as a constant one, does not enter the kernel.
-        used = np.flatnonzero(parts.all(axis=0))
-        if not used.size:
+        columns = np.flatnonzero(parts.all(axis=0))
+        if not columns.size:
             return ONE
-        return KernelPolynomial.of(family(self.scales[used], *parts[:, used]), used.tolist())
+        return KernelPolynomial.of(
+            family(self.scales[columns], *parts[:, columns]), columns.tolist()
+        )
 
 
 def _family(name: str) -> Callable[[_Reader, Any], KernelPolynomial]:
-    return lambda reader, kernel: reader.of_rates(_BY_NAME[name], kernel.theta)
+    return lambda reader, kernel: reader.kernel_of_rates(_BY_NAME[name], kernel.theta)
 
 
 try:
@@ -229,37 +231,41 @@ def _kernel(model: Any, name: str) -> Kernel:
     reader = _Reader(name, len(scales), scales)
     if not isinstance(corr, str):
         if type(model) is not KRG:
-            raise unsupported(f"{name} with corr={_text(corr)}", ": pass corr by name")
+            raise unsupported_model(f"{name} with corr={_text(corr)}", ": pass corr by name")
         # With the fitted parameters, and the constant that the model puts in front.
         kernel = reader.read(model.corr)
         assert kernel is not None, "no kernel of SMT is 0"
         return kernel
     if corr == "pow_exp":
         corr = {1.0: "abs_exp", 2.0: "squar_exp"}.get(power, corr)
-    known = {"abs_exp", "squar_exp"} if _HAS_COMPONENTS[type(model)] else _BY_NAME
-    if corr not in known:
-        shown = f"{corr!r} and pow_exp_power={power!r}" if corr == "pow_exp" else repr(corr)
-        others = ", ".join(map(repr, sorted(known)))
-        raise unsupported(
-            f"{name} with corr={shown}",
-            f": supported are {others}, and 'pow_exp' with power 1 or 2",
+    names = {"abs_exp", "squar_exp"} if _HAS_COMPONENTS[type(model)] else _BY_NAME
+    if corr not in names:
+        text = f"{corr!r} and pow_exp_power={power!r}" if corr == "pow_exp" else repr(corr)
+        listing = ", ".join(map(repr, sorted(names)))
+        raise unsupported_model(
+            f"{name} with corr={text}",
+            f": supported are {listing}, and 'pow_exp' with power 1 or 2",
         )
     rates = np.asarray(model.optimal_theta, dtype=np.float64)
     if _HAS_COMPONENTS[type(model)]:
         rates = np.abs(model.coeff_pls) ** (2.0 if corr == "squar_exp" else 1.0) @ rates
-    return reader.of_rates(_BY_NAME[corr], rates).kernel(len(scales))
+    return reader.kernel_of_rates(_BY_NAME[corr], rates).kernel(len(scales))
 
 
-def _own_kernel(model: Any) -> OwnKernel:
+def _library_kernel(model: Any) -> LibraryKernel:
     """Return the correlation of rows and points, as a model computes it."""
 
     def sums(rows: Float, points: Float) -> Float:
         """Return sums over the points as a column: predictions with β = 0 and each γ_i = 1."""
-        own = _quiet(model)
-        own.X_norma, own.nt, own.ny = (points - model.X_offset) / model.X_scale, len(points), 1
-        own.y_mean, own.y_std = 0.0, 1.0
+        sum_model = _quiet_copy(model)
+        sum_model.X_norma = (points - model.X_offset) / model.X_scale
+        sum_model.nt, sum_model.ny = len(points), 1
+        sum_model.y_mean, sum_model.y_std = 0.0, 1.0
         n_terms = len(model.optimal_par["beta"])
-        own.optimal_par = {"beta": np.zeros((n_terms, 1)), "gamma": np.ones((len(points), 1))}
-        return np.asarray(own.predict_values(rows))
+        sum_model.optimal_par = {
+            "beta": np.zeros((n_terms, 1)),
+            "gamma": np.ones((len(points), 1)),
+        }
+        return np.asarray(sum_model.predict_values(rows))
 
-    return OwnKernel(sums, _text(model.options["corr"]))
+    return LibraryKernel(sums, _text(model.options["corr"]))

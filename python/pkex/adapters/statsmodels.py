@@ -15,7 +15,7 @@ from statsmodels.regression.linear_model import GLS, OLS, WLS
 from statsmodels.regression.quantile_regression import QuantReg
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.registry import register, unsupported_model
 from pkex.errors import Option, UnsupportedModelError
 from pkex.functions.exponential import Exponential
 from pkex.functions.linear import LinearFunction
@@ -40,7 +40,7 @@ def adapt_results(model: Any) -> AdaptedModel:
     return AdaptedModel(
         Exponential(predictor) if is_product else predictor,
         method="predict",
-        predict=_own_output(results, names),
+        predict=_predict_function(results, names),
         feature_names=names,
     )
 
@@ -51,7 +51,7 @@ def _has_log_link(name: str, model: Any) -> bool:
     if kind in _LINEAR or kind in _COUNTS:
         return kind in _COUNTS
     if issubclass(kind, discrete_model.MultinomialModel):
-        raise unsupported(
+        raise unsupported_model(
             f"{name} of {kind.__name__}",
             (
                 ": its probabilities are a softmax of several linear predictors. "
@@ -61,19 +61,19 @@ def _has_log_link(name: str, model: Any) -> bool:
             ),
         )
     if issubclass(kind, discrete_model.BinaryModel):
-        raise _of_other_link(name, kind.__name__, "model.model.cdf")
+        raise _link_error(name, kind.__name__, "model.model.cdf")
     if kind is not GLM:
-        raise unsupported(f"{name} of {kind.__name__}")
+        raise unsupported_model(f"{name} of {kind.__name__}")
     link = model.family.link
     if isinstance(link, links.Log):
         return True
     if isinstance(link, links.Power) and link.power == 1:
         return False
-    raise _of_other_link(name, type(link).__name__, "model.model.family.link.inverse")
+    raise _link_error(name, type(link).__name__, "model.model.family.link.inverse")
 
 
-def _of_other_link(name: str, link: str, inverse: str) -> UnsupportedModelError:
-    return unsupported(
+def _link_error(name: str, link: str, inverse: str) -> UnsupportedModelError:
+    return unsupported_model(
         f"{name} with the link {link}",
         ": its predict is not a product over features. The linear predictor is "
         "linear = pkex.KernelExpansion([model.params], [1.0], pkex.kernels.Linear()), in the "
@@ -93,12 +93,12 @@ def _predictor(results: Any) -> tuple[LinearFunction, tuple[str, ...] | None]:
     if not hasattr(results.model, "formula"):
         is_frame = hasattr(data.orig_exog, "columns")
         return LinearFunction(coefficients), tuple(names) if is_frame else None
-    known = {str(name) for name in data.frame.columns}
+    frame_columns = {str(name) for name in data.frame.columns}
     is_constant = np.array([name in ("Intercept", "const") for name in names])
     columns = [name for name in names if name not in ("Intercept", "const")]
-    if others := [name for name in columns if name not in known]:
-        raise unsupported(
-            f"the term {others[0]!r} of a formula",
+    if unknown_terms := [name for name in columns if name not in frame_columns]:
+        raise unsupported_model(
+            f"the term {unknown_terms[0]!r} of a formula",
             ": only columns of numbers are supported. Fit the model without a formula, to the "
             "design matrix pandas.DataFrame(model.model.exog, columns=model.model.exog_names), "
             "and pass the columns of one variable as a group",
@@ -107,14 +107,14 @@ def _predictor(results: Any) -> tuple[LinearFunction, tuple[str, ...] | None]:
     return LinearFunction(coefficients[~is_constant], intercept), tuple(columns)
 
 
-def _own_output(results: Any, names: tuple[str, ...] | None) -> Callable[[Float], Any]:
+def _predict_function(results: Any, names: tuple[str, ...] | None) -> Callable[[Float], Any]:
     """Return the function from rows to the predictions of statsmodels."""
     if not hasattr(results.model, "formula"):
         return lambda rows: results.predict(rows)
 
-    def own(rows: Float) -> Float:
+    def predict(rows: Float) -> Float:
         import pandas as pd
 
         return np.asarray(results.predict(pd.DataFrame(rows, columns=names)))
 
-    return own
+    return predict

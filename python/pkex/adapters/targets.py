@@ -64,7 +64,7 @@ def adapted_to(model: Any, target: Target | None) -> AdaptedModel:
         owner, method = model.__self__, getattr(model, "__name__", None)
     name = type(owner).__name__
     if method == "predict_proba" and (target is None or _is_among(target, "probability")):
-        return _of_predict_proba(model, owner)
+        return _adapt_predict_proba(model, owner)
     is_of_model = _is_among(target, *_OF_MODELS)
     if (is_of_model and method) or (method == "predict_proba" and _is_among(target, *_TARGETS)):
         raise InputError(
@@ -73,23 +73,25 @@ def adapted_to(model: Any, target: Target | None) -> AdaptedModel:
             "pass the model itself",
         )
     if _is_among(target, "std"):
-        variance = of_target(adapt(model), target, name)
+        variance = adapt_target(adapt(model), target, name)
         # Compared with the model's own variance, since a root has lost digits near 0.
         verify(variance, model)
-        return _deviation(variance)
+        return _deviation_model(variance)
     if not is_of_model:
-        return of_target(adapt(model), target, name)
+        return adapt_target(adapt(model), target, name)
     if _is_among(target, "log-mean"):
-        return _log_mean(adapt(model), type(_final(owner)).__name__)
+        return _log_mean_model(adapt(model), type(_final_estimator(owner)).__name__)
     if _is_among(target, "hazard-ratio"):
-        return _hazard_ratio(adapt(model), name)
-    known = probabilities_of(owner)
+        return _hazard_ratio_model(adapt(model), name)
+    probabilities = probabilities_of(owner)
     if _is_among(target, "odds"):
-        return _exponential_of(_log_odds(known, name, "odds"), "odds")
-    return known.of_classes if _is_among(target, "probability") else _log_odds(known, name)
+        return _exponential_model(_log_odds_model(probabilities, name, "odds"), "odds")
+    if _is_among(target, "probability"):
+        return probabilities.of_classes
+    return _log_odds_model(probabilities, name)
 
 
-def _of_predict_proba(method: MethodType, owner: Any) -> AdaptedModel:
+def _adapt_predict_proba(method: MethodType, owner: Any) -> AdaptedModel:
     try:
         return probabilities_of(owner).of_classes
     except UnsupportedModelError:
@@ -99,10 +101,10 @@ def _of_predict_proba(method: MethodType, owner: Any) -> AdaptedModel:
     return adapt(method)
 
 
-def _log_odds(
-    known: Probabilities, name: str, target: Literal["odds", "log-odds"] = "log-odds"
+def _log_odds_model(
+    probabilities: Probabilities, name: str, target: Literal["odds", "log-odds"] = "log-odds"
 ) -> AdaptedModel:
-    if known.log_odds is None:
+    if probabilities.log_odds is None:
         raise UnsupportedModelError(
             (
                 Option("target", target),
@@ -115,10 +117,10 @@ def _log_odds(
                 " for log-odds of mean probabilities",
             )
         )
-    return known.log_odds
+    return probabilities.log_odds
 
 
-def _final(model: Any) -> Any:
+def _final_estimator(model: Any) -> Any:
     """Return the model at the end of Pipelines and searches."""
     while True:
         steps = getattr(model, "steps", None)
@@ -130,9 +132,9 @@ def _final(model: Any) -> Any:
             return model
 
 
-def _log_mean(adapted: AdaptedModel, name: str) -> AdaptedModel:
+def _log_mean_model(adapted: AdaptedModel, name: str) -> AdaptedModel:
     """Return the description of the logarithm of a mean, which is the linear predictor."""
-    function, own = adapted.function.logarithm, adapted.predict
+    function, predict = adapted.function.logarithm, adapted.predict
     if function is None:
         raise UnsupportedModelError(
             (
@@ -147,15 +149,15 @@ def _log_mean(adapted: AdaptedModel, name: str) -> AdaptedModel:
     return replace(
         adapted,
         expansion=function,
-        predict=own and (lambda rows: np.log(own(rows))),
+        predict=predict and (lambda rows: np.log(predict(rows))),
         method=None,
         title=title,
-        output_names=_names_of(adapted, title),
+        output_names=_output_names(adapted, title),
         absolute_rounding=_OF_LOGARITHM,
     )
 
 
-def _hazard_ratio(adapted: AdaptedModel, name: str) -> AdaptedModel:
+def _hazard_ratio_model(adapted: AdaptedModel, name: str) -> AdaptedModel:
     if not adapted.is_log_hazard_ratio:
         raise UnsupportedModelError(
             (
@@ -166,26 +168,26 @@ def _hazard_ratio(adapted: AdaptedModel, name: str) -> AdaptedModel:
                 f" to explain its {adapted.title}",
             )
         )
-    return _exponential_of(adapted, "hazard ratio")
+    return _exponential_model(adapted, "hazard ratio")
 
 
-def _exponential_of(adapted: AdaptedModel, title: str) -> AdaptedModel:
+def _exponential_model(adapted: AdaptedModel, title: str) -> AdaptedModel:
     """Return the description of the exponential of a function, which has a title of its own."""
-    own = adapted.predict
+    predict = adapted.predict
     return replace(
         adapted,
         expansion=Exponential(adapted.function),
-        predict=own and (lambda rows: np.exp(own(rows))),
+        predict=predict and (lambda rows: np.exp(predict(rows))),
         method=None,
         title=title,
-        output_names=_names_of(adapted, title),
+        output_names=_output_names(adapted, title),
         variance=None,
         is_log_hazard_ratio=False,
         is_log_odds=False,
     )
 
 
-def _names_of(adapted: AdaptedModel, title: str) -> tuple[str, ...] | None:
+def _output_names(adapted: AdaptedModel, title: str) -> tuple[str, ...] | None:
     """Return the names of outputs; a single output without a name has the title of the function."""
     is_named = adapted.output_names is not None or adapted.function.has_output_axis
     return adapted.output_names if is_named else (title,)
@@ -195,8 +197,8 @@ def _is_among(target: object, *words: str) -> bool:
     return isinstance(target, str) and target in words
 
 
-def _deviation(variance: AdaptedModel) -> AdaptedModel:
-    """Return the description of the standard deviation, given that of the variance."""
+def _deviation_model(variance: AdaptedModel) -> AdaptedModel:
+    """Return the description of the standard deviation, given the description of the variance."""
     function = variance.function
     outputs = LinkedOutputs(
         _root, function.n_outputs, function.has_output_axis, not_neutral=_NO_VARIANCE
@@ -224,7 +226,7 @@ def _root(variances: Float) -> Float:
     return roots
 
 
-def of_target(adapted: AdaptedModel, target: Target | None, name: str) -> AdaptedModel:
+def adapt_target(adapted: AdaptedModel, target: Target | None, name: str) -> AdaptedModel:
     """Return the description of a model whose function is the target.
 
     Parameters

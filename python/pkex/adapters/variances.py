@@ -11,19 +11,19 @@ import numpy as np
 
 from pkex.adapters.adapted_model import AdaptedModel, Variance
 from pkex.adapters.kernels import EPSILON
-from pkex.adapters.registry import unsupported
+from pkex.adapters.registry import unsupported_model
 from pkex.errors import Option, UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
-# In the model's own solution and in that of pkex.
+# Rounding errors of the model's own solution and of pkex's.
 _ROUNDINGS = 32.0
 # Of noise at different rows, relative to the prior variance.
 _SAME = 1e-12
 
 
-def with_variance(
+def add_variance(
     mean: AdaptedModel, adapt: Callable[[AdaptedModel, bool], AdaptedModel], n_factored: int = 0
 ) -> AdaptedModel:
     """Add a variance to the description of a mean.
@@ -39,10 +39,10 @@ def with_variance(
     return replace(mean, variance=Variance(mean.function, partial(adapt, mean), n_factored))
 
 
-def described_variance(
+def describe_variance(
     mean: AdaptedModel,
     function: Function,
-    own: Callable[[Float], Any],
+    predict: Callable[[Float], Any],
     rounding: Any,
     title: str = "variance",
 ) -> AdaptedModel:
@@ -53,7 +53,7 @@ def described_variance(
     mean : AdaptedModel
     function : Function
         The variance.
-    own : callable
+    predict : callable
         The model's own variance at rows.
     rounding : float or ndarray of shape (outputs,)
         Rounding error of the model's own variance.
@@ -65,7 +65,7 @@ def described_variance(
     return AdaptedModel(
         function,
         title=title,
-        predict=own,
+        predict=predict,
         feature_names=mean.feature_names,
         output_names=names,
         kernel_rounding=mean.kernel_rounding,
@@ -75,7 +75,7 @@ def described_variance(
 
 def unsupported_noise(name: str, reason: str) -> UnsupportedModelError:
     """Return the error that a model has no predictive variance."""
-    return unsupported(
+    return unsupported_model(
         (Option("target", "predictive_variance"), f" of {name}"),
         (f": {reason}; use ", Option("target", "variance")),
     )

@@ -64,10 +64,10 @@ def verify(adapted: AdaptedModel, model: Any, *, n_threads: int = 1) -> None:
         if adapted.predict is not None:
             _compare(adapted, adapted.predict, model, n_threads)
     except UnsupportedModelError as error:
-        changed = changed_attribute(model.__self__ if isinstance(model, MethodType) else model)
-        if not changed:
+        message = changed_attribute(model.__self__ if isinstance(model, MethodType) else model)
+        if not message:
             raise
-        raise UnsupportedModelError(changed) from error
+        raise UnsupportedModelError(message) from error
 
 
 def _compare(
@@ -79,8 +79,8 @@ def _compare(
     name = type(model.__self__ if isinstance(model, MethodType) else model).__name__
     try:
         with memory_errors():
-            ours = expansion.evaluate(rows, n_threads=n_threads)
-            own = np.asarray(predict(rows), dtype=np.float64)
+            values = expansion.evaluate(rows, n_threads=n_threads)
+            predictions = np.asarray(predict(rows), dtype=np.float64)
     except (MemoryError, UnsupportedModelError):
         raise
     except Exception as error:
@@ -88,54 +88,56 @@ def _compare(
             f"{name}.{adapted.title} fails for rows similar to its training rows ({error}): "
             f"{_CAUSES}"
         ) from error
-    if own.shape != ours.shape:
+    if predictions.shape != values.shape:
         raise UnsupportedModelError(
-            f"{name}.{adapted.title} returns shape {own.shape} for {len(rows)} rows, but its "
-            f"fitted attributes say {ours.shape}: {_CAUSES}"
+            f"{name}.{adapted.title} returns shape {predictions.shape} for {len(rows)} rows, but "
+            f"its fitted attributes say {values.shape}: {_CAUSES}"
         )
-    magnitude = np.abs(ours)
-    wrong = _differ(own, ours, magnitude, adapted)
-    if wrong.any():
+    magnitude = np.abs(values)
+    is_wrong = _is_different(predictions, values, magnitude, adapted)
+    if is_wrong.any():
         # The true magnitude, at least |f|, takes time. Only rows where terms cancel need it.
-        doubtful = np.unique(np.argwhere(wrong)[:, 0])
-        magnitude[doubtful] = expansion.magnitude(rows[doubtful], n_threads=n_threads)
-        wrong = _differ(own, ours, magnitude, adapted)
-    if wrong.any():
-        first = tuple(np.argwhere(wrong)[0])
+        indices = np.unique(np.argwhere(is_wrong)[:, 0])
+        magnitude[indices] = expansion.magnitude(rows[indices], n_threads=n_threads)
+        is_wrong = _is_different(predictions, values, magnitude, adapted)
+    if is_wrong.any():
+        first = tuple(np.argwhere(is_wrong)[0])
         is_far = adapted.kernel_rounding > _LARGEST_ROUNDING
         raise UnsupportedModelError(
-            f"{name}.{adapted.title} returns {own[first]:.10g} for a row for which its fitted "
-            f"attributes say {ours[first]:.10g}: {_FAR if is_far else _CAUSES}"
+            f"{name}.{adapted.title} returns {predictions[first]:.10g} for a row for which its "
+            f"fitted attributes say {values[first]:.10g}: {_FAR if is_far else _CAUSES}"
         )
 
 
 def _check_names(adapted: AdaptedModel, model: Any) -> None:
     function = adapted.function
     # The single output without an output axis may also have a name.
-    for argument, names, expected in (
+    for argument, names, n_names in (
         ("feature_names", adapted.feature_names, function.n_features),
         ("output_names", adapted.output_names, function.n_outputs),
     ):
-        if names is not None and len(names) != expected:
+        if names is not None and len(names) != n_names:
             raise UnsupportedModelError(
                 f"the adapter of {type(model).__name__} returns {len(names)} {argument} for a "
-                f"function that has {expected}. It must return one for each, or None"
+                f"function that has {n_names}. It must return one for each, or None"
             )
     names = adapted.output_names or ()
     if len(set(names)) < len(names):
-        repeated = next(name for name in names if names.count(name) > 1)
+        duplicate = next(name for name in names if names.count(name) > 1)
         raise UnsupportedModelError(
-            f"the adapter of {type(model).__name__} returns output_names with {repeated!r} twice. "
+            f"the adapter of {type(model).__name__} returns output_names with {duplicate!r} twice. "
             "Names of outputs must differ"
         )
 
 
-def _differ(own: Float, ours: Float, magnitude: Float, adapted: AdaptedModel) -> NDArray[np.bool_]:
+def _is_different(
+    predictions: Float, values: Float, magnitude: Float, adapted: AdaptedModel
+) -> NDArray[np.bool_]:
     rounding = _RELATIVE_TOLERANCE + min(adapted.kernel_rounding, _LARGEST_ROUNDING)
     tolerance = rounding * (magnitude + _NEGLIGIBLE * magnitude.max(axis=0))
     # Not "greater": NaN must differ as well.
-    different: NDArray[np.bool_] = ~(np.abs(own - ours) <= tolerance + adapted.absolute_rounding)
-    return different
+    is_equal = np.abs(predictions - values) <= tolerance + adapted.absolute_rounding
+    return np.asarray(~is_equal)
 
 
 _CAUSES = (

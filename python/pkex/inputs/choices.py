@@ -50,16 +50,16 @@ def check_choice(
     for word in valid:
         if isinstance(value, str) and value == word:
             return word
-    given = value.lower() if isinstance(value, str) else ""
-    in_lower_case = {word.lower(): word for word in valid}
-    near = get_close_matches(given, in_lower_case, 1, 0.75)
-    if not near and given:
-        begun = [word for word in in_lower_case if word.startswith(given)]
-        near = begun if len(begun) == 1 else []
-    meant = synonyms.get(given) or (in_lower_case[near[0]] if near else None)
+    lower = value.lower() if isinstance(value, str) else ""
+    words = {word.lower(): word for word in valid}
+    matches = get_close_matches(lower, words, 1, 0.75)
+    if not matches and lower:
+        completions = [word for word in words if word.startswith(lower)]
+        matches = completions if len(completions) == 1 else []
+    suggestion = synonyms.get(lower) or (words[matches[0]] if matches else None)
     raise ValueError(
         f"{name} must be one of {', '.join(map(repr, valid))}; got {value!r}"
-        + (f". Did you mean {meant!r}?" if meant else meaning and f". {meaning}")
+        + (f". Did you mean {suggestion!r}?" if suggestion else meaning and f". {meaning}")
     )
 
 
@@ -95,22 +95,22 @@ def as_names(name: str, names: Sequence[str]) -> tuple[str, ...]:
     """Return names as a tuple if they are strings."""
     if isinstance(names, str):
         raise TypeError(f"{name} must be a sequence of names, not the string {names!r}")
-    given = tuple(names)
-    for place, item in enumerate(given):
+    result = tuple(names)
+    for place, item in enumerate(result):
         if not isinstance(item, str):
             raise TypeError(
                 f"{name} must be strings; got {item!r} ({type(item).__name__}) as {name}[{place}]"
             )
     # A subclass of str, such as numpy's, would show in every message: np.str_('age').
-    return tuple(map(str, given))
+    return tuple(map(str, result))
 
 
 def check_names(name: str, names: Sequence[str], number: int) -> tuple[str, ...]:
     """Return names as a tuple if they are distinct strings of the right number."""
-    checked = as_names(name, names)
-    if len(checked) != number:
-        raise ValueError(f"{name} must have {number} names, one for each; got {len(checked)}")
-    if len(set(checked)) < number:
-        repeated = next(item for item in checked if checked.count(item) > 1)
-        raise ValueError(f"{name} must differ from each other; {repeated!r} occurs twice")
-    return checked
+    result = as_names(name, names)
+    if len(result) != number:
+        raise ValueError(f"{name} must have {number} names, one for each; got {len(result)}")
+    if len(set(result)) < number:
+        duplicate = next(item for item in result if result.count(item) > 1)
+        raise ValueError(f"{name} must differ from each other; {duplicate!r} occurs twice")
+    return result

@@ -16,7 +16,7 @@ from pkex.typing import Float
 # The number is increased when older versions of pkex cannot read documents.
 _FORMAT = 1
 
-_Read = TypeVar("_Read")
+_Value = TypeVar("_Value")
 _Word = TypeVar("_Word", bound=str)
 
 
@@ -79,7 +79,7 @@ class Document:
         """Whether there is a field, and it is not None."""
         return self._plain.get(name) is not None
 
-    def read(self, name: str, reader: Callable[[Any], _Read]) -> _Read:
+    def read(self, name: str, reader: Callable[[Any], _Value]) -> _Value:
         """Return a field read by a function, whose errors become errors of the field."""
         if name not in self._plain:
             raise self.error(f"the field {name!r} is missing")
@@ -102,15 +102,15 @@ class Document:
             Whether numbers may be NaN, which is None in the document.
         """
         array = self.read(name, read_numbers)
-        array = self._checked(name, array, axes)
-        known = array[~np.isnan(array)] if missing else array
-        if not np.isfinite(known).all():
+        array = self._check_axes(name, array, axes)
+        present = array[~np.isnan(array)] if missing else array
+        if not np.isfinite(present).all():
             raise self.error(f"the field {name!r} has a value that is not a finite number")
         return array
 
     def entries(self, name: str, *axes: str | int) -> NDArray[Any]:
         """Return data that `plain_entries` has written, with the given axes."""
-        return self._checked(
+        return self._check_axes(
             name, self.read(name, lambda plain: read_entries(plain, len(axes))), axes
         )
 
@@ -148,25 +148,27 @@ class Document:
         return part
 
     def check_length(self, name: str, length: int, axis: str | int) -> None:
-        """Raise an error unless the length of a field is that of its axis."""
-        self._checked(name, np.empty(length), (axis,))
+        """Raise an error unless a field has the length of its axis."""
+        self._check_axes(name, np.empty(length), (axis,))
 
-    def _checked(self, name: str, array: NDArray[Any], axes: Sequence[str | int]) -> NDArray[Any]:
+    def _check_axes(
+        self, name: str, array: NDArray[Any], axes: Sequence[str | int]
+    ) -> NDArray[Any]:
         """Return an array if it has the axes, and remember their lengths."""
-        known = [axis if isinstance(axis, int) else self._sizes.get(axis) for axis in axes]
+        sizes = [axis if isinstance(axis, int) else self._sizes.get(axis) for axis in axes]
         if array.size == 0:
             # Empty lists do not determine the lengths of inner axes.
-            outer = array.shape.index(0) + 1
-            array = array.reshape(*array.shape[:outer], *(size or 0 for size in known[outer:]))
+            n_outer = array.shape.index(0) + 1
+            array = array.reshape(*array.shape[:n_outer], *(size or 0 for size in sizes[n_outer:]))
         fits = array.ndim == len(axes) and all(
-            size is None or size == length for size, length in zip(known, array.shape, strict=True)
+            size is None or size == length for size, length in zip(sizes, array.shape, strict=True)
         )
         if not fits:
-            expected = ", ".join(
-                str(axis if size is None else size) for axis, size in zip(axes, known, strict=True)
+            shape = ", ".join(
+                str(axis if size is None else size) for axis, size in zip(axes, sizes, strict=True)
             )
             raise self.error(
-                f"the field {name!r} has shape {array.shape}, but ({expected}) is expected"
+                f"the field {name!r} has shape {array.shape}, but ({shape}) is expected"
             )
         self._sizes |= {
             axis: length

@@ -20,7 +20,7 @@ def whole(value: object) -> int | None:
         return None
 
 
-def as_integer(name: str, value: object, what: str, *, least: int | None = None) -> int:
+def as_integer(name: str, value: object, valid: str, *, least: int | None = None) -> int:
     """Return an integer of at least `least`.
 
     Parameters
@@ -28,7 +28,7 @@ def as_integer(name: str, value: object, what: str, *, least: int | None = None)
     name : str
         The name of the argument in messages.
     value : object
-    what : str
+    valid : str
         The valid values, for messages.
     least : int, optional
 
@@ -37,9 +37,9 @@ def as_integer(name: str, value: object, what: str, *, least: int | None = None)
     TypeError, ValueError
         If the value is not an integer, or too small.
     """
-    number = whole(value)
-    if number is None:
-        raise InputTypeError(name, f"must be {what}; got {value!r} ({type(value).__name__})")
-    if least is not None and number < least:
-        raise InputError(name, f"must be {what}; got {number}")
-    return number
+    integer = whole(value)
+    if integer is None:
+        raise InputTypeError(name, f"must be {valid}; got {value!r} ({type(value).__name__})")
+    if least is not None and integer < least:
+        raise InputError(name, f"must be {valid}; got {integer}")
+    return integer

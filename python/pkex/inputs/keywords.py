@@ -11,7 +11,7 @@ from typing import ParamSpec, TypeVar
 from pkex.inputs.wording import counted
 
 # Names of keywords in other libraries.
-_ELSEWHERE = {
+_SYNONYMS = {
     "data": "background",
     "masker": "background",
     "background_data": "background",
@@ -20,10 +20,10 @@ _ELSEWHERE = {
 }
 
 # Keywords that are parameters of kernels in pkex.
-_OF_KERNELS = ("gamma", "sigma", "bandwidth", "length_scale", "lengthscale")
+_KERNEL_PARAMETERS = ("gamma", "sigma", "bandwidth", "length_scale", "lengthscale")
 
 # Keywords that are settings of a value function.
-_OF_OBSERVATIONAL = ("leave_one_out", "n_landmarks", "regularization")
+_OBSERVATIONAL_PARAMETERS = ("leave_one_out", "n_landmarks", "regularization")
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -40,73 +40,73 @@ def with_known_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
         except TypeError:
             error = (
                 unknown_keywords(function, kwargs)
-                or _too_many(function, len(args))
-                or _missing(function, args, kwargs)
+                or _excess_arguments(function, len(args))
+                or _missing_keywords(function, args, kwargs)
             )
             if error is not None:
                 raise error from None
             raise
 
     # inspect.signature uses this attribute, which the type of functions does not declare.
-    call.__signature__ = _readable(signature)  # type: ignore[attr-defined]
+    call.__signature__ = _readable_signature(signature)  # type: ignore[attr-defined]
     return call
 
 
-def unknown_keywords(function: Callable[..., object], given: Iterable[str]) -> TypeError | None:
+def unknown_keywords(function: Callable[..., object], keywords: Iterable[str]) -> TypeError | None:
     """Return the error that names unknown keyword arguments and lists the known ones."""
-    known = [name for name in inspect.signature(function).parameters if name != "self"]
-    unknown = [name for name in given if name not in known]
+    parameters = [name for name in inspect.signature(function).parameters if name != "self"]
+    unknown = [name for name in keywords if name not in parameters]
     if not unknown:
         return None
     kind = "argument" if len(unknown) == 1 else "arguments"
-    listed = ", ".join(f"{name!r}{_meant(name, known)}" for name in unknown)
+    listing = ", ".join(f"{name!r}{_suggestion(name, parameters)}" for name in unknown)
     hint = ""
-    if "kernel" in known and any(name in _OF_KERNELS for name in unknown):
+    if "kernel" in parameters and any(name in _KERNEL_PARAMETERS for name in unknown):
         hint = (
             "; a Gaussian kernel is kernel=pkex.kernels.RBF(length_scale), which has "
             "gamma = 1/(2·length_scale²)"
         )
-    elif "value_function" in known and unknown[0] in _OF_OBSERVATIONAL:
+    elif "value_function" in parameters and unknown[0] in _OBSERVATIONAL_PARAMETERS:
         hint = f"; that is value_function=pkex.Observational({unknown[0]}=...)"
     return TypeError(
-        f"{_label(function)} has no {kind} {listed}; it takes {', '.join(known)}{hint}"
+        f"{_label(function)} has no {kind} {listing}; it takes {', '.join(parameters)}{hint}"
     )
 
 
-def _too_many(function: Callable[..., object], n_given: int) -> TypeError | None:
+def _excess_arguments(function: Callable[..., object], n_arguments: int) -> TypeError | None:
     """Return the error of too many positional arguments, which lists the valid ones."""
     parameters = list(inspect.signature(function).parameters.values())
-    by_place = [p.name for p in parameters if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-    is_open = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters)
-    if is_open or n_given <= len(by_place):
+    positional_names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    is_open = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    if is_open or n_arguments <= len(positional_names):
         return None
-    by_name = [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
-    is_method = by_place[:1] == ["self"]
-    known = by_place[is_method:]
-    also = f", and by name {', '.join(by_name)}" if by_name else ""
+    keyword_names = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    is_method = positional_names[:1] == ["self"]
+    names = positional_names[is_method:]
+    suffix = f", and by name {', '.join(keyword_names)}" if keyword_names else ""
     return TypeError(
-        f"{_label(function)} takes {counted(len(known), 'argument')} by position"
-        f"{''.join(f', {name}' for name in known)}{also}; got {n_given - is_method}"
+        f"{_label(function)} takes {counted(len(names), 'argument')} by position"
+        f"{''.join(f', {name}' for name in names)}{suffix}; got {n_arguments - is_method}"
     )
 
 
-def _missing(
-    function: Callable[..., object], args: Sequence[object], given: Iterable[str]
+def _missing_keywords(
+    function: Callable[..., object], args: Sequence[object], keywords: Iterable[str]
 ) -> TypeError | None:
     """Return the error of missing keyword arguments."""
     parameters = inspect.signature(function).parameters.values()
-    missing = [
+    names = [
         p.name
         for p in parameters
-        if p.kind is p.KEYWORD_ONLY and p.default is p.empty and p.name not in given
+        if p.kind is p.KEYWORD_ONLY and p.default is p.empty and p.name not in keywords
     ]
-    if not missing:
+    if not names:
         return None
     owner, _, name = function.__qualname__.rpartition(".")
     # A method is named by the class of its instance.
     is_method = owner and name != "__init__" and args
     label = f"{type(args[0]).__name__}.{name}()" if is_method else _label(function)
-    return TypeError(f"{label} needs {', '.join(missing)}, given by name")
+    return TypeError(f"{label} needs {', '.join(names)}, given by name")
 
 
 def _label(function: Callable[..., object]) -> str:
@@ -117,11 +117,11 @@ def _label(function: Callable[..., object]) -> str:
     return f"{owner if name == '__init__' else function.__qualname__}()"
 
 
-def _meant(unknown: str, known: Sequence[str]) -> str:
+def _suggestion(keyword: str, parameters: Sequence[str]) -> str:
     """Return the keyword that was probably meant, as a question."""
-    close = difflib.get_close_matches(unknown, known, n=1)
-    meant = [name for name in (_ELSEWHERE.get(unknown, ""), *close) if name in known]
-    return f" (did you mean {meant[0]!r}?)" if meant else ""
+    matches = difflib.get_close_matches(keyword, parameters, n=1)
+    candidates = [name for name in (_SYNONYMS.get(keyword, ""), *matches) if name in parameters]
+    return f" (did you mean {candidates[0]!r}?)" if candidates else ""
 
 
 class _Annotation(str):
@@ -132,15 +132,15 @@ class _Annotation(str):
     __repr__ = str.__str__
 
 
-def _readable(signature: inspect.Signature) -> inspect.Signature:
+def _readable_signature(signature: inspect.Signature) -> inspect.Signature:
     parameters = [
         parameter.replace(annotation=_Annotation(parameter.annotation))
         if isinstance(parameter.annotation, str)
         else parameter
         for parameter in signature.parameters.values()
     ]
-    returned = signature.return_annotation
+    annotation = signature.return_annotation
     return signature.replace(
         parameters=parameters,
-        return_annotation=_Annotation(returned) if isinstance(returned, str) else returned,
+        return_annotation=_Annotation(annotation) if isinstance(annotation, str) else annotation,
     )

@@ -16,6 +16,13 @@ from pkex.typing import Float
 _TYPES = re.compile(
     r"(bool|u?int(8|16|32|64)|float(16|32|64)|str|object|(datetime|timedelta)64\[\w+\])"
 )
+# By the first letter of the type of an array; integers for others.
+_ENTRY_TYPES: dict[str, tuple[type, ...]] = {
+    "b": (bool,),
+    "d": (str,),
+    "f": (float, int),
+    "s": (str,),
+}
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 # Readers of objects that are written as mappings with the name of their type.
 _READERS: dict[str, Callable[[Any], Any]] = {
@@ -66,7 +73,7 @@ def plain_entries(name: str, data: Any) -> dict[str, Any]:
         entries = array.astype(np.int64).tolist()
     elif kind == "O":
         flat = [_plain_entry(name, entry) for entry in array.ravel().tolist()]
-        entries = _filled(array.shape, flat).tolist()
+        entries = _object_array(array.shape, flat).tolist()
     else:
         raise TypeError(f"{name} has dtype {array.dtype}, which a document cannot hold; use pickle")
     return {"type": str(array.dtype.newbyteorder("=")), "entries": entries}
@@ -77,13 +84,13 @@ def _with_none(array: NDArray[Any]) -> Any:
     is_finite = np.isfinite(array)
     if is_finite.all():
         return array.tolist()
-    known = array.astype(object)
+    objects = array.astype(object)
     for text, value in (*_INFINITE.items(), (None, math.nan)):
-        known[np.isnan(array) if text is None else array == value] = text
-    return known.tolist()
+        objects[np.isnan(array) if text is None else array == value] = text
+    return objects.tolist()
 
 
-def _filled(shape: tuple[int, ...], flat: Sequence[Any]) -> NDArray[Any]:
+def _object_array(shape: tuple[int, ...], flat: Sequence[Any]) -> NDArray[Any]:
     """Return an array of objects of any type."""
     array = np.empty(len(flat), dtype=object)
     array[:] = flat
@@ -163,13 +170,12 @@ def read_entries(plain: Any, n_axes: int) -> NDArray[Any]:
         if len(lengths) > 1:
             raise ValueError("its rows differ in length")
         flat = [entry for item in lists for entry in item]
-        objects = _filled((*objects.shape, max(lengths, default=0)), flat)
+        objects = _object_array((*objects.shape, max(lengths, default=0)), flat)
     flat = objects.ravel().tolist()
     if kind == "object":
-        return _filled(objects.shape, [_entry(entry) for entry in flat])
+        return _object_array(objects.shape, [_entry(entry) for entry in flat])
     if kind.startswith("float"):
         flat = [math.nan if v is None else _INFINITE.get(v, v) for v in flat]
-    valid = {"b": bool, "s": str, "d": str}.get(kind[0], float if kind[0] == "f" else int)
-    if not all(type(entry) is valid or (valid is float and type(entry) is int) for entry in flat):
+    if not all(type(entry) in _ENTRY_TYPES.get(kind[0], (int,)) for entry in flat):
         raise ValueError(f"an entry is not of type {kind!r}")
     return np.array(flat, dtype=kind).reshape(objects.shape)

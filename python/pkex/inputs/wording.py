@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def counted(number: int, thing: str) -> str:
+def counted(number: int, noun: str) -> str:
     """Return "1 row", or "2 rows"."""
-    return f"{number} {thing}{'' if number == 1 else 's'}"
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def shown(names: Sequence[object], most: int = 12) -> str:
-    """Return a list of names for messages, with the first `most` of them."""
-    listed = ", ".join(map(repr, names[:most]))
-    return f"[{listed}]" if len(names) <= most else f"[{listed}, … {len(names) - most} more]"
+def shown(names: Sequence[object], max_names: int = 12) -> str:
+    """Return a list of names for messages, with the first `max_names` of them."""
+    text = ", ".join(map(repr, names[:max_names]))
+    return f"[{text}]" if len(names) <= max_names else f"[{text}, … {len(names) - max_names} more]"
 
 
 def columns_named(names: Sequence[object]) -> str:

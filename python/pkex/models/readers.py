@@ -8,10 +8,10 @@ from pkex.adapters.sklearn.estimators import check_fitted, class_names, feature_
 from pkex.adapters.sklearn.probabilities import probabilities_by_link
 from pkex.adapters.sklearn.probability_links import logistic, of_logistics
 from pkex.adapters.variances import (
-    described_variance,
+    add_variance,
+    describe_variance,
     rounding_of_factor,
     unsupported_noise,
-    with_variance,
 )
 from pkex.models.downscaling.estimators import DeconditionalRegressor
 from pkex.models.interventions.estimators import InterventionalRegressor
@@ -60,14 +60,14 @@ def read_process(model: DeconditionalRegressor | InterventionalRegressor) -> Ada
         function = model._variance
         latent = function.latent
         scale = float(latent.kernel(latent.points[:1])[0, 0])
-        return described_variance(
+        return describe_variance(
             mean,
             function,
             lambda rows: own.predict(rows, return_std=True)[1] ** 2,
             rounding_of_factor(latent.known.factor, scale),
         )
 
-    return with_variance(mean, variance)
+    return add_variance(mean, variance)
 
 
 @register(ShapleyRegularizedClassifier)

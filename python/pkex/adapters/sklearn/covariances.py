@@ -15,7 +15,7 @@ from sklearn.gaussian_process import kernels as sklearn_kernels
 
 from pkex.adapters.kernels import (
     KernelReader,
-    OwnKernel,
+    LibraryKernel,
     check_kernel,
     scaling_rounding,
     square_rounding,
@@ -35,17 +35,17 @@ class CovarianceReader(KernelReader):
 
     def text(self, kernel: Any) -> str:
         """Return a kernel as scikit-learn prints it."""
-        return shown(kernel)
+        return kernel_text(kernel)
 
     def reason(self, kernel: Any) -> str:
         """Return why a kernel is unsupported, and an alternative for its model."""
         if type(kernel).__module__.startswith("bayes_opt."):
-            return f"; supported are {_KNOWN}. Pass the BayesianOptimization that it belongs to"
-        why = ""
+            return f"; supported are {_SUPPORTED}. Pass the BayesianOptimization that it belongs to"
+        note = ""
         if type(kernel) is sklearn_kernels.ExpSineSquared:
-            why = " It is a sum of products for one column only."
+            note = " It is a sum of products for one column only."
         return (
-            f"; supported are {_KNOWN}.{why} Fit the model with one of these kernels, or use "
+            f"; supported are {_SUPPORTED}.{note} Fit the model with one of these kernels, or use "
             f"{APPROXIMATE}"
         )
 
@@ -70,7 +70,7 @@ class CovarianceReader(KernelReader):
         return tuple(np.broadcast_to(scales, self.n_features).tolist())
 
 
-_KNOWN = (
+_SUPPORTED = (
     "ConstantKernel, RBF, Matern, RationalQuadratic, DotProduct, PairwiseKernel with metric 'rbf', "
     "'laplacian', 'chi2', 'linear' or 'poly', WhiteKernel, for one column also ExpSineSquared, "
     "their sums, products and powers"
@@ -99,7 +99,7 @@ def _rational_quadratic(reader: CovarianceReader, kernel: Any) -> KernelPolynomi
 
 def _periodic(reader: CovarianceReader, kernel: Any) -> KernelPolynomial:
     if reader.n_features > 1:
-        raise reader.unsupported(kernel, reader.reason(kernel))
+        raise reader.unsupported_kernel(kernel, reader.reason(kernel))
     scales = (float(kernel.length_scale), float(kernel.periodicity))
     if not all(scale > 0.0 for scale in scales):
         raise ValueError("length_scale and periodicity must be positive")
@@ -116,7 +116,7 @@ def _pairwise(reader: CovarianceReader, kernel: Any) -> KernelPolynomial:
     if metric == "linear":
         return reader.dot_product_power(0.0, 1.0, 1)
     if not isinstance(metric, str) or metric not in PAIRWISE:
-        raise reader.unsupported(kernel, reader.reason(kernel))
+        raise reader.unsupported_kernel(kernel, reader.reason(kernel))
     gamma, options = float(kernel.gamma), kernel.pairwise_kernels_kwargs or {}
     if not 0.0 < gamma < math.inf:
         raise ValueError("gamma must be positive")
@@ -152,7 +152,7 @@ READERS = CovarianceReader.readers = {
 }
 
 
-def shown(kernel: Any) -> str:
+def kernel_text(kernel: Any) -> str:
     """Return the text for a kernel in messages."""
     # scikit-learn prints a constant as the square of its root, even if it is negative.
     with np.errstate(invalid="ignore"):
@@ -203,20 +203,20 @@ def covariance_expansion(
         return KernelSum(points[:0], coefficients[:0], Constant(), intercept), 0.0
     expansion = KernelSum(points, coefficients, kernel, intercept)
     # NumPy before version 2 divides float32 by a float64 number in float32.
-    given = np.asarray(rows)
-    quotient = np.result_type(given, np.float64(1.0)) if given.dtype.kind == "f" else np.float64
-    rounding = scaling_rounding(kernel, points, float(np.finfo(quotient).eps))
+    table = np.asarray(rows)
+    dtype = np.result_type(table, np.float64(1.0)) if table.dtype.kind == "f" else np.float64
+    rounding = scaling_rounding(kernel, points, float(np.finfo(dtype).eps))
     rounding += square_rounding(points, _gamma_of_squares(covariance))
     rounding += _gap_of_equal_rows(covariance)
-    check_kernel(kernel, OwnKernel(covariance, shown(covariance)), points, rounding, name)
+    check_kernel(kernel, LibraryKernel(covariance, kernel_text(covariance)), points, rounding, name)
     return expansion, rounding
 
 
 def _gamma_of_squares(kernel: Any) -> float:
     """Return the sum of γ over the Gaussians that scikit-learn computes from squares of rows."""
     is_gaussian = type(kernel) is sklearn_kernels.PairwiseKernel and kernel.metric == "rbf"
-    of_parts = sum(map(_gamma_of_squares, _parts(kernel)))
-    return (float(kernel.gamma) if is_gaussian else 0.0) + of_parts
+    part_sum = sum(map(_gamma_of_squares, _parts(kernel)))
+    return (float(kernel.gamma) if is_gaussian else 0.0) + part_sum
 
 
 def _gap_of_equal_rows(kernel: Any) -> float:

@@ -17,10 +17,10 @@ from sklearn.ensemble import (
 )
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.registry import unsupported
-from pkex.adapters.sklearn.estimators import class_names, pair_names, reads
+from pkex.adapters.registry import unsupported_model
+from pkex.adapters.sklearn.estimators import class_names, pair_names, register_estimators
 from pkex.adapters.sklearn.linear import LINEAR_MODELS, linear_function, linear_method
-from pkex.adapters.sklearn.meta_estimators import made_of, parts_of
+from pkex.adapters.sklearn.meta_estimators import adapt_parts, describe_composite
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.functions.column_maps import Selection
@@ -29,17 +29,17 @@ from pkex.functions.linear import LinearFunction
 from pkex.functions.transformed import Transformed
 
 
-@reads(BaggingRegressor)
+@register_estimators(BaggingRegressor)
 def adapt_bagging(model: BaggingRegressor) -> AdaptedModel:
-    """Read the average of regressors, each of which may see some of the columns only."""
-    return _average(model, parts_of(model, model.estimators_, "predict"), "predict")
+    """Read the average of regressors, which may each see only some of the columns."""
+    return _average(model, adapt_parts(model, model.estimators_, "predict"), "predict")
 
 
-@reads(BaggingClassifier)
+@register_estimators(BaggingClassifier)
 def adapt_bagging_of_classifiers(model: BaggingClassifier) -> AdaptedModel:
     """Read the average of decision functions."""
-    parts = parts_of(model, model.estimators_, "decision_function")
-    names = _names(model, parts)
+    parts = adapt_parts(model, model.estimators_, "decision_function")
+    names = _label_names(model, parts)
     return replace(
         _average(model, parts, "decision_function"),
         output_names=names,
@@ -56,20 +56,20 @@ def _average(model: Any, parts: Sequence[AdaptedModel], method: str) -> AdaptedM
     ]
     weights = np.full(len(parts), 1.0 / len(parts))
     average = Combination(functions, weights)
-    return made_of(model, parts, average, method, of_columns=True)
+    return describe_composite(model, parts, average, method, of_columns=True)
 
 
-def _names(model: BaggingClassifier, parts: Sequence[AdaptedModel]) -> tuple[str, ...]:
+def _label_names(model: BaggingClassifier, parts: Sequence[AdaptedModel]) -> tuple[str, ...]:
     """Return the names of outputs by class labels, which the estimators number."""
     numbers = range(len(model.classes_))
-    known = {
+    names_of_numbers = {
         pair_names(numbers): pair_names(model.classes_),
         tuple(map(str, numbers)): tuple(map(str, model.classes_)),
     }
-    found = {part.output_names for part in parts}
-    names = known.get(parts[0].output_names or ())
-    if names is None or len(found) > 1:
-        raise unsupported(
+    part_names = {part.output_names for part in parts}
+    names = names_of_numbers.get(parts[0].output_names or ())
+    if names is None or len(part_names) > 1:
+        raise unsupported_model(
             "BaggingClassifier of estimators with different classes",
             ": some of the samples that they were fitted on lack a class. Fit it with more rows in "
             "each sample (max_samples)",
@@ -77,68 +77,72 @@ def _names(model: BaggingClassifier, parts: Sequence[AdaptedModel]) -> tuple[str
     return names
 
 
-@reads(VotingRegressor)
+@register_estimators(VotingRegressor)
 def adapt_voting(model: VotingRegressor) -> AdaptedModel:
     """Read the weighted average of regressors."""
-    parts = parts_of(model, model.estimators_, "predict")
+    parts = adapt_parts(model, model.estimators_, "predict")
     weights = np.ones(len(parts))
     if model.weights is not None:
-        used = [not isinstance(estimator, str) for _, estimator in model.estimators]
-        weights = np.array(list(itertools.compress(model.weights, used)), dtype=np.float64)
+        is_present = [not isinstance(estimator, str) for _, estimator in model.estimators]
+        weights = np.array(list(itertools.compress(model.weights, is_present)), dtype=np.float64)
     functions = [part.function for part in parts]
-    return made_of(model, parts, Combination(functions, weights / weights.sum()), "predict")
+    return describe_composite(
+        model, parts, Combination(functions, weights / weights.sum()), "predict"
+    )
 
 
-@reads(StackingRegressor, StackingClassifier)
+@register_estimators(StackingRegressor, StackingClassifier)
 def adapt_stacking(model: Any) -> AdaptedModel:
     """Read the final estimator's linear combination of the outputs of the other estimators."""
     name, final = type(model).__name__, model.final_estimator_
     if not isinstance(final, LINEAR_MODELS):
-        raise unsupported(
+        raise unsupported_model(
             f"{name} with the final estimator {type(final).__name__}",
             ": only a linear model returns a sum of the outputs of the other estimators. Fit it "
             "with a linear model such as RidgeCV, the default of StackingRegressor",
         )
     n_classes = len(getattr(model, "classes_", ()))
     if n_classes > 2:
-        raise unsupported(
+        raise unsupported_model(
             f"{name} of {n_classes} classes",
             ": each of its estimators has several outputs, and pkex reads estimators with one "
             "output. Fit a OneVsRestClassifier of it, which has one output per class",
         )
     method = linear_method(final)
     if any(name != method for name in model.stack_method_):
-        raise unsupported(
+        raise unsupported_model(
             f"{name} with stack_method={model.stack_method!r}",
             ": it combines probabilities or class labels of its estimators. Fit it with "
             "stack_method='decision_function'",
         )
-    parts = parts_of(model, model.estimators_, method)
+    parts = adapt_parts(model, model.estimators_, method)
     for part, estimator in zip(parts, model.estimators_, strict=True):
         if part.function.has_output_axis:
-            raise unsupported(f"{name} of {type(estimator).__name__} with several outputs")
-    last = linear_function(final)
+            raise unsupported_model(f"{name} of {type(estimator).__name__} with several outputs")
+    final_function = linear_function(final)
     n_columns = len(parts) + (model.n_features_in_ if model.passthrough else 0)
-    if last.n_features != n_columns:
+    if final_function.n_features != n_columns:
         raise UnsupportedModelError(
             f"{name} gives {n_columns} columns to its final estimator, which was fitted on "
-            f"{last.n_features}: one of its attributes was changed after fitting. Fit it again"
+            f"{final_function.n_features}: one of its attributes was changed after fitting. Fit it "
+            "again"
         )
-    adapted = made_of(model, parts, _combined(model, parts, last), method)
+    function = _combine_outputs(model, parts, final_function)
+    adapted = describe_composite(model, parts, function, method)
     is_classifier = isinstance(model, StackingClassifier)
-    names = class_names(model.classes_, last) if is_classifier else None
+    names = class_names(model.classes_, final_function) if is_classifier else None
     return replace(adapted, output_names=names)
 
 
-def _combined(model: Any, parts: Sequence[AdaptedModel], final: LinearFunction) -> Function:
+def _combine_outputs(model: Any, parts: Sequence[AdaptedModel], final: LinearFunction) -> Function:
     """Return the final estimator's function of the parts, and of the columns with passthrough."""
     functions = [part.function for part in parts]
     coefficients = final.coefficients.reshape(final.n_features, -1)
     outputs = []
     for weights, intercept in zip(coefficients.T, np.ravel(final.intercept), strict=True):
-        combined, of_parts = functions, weights[: len(parts)]
+        terms, part_weights = functions, weights[: len(parts)]
         if model.passthrough:
-            combined = [*functions, LinearFunction(weights[len(parts) :])]
-            of_parts = np.append(of_parts, 1.0)
-        outputs.append(Combination(combined, of_parts, intercept))
+            terms = [*functions, LinearFunction(weights[len(parts) :])]
+            part_weights = np.append(part_weights, 1.0)
+        outputs.append(Combination(terms, part_weights, intercept))
     return Stack(outputs) if final.has_output_axis else outputs[0]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.registry import register, unsupported_model
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
 from pkex.tables.kinds import dense as as_dense
@@ -40,20 +40,20 @@ _Adapter = Callable[[Any], AdaptedModel]
 # --- fitted by scikit-learn's own methods ---
 
 
-def reads(*classes: Any) -> Callable[[_Adapter], _Adapter]:
+def register_estimators(*classes: Any) -> Callable[[_Adapter], _Adapter]:
     """Register an adapter for classes of estimators, which `check_fitted` checks first."""
 
-    def registered(adapter: _Adapter) -> _Adapter:
+    def decorate(adapter: _Adapter) -> _Adapter:
         @functools.wraps(adapter)
-        def checked(model: Any) -> AdaptedModel:
+        def adapt_fitted(model: Any) -> AdaptedModel:
             check_fitted(model)
             return adapter(model)
 
         for model_class in classes:
-            register(model_class)(checked)
-        return checked
+            register(model_class)(adapt_fitted)
+        return adapt_fitted
 
-    return registered
+    return decorate
 
 
 def check_fitted(model: Any) -> None:
@@ -67,10 +67,10 @@ def check_fitted(model: Any) -> None:
     sklearn.exceptions.NotFittedError, UnsupportedModelError
     """
     check_is_fitted(model)
-    check_own(model)
+    check_methods(model)
 
 
-def check_own(model: Any) -> None:
+def check_methods(model: Any) -> None:
     """Raise an error if a model replaces a method of scikit-learn that computes predictions.
 
     Abstract methods of scikit-learn may be defined by subclasses.
@@ -79,8 +79,8 @@ def check_own(model: Any) -> None:
     for place, owner in enumerate(owners[:-1]):
         if owner is not model and _is_of_scikit_learn(owner):
             continue
-        for name, item in vars(owner).items():
-            is_method = callable(item) or (owner is not model and hasattr(item, "__get__"))
+        for name, value in vars(owner).items():
+            is_method = callable(value) or (owner is not model and hasattr(value, "__get__"))
             if is_method and not _HARMLESS.fullmatch(name) and _is_replaced(name, owners[place:]):
                 raise UnsupportedModelError(
                     f"{type(model).__name__} replaces scikit-learn's {name} and is therefore not "
@@ -89,10 +89,10 @@ def check_own(model: Any) -> None:
                 )
 
 
-def inside(frozen: Any) -> Any:
+def frozen_estimator(frozen: Any) -> Any:
     """Return the estimator that is frozen, unless a subclass of FrozenEstimator holds it."""
     if type(frozen) is not FrozenEstimator:
-        raise unsupported(f"{type(frozen).__name__}, a subclass of FrozenEstimator,")
+        raise unsupported_model(f"{type(frozen).__name__}, a subclass of FrozenEstimator,")
     return frozen.estimator
 
 
@@ -109,9 +109,9 @@ def _is_of_scikit_learn(owner: type) -> bool:
 
 def _is_replaced(name: str, owners: Sequence[Any]) -> bool:
     """Return whether the first owner overrides a method that scikit-learn defines."""
-    later = (owner for owner in owners[1:] if _is_of_scikit_learn(owner) and name in vars(owner))
-    theirs = next(later, None)
-    return theirs is not None and not getattr(vars(theirs)[name], "__isabstractmethod__", False)
+    definers = (owner for owner in owners[1:] if _is_of_scikit_learn(owner) and name in vars(owner))
+    definer = next(definers, None)
+    return definer is not None and not getattr(vars(definer)[name], "__isabstractmethod__", False)
 
 
 # --- names and arrays ---
@@ -161,11 +161,11 @@ ONLY_DECISIONS = (
 )
 
 
-def by_method(model: Any, function: Function, method: str, **others: Any) -> AdaptedModel:
-    """Describe a model whose method of this name is the function; `others` as in `AdaptedModel`."""
+def describe_method(model: Any, function: Function, method: str, **fields: Any) -> AdaptedModel:
+    """Describe a model whose method of this name is the function; `fields` as in `AdaptedModel`."""
     predict = getattr(without_names(model), method)
     return AdaptedModel(
-        function, predict=predict, method=method, feature_names=feature_names(model), **others
+        function, predict=predict, method=method, feature_names=feature_names(model), **fields
     )
 
 
@@ -173,13 +173,13 @@ def check_columns_of(model: Any, part: AdaptedModel) -> None:
     """Raise an error if a part of a model takes documents, and so has columns of its own."""
     if part.encoder is not None:
         name = type(model).__name__
-        raise unsupported(
+        raise unsupported_model(
             f"{name} of a Pipeline with a vectorizer",
             f": put the vectorizer before it, make_pipeline(vectorizer, {name}(...))",
         )
 
 
-def own_output(
+def method_of_arrays(
     model: Any,
     method: str,
     non_numeric: Collection[int] = (),
@@ -189,64 +189,64 @@ def own_output(
 
     `names` are the names of columns, by default those that the model was fitted on.
     """
-    own, names = quiet(model), names or feature_names(model)
+    quiet_model, names = quiet_copy(model), names or feature_names(model)
 
-    def output(rows: Float) -> Any:
+    def evaluate(rows: Float) -> Any:
         with warnings.catch_warnings():
             # Steps that were fitted separately, or return another kind of table, warn.
             warnings.filterwarnings("ignore", "X (has|does not have valid) feature names")
-            return getattr(own, method)(as_fitted_on(rows, names, non_numeric))
+            return getattr(quiet_model, method)(as_fitted_on(rows, names, non_numeric))
 
-    return output
+    return evaluate
 
 
-def passed_on(
+def describe_wrapper(
     wrapper: Any,
     part: AdaptedModel,
-    put: Callable[[Any, Any], None],
+    replace_part: Callable[[Any, Any], None],
     names: tuple[str, ...] | None = None,
 ) -> AdaptedModel:
     """Describe an estimator with the same function as a part of it.
 
     The function is compared with the estimator's own method, not with the part's. If the part has a
-    stand-in, a copy of the estimator is compared, in which `put` has replaced the part. Functions
-    without a method, such as a density, and functions of rows of documents, which the estimator
-    does not accept, are compared with the part's output.
+    stand-in, a copy of the estimator is compared, in which `replace_part` has put it in place of
+    the part. Functions without a method, such as a density, and functions of rows of documents,
+    which the estimator does not accept, are compared with the part's output.
     """
     if part.predict is None or part.encoder is not None:
         return part
     stand_in = None
     if part.stand_in is not None:
-        stand_in = _copied(wrapper)
-        put(stand_in, part.stand_in)
+        stand_in = _shallow_copy(wrapper)
+        replace_part(stand_in, part.stand_in)
     owner = wrapper if stand_in is None else stand_in
     is_function = not part.no_method or stand_in is not None
     predict = part.predict
     method = part.method
-    if method is not None and not hasattr(owner, method):  # such as that of a joint log-likelihood
+    if method is not None and not hasattr(owner, method):  # such as predict_joint_log_proba
         method = None
     if is_function and method is not None:
-        predict = own_output(owner, method, part.function.non_numeric, names)
+        predict = method_of_arrays(owner, method, part.function.non_numeric, names)
     return replace(part, predict=predict, method=method, stand_in=stand_in)
 
 
-def quiet(model: Any) -> Any:
+def quiet_copy(model: Any) -> Any:
     """Return a shallow copy that computes in the calling thread and prints nothing."""
-    own = _copied(model)
+    model_copy = _shallow_copy(model)
     for option, value in (("n_jobs", None), ("verbose", 0)):
-        if option in vars(own):
-            setattr(own, option, value)
-    return own
+        if option in vars(model_copy):
+            setattr(model_copy, option, value)
+    return model_copy
 
 
 def without_names(model: Any) -> Any:
     """Return a shallow copy that accepts plain arrays without a warning about feature names."""
-    own = _copied(model)
-    vars(own).pop("feature_names_in_", None)
-    return own
+    model_copy = _shallow_copy(model)
+    vars(model_copy).pop("feature_names_in_", None)
+    return model_copy
 
 
-def _copied(model: Any) -> Any:
+def _shallow_copy(model: Any) -> Any:
     """Return a shallow copy without a second warning that the class is deprecated."""
     with warnings.catch_warnings(action="ignore", category=FutureWarning):
         return copy.copy(model)
@@ -268,7 +268,7 @@ def as_fitted_on(
     # Either library: one was there when the model was fitted, and steps accept both.
     for library in ("pandas", "polars"):
         if library in sys.modules or importlib.util.find_spec(library):
-            if library == "polars":  # finds the type of a list, not that of an array of objects
+            if library == "polars":  # infers the type of a list, but not of an array of objects
                 columns = {name: column.tolist() for name, column in columns.items()}
             return importlib.import_module(library).DataFrame(columns)
     raise ImportError(

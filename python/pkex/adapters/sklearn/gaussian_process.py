@@ -19,12 +19,12 @@ from sklearn.multiclass import OneVsOneClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.kernels import evenly
+from pkex.adapters.kernels import even_indices
 from pkex.adapters.registry import register
 from pkex.adapters.sklearn.covariances import covariance_expansion
 from pkex.adapters.sklearn.estimators import (
-    by_method,
     check_fitted,
+    describe_method,
     feature_names,
     pair_names,
     without_names,
@@ -33,7 +33,7 @@ from pkex.adapters.sklearn.gaussian_process_variance import (
     variance_of_classifier,
     variance_of_regressor,
 )
-from pkex.adapters.variances import with_variance
+from pkex.adapters.variances import add_variance
 from pkex.errors import UnsupportedModelError
 from pkex.functions.composite import Stack
 from pkex.typing import Float
@@ -62,8 +62,8 @@ def adapt_regressor(model: GaussianProcessRegressor) -> AdaptedModel:
         model, model.kernel_, model.X_train_, alpha * deviation, mean
     )
     _check_solution(model, rounding)
-    adapted = by_method(model, expansion, "predict", kernel_rounding=rounding)
-    return with_variance(adapted, partial(variance_of_regressor, model, deviation**2))
+    adapted = describe_method(model, expansion, "predict", kernel_rounding=rounding)
+    return add_variance(adapted, partial(variance_of_regressor, model, deviation**2))
 
 
 def _check_solution(model: GaussianProcessRegressor, rounding: float) -> None:
@@ -73,21 +73,21 @@ def _check_solution(model: GaussianProcessRegressor, rounding: float) -> None:
     an equal training row.
     """
     points, factor = model.X_train_, model.L_
-    chosen = evenly(len(points))
+    indices = even_indices(len(points))
     alpha, targets = (np.reshape(a, (len(a), -1)) for a in (model.alpha_, model.y_train_))
     if {alpha.shape, (*factor.shape[:1], alpha.shape[1])} != {targets.shape}:
-        raise _not_solved(model)
-    kernel = model.kernel_(points[chosen], points)
-    squares = np.einsum("ij,ij->i", factor[chosen], factor[chosen])
-    kernel[np.arange(len(chosen)), chosen] = squares
-    residuals = np.abs(kernel @ alpha - targets[chosen])
+        raise _solution_error(model)
+    kernel = model.kernel_(points[indices], points)
+    squares = np.einsum("ij,ij->i", factor[indices], factor[indices])
+    kernel[np.arange(len(indices)), indices] = squares
+    residuals = np.abs(kernel @ alpha - targets[indices])
     scale = np.abs(kernel) @ np.abs(alpha)
     # Not "greater": NaN must fail as well.
     if not np.all(residuals <= (_RELATIVE_TOLERANCE + min(rounding, 1e-4)) * scale):
-        raise _not_solved(model)
+        raise _solution_error(model)
 
 
-def _not_solved(model: GaussianProcessRegressor) -> UnsupportedModelError:
+def _solution_error(model: GaussianProcessRegressor) -> UnsupportedModelError:
     return UnsupportedModelError(
         f"{type(model).__name__}.alpha_ does not solve the equations of its kernel_, X_train_, "
         "y_train_ and L_: one of them was changed after fitting. Fit the model again"
@@ -109,20 +109,21 @@ def adapt_classifier(model: GaussianProcessClassifier) -> AdaptedModel:
     coefficients = [
         _coefficients(model, machine, -1.0 if is_paired else 1.0) for machine in machines
     ]
-    read = [
-        covariance_expansion(model, machine.kernel_, machine.X_train_, own, 0.0)
-        for machine, own in zip(machines, coefficients, strict=True)
+    readings = [
+        covariance_expansion(model, machine.kernel_, machine.X_train_, weights, 0.0)
+        for machine, weights in zip(machines, coefficients, strict=True)
     ]
-    for machine, (_, rounding) in zip(machines, read, strict=True):
+    for machine, (_, rounding) in zip(machines, readings, strict=True):
         _check_factor(model, machine, rounding)
-    expansions = [expansion for expansion, _ in read]
+    expansions = [expansion for expansion, _ in readings]
 
     def latent_means(X: Float) -> Float:
         # As in latent_mean_and_variance, which is newer and supports two classes only. The model's
         # own predict confirms the signs and the order.
         kernels = [machine.kernel_(X, machine.X_train_) for machine in machines]
-        outputs = np.column_stack([k @ own for k, own in zip(kernels, coefficients, strict=True)])
-        sizes = [np.abs(k) @ np.abs(own) for k, own in zip(kernels, coefficients, strict=True)]
+        terms = list(zip(kernels, coefficients, strict=True))
+        outputs = np.column_stack([kernel @ weights for kernel, weights in terms])
+        sizes = [np.abs(kernel) @ np.abs(weights) for kernel, weights in terms]
         signs = np.where(np.abs(outputs) > _CLEAR * np.column_stack(sizes), np.sign(outputs), 0.0)
         _check_classes(model, X, _preferences(signs, len(model.classes_), is_paired))
         return outputs[:, 0] if is_single else outputs
@@ -135,16 +136,16 @@ def adapt_classifier(model: GaussianProcessClassifier) -> AdaptedModel:
         predict=latent_means,
         feature_names=feature_names(model),
         output_names=pair_names(labels) if is_single or is_paired else labels,
-        kernel_rounding=max(rounding for _, rounding in read),
+        kernel_rounding=max(rounding for _, rounding in readings),
         not_explained="only the latent mean, on the scale of log-odds, is a sum to which Shapley "
         "values can add up; class labels follow from its sign",
     )
-    return with_variance(mean, partial(variance_of_classifier, model, machines))
+    return add_variance(mean, partial(variance_of_classifier, model, machines))
 
 
 def _coefficients(model: GaussianProcessClassifier, machine: Any, sign: float) -> Float:
     if machine.y_train_.shape != machine.pi_.shape:
-        raise _not_of_fit(model)
+        raise _attribute_error(model)
     coefficients: Float = sign * (machine.y_train_ - machine.pi_)
     return coefficients
 
@@ -157,22 +158,22 @@ def _check_factor(model: GaussianProcessClassifier, machine: Any, rounding: floa
     """
     points, factor, roots, pi = machine.X_train_, machine.L_, machine.W_sr_, machine.pi_
     if {np.shape(points)[:1], factor.shape[:1], roots.shape} != {pi.shape}:
-        raise _not_of_fit(model)
-    chosen = evenly(len(points))
-    places = np.arange(len(chosen)), chosen
-    kernel = machine.kernel_(points[chosen], points)
+        raise _attribute_error(model)
+    indices = even_indices(len(points))
+    diagonal = np.arange(len(indices)), indices
+    kernel = machine.kernel_(points[indices], points)
     # The kernel between a new row and an equal training row has no noise.
-    kernel[places] = machine.kernel_.diag(points[chosen])
-    expected = roots[chosen, None] * kernel * roots
-    expected[places] += 1.0
+    kernel[diagonal] = machine.kernel_.diag(points[indices])
+    product = roots[indices, None] * kernel * roots
+    product[diagonal] += 1.0
     lengths = np.sqrt(np.einsum("ij,ij->i", factor, factor))
-    tolerance = (_RELATIVE_TOLERANCE + min(rounding, 1e-4)) * lengths[chosen, None] * lengths
-    is_factor = np.all(np.abs(factor[chosen] @ factor.T - expected) <= tolerance)
+    tolerance = (_RELATIVE_TOLERANCE + min(rounding, 1e-4)) * lengths[indices, None] * lengths
+    is_factor = np.all(np.abs(factor[indices] @ factor.T - product) <= tolerance)
     if not (is_factor and np.all(np.abs(roots**2 - pi * (1.0 - pi)) <= _RELATIVE_TOLERANCE)):
-        raise _not_of_fit(model)
+        raise _attribute_error(model)
 
 
-def _not_of_fit(model: GaussianProcessClassifier) -> UnsupportedModelError:
+def _attribute_error(model: GaussianProcessClassifier) -> UnsupportedModelError:
     return UnsupportedModelError(
         f"{type(model).__name__}.base_estimator_ has inconsistent attributes: kernel_, X_train_, "
         "y_train_, pi_, W_sr_ or L_ was changed after fitting. Fit the model again"
@@ -184,29 +185,30 @@ def _preferences(signs: Float, n_classes: int, is_paired: bool) -> tuple[Float, 
 
     Returns
     -------
-    least, most : ndarray of shape (n, classes)
+    lower, upper : ndarray of shape (n, classes)
         Votes of pairs, or for each class the sign of its latent mean. The bounds differ where a
         sign is unclear, which is then 0 in `signs`.
     """
     if not is_paired:
-        both = signs if signs.shape[1] > 1 else np.column_stack([-signs, signs])
-        return np.where(both == 0.0, -1.0, both), np.where(both == 0.0, 1.0, both)
-    least, most = np.zeros((2, len(signs), n_classes))
+        class_signs = signs if signs.shape[1] > 1 else np.column_stack([-signs, signs])
+        is_unclear = class_signs == 0.0
+        return np.where(is_unclear, -1.0, class_signs), np.where(is_unclear, 1.0, class_signs)
+    lower, upper = np.zeros((2, len(signs), n_classes))
     for sign, pair in zip(signs.T, itertools.combinations(range(n_classes), 2), strict=True):
-        for label, own_sign in zip(pair, (sign, -sign), strict=True):
-            least[:, label] += own_sign > 0.0
-            most[:, label] += own_sign >= 0.0
-    return least, most
+        for label, label_sign in zip(pair, (sign, -sign), strict=True):
+            lower[:, label] += label_sign > 0.0
+            upper[:, label] += label_sign >= 0.0
+    return lower, upper
 
 
 def _check_classes(
     model: GaussianProcessClassifier, X: Float, preferences: tuple[Float, Float]
 ) -> None:
-    """Raise an error if `predict` returns a class whose score is below that of another class."""
-    least, most = preferences
-    predicted = without_names(model).predict(X)
-    of_predicted = np.where(predicted[:, None] == model.classes_, most, -np.inf).max(axis=1)
-    if np.any(of_predicted < least.max(axis=1)):
+    """Raise an error if `predict` returns a class with a lower score than another class."""
+    lower, upper = preferences
+    predictions = without_names(model).predict(X)
+    is_predicted = predictions[:, None] == model.classes_
+    if np.any(np.where(is_predicted, upper, -np.inf).max(axis=1) < lower.max(axis=1)):
         raise ValueError("predict returns another class than the latent means say")
 
 
@@ -222,8 +224,8 @@ def adapt_variant(model: Any, covariance: Any, points: Any) -> AdaptedModel:
     points : array-like of shape (n, d)
         The training rows, as this kernel takes them.
     """
-    plain = GaussianProcessRegressor()
-    vars(plain).update(vars(model))
+    regressor = GaussianProcessRegressor()
+    vars(regressor).update(vars(model))
     if hasattr(model, "kernel_"):
-        plain.kernel_, plain.X_train_ = covariance, points
-    return replace(adapt_regressor(plain), predict=without_names(model).predict)
+        regressor.kernel_, regressor.X_train_ = covariance, points
+    return replace(adapt_regressor(regressor), predict=without_names(model).predict)

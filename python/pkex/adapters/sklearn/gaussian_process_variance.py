@@ -15,11 +15,11 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.kernels import evenly
+from pkex.adapters.kernels import even_indices
 from pkex.adapters.sklearn.covariances import CovarianceReader
 from pkex.adapters.sklearn.estimators import without_names
 from pkex.adapters.variances import (
-    described_variance,
+    describe_variance,
     noise_of_kernel,
     rounding_of_factor,
     unsupported_noise,
@@ -42,19 +42,19 @@ def variance_of_regressor(
     points = np.asarray(model.X_train_, dtype=np.float64)
     kernel, noise = _kernel_and_noise(model, model.kernel_, points)
     function = _variance(points, model.L_, kernel, scales=scales, noise=noise * predictive)
-    own = without_names(model)
+    model_copy = without_names(model)
     # scikit-learn's standard deviation includes this noise, but not alpha.
     excess = 0.0 if predictive else noise * np.asarray(scales)
 
     def variance(rows: Float) -> Float:
         with warnings.catch_warnings(action="ignore", category=UserWarning):
             # A warning that variances below 0 by rounding are set to 0.
-            _, deviations = own.predict(rows, return_std=True)
+            _, deviations = model_copy.predict(rows, return_std=True)
         return np.asarray(deviations**2 - excess)
 
     title = "predictive variance" if predictive else "variance"
     rounding = _rounding(model, points) * np.asarray(scales)
-    return described_variance(mean, function, variance, rounding, title)
+    return describe_variance(mean, function, variance, rounding, title)
 
 
 def variance_of_classifier(
@@ -69,12 +69,12 @@ def variance_of_classifier(
     is_single = not mean.function.has_output_axis
 
     def variances(rows: Float) -> Float:
-        found = [_own_variance(machine, rows) for machine in machines]
-        outputs: Float = np.column_stack(found) - np.array(noises)
+        columns = [_reference_variance(machine, rows) for machine in machines]
+        outputs: Float = np.column_stack(columns) - np.array(noises)
         return outputs[:, 0] if is_single else outputs
 
     function = functions[0] if is_single else Stack(functions)
-    return described_variance(mean, function, variances, np.array(roundings), "latent variance")
+    return describe_variance(mean, function, variances, np.array(roundings), "latent variance")
 
 
 def latent_variances(
@@ -92,11 +92,11 @@ def latent_variances(
     return functions, noises, roundings
 
 
-def _own_variance(machine: Any, rows: Float) -> Float:
+def _reference_variance(machine: Any, rows: Float) -> Float:
     # As in predict_proba, and in latent_mean_and_variance, which supports two classes only.
     kernel = machine.kernel_(machine.X_train_, rows)
-    whitened = solve_triangular(machine.L_, machine.W_sr_[:, None] * kernel, lower=True)
-    return np.asarray(machine.kernel_.diag(rows) - np.einsum("ij,ij->j", whitened, whitened))
+    solution = solve_triangular(machine.L_, machine.W_sr_[:, None] * kernel, lower=True)
+    return np.asarray(machine.kernel_.diag(rows) - np.einsum("ij,ij->j", solution, solution))
 
 
 def _variance(
@@ -112,8 +112,8 @@ def _variance(
     if kernel is not None:
         return PosteriorVariance(points, factor, kernel, scales=scales, noise=noise, roots=roots)
     # Neither the training rows nor the features of a new row matter.
-    nothing = np.zeros((points.shape[1], *np.shape(scales)))
-    return LinearFunction(nothing, noise * np.asarray(scales), points=points)
+    zeros = np.zeros((points.shape[1], *np.shape(scales)))
+    return LinearFunction(zeros, noise * np.asarray(scales), points=points)
 
 
 def _rounding(machine: Any, points: Float) -> float:
@@ -124,6 +124,6 @@ def _kernel_and_noise(model: Any, covariance: Any, points: Float) -> tuple[Kerne
     """Return the kernel between new and training rows, and the noise of a WhiteKernel."""
     name = type(model).__name__
     kernel = CovarianceReader(name, points.shape[1]).read(covariance)
-    rows = points[evenly(len(points))]
+    rows = points[even_indices(len(points))]
     priors = np.asarray(covariance.diag(rows), dtype=np.float64)
     return kernel, noise_of_kernel(kernel, priors, rows, name)

@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import (
     rbf_kernel,
 )
 
-from pkex.adapters.registry import unsupported
+from pkex.adapters.registry import unsupported_model
 from pkex.errors import UnsupportedModelError
 from pkex.kernels import RBF, Chi2, Kernel, Laplacian, Linear, Polynomial
 
@@ -58,7 +58,7 @@ PAIRWISE: dict[str, Callable[[Options], Kernel]] = {
     "polynomial": polynomial,
 }
 # The kernels of support vector machines and kernel principal components.
-FEW = ("rbf", "poly", "linear")
+MACHINE_KERNELS = ("rbf", "poly", "linear")
 _FUNCTIONS = {
     "rbf": rbf_kernel,
     "laplacian": laplacian_kernel,
@@ -67,22 +67,24 @@ _FUNCTIONS = {
     "polynomial": polynomial_kernel,
 }
 # Options of these functions in a functools.partial; gamma for the others.
-_TAKEN = {"linear": set[str](), "polynomial": {"gamma", "degree", "coef0"}}
+_OPTIONS = {"linear": set[str](), "polynomial": {"gamma", "degree", "coef0"}}
 
 
-def named_kernel(model: Any, options: Options, known: Iterable[str] = tuple(PAIRWISE)) -> Kernel:
-    """Return the kernel that a model names, if it is one of the `known` kernels."""
+def kernel_by_name(model: Any, options: Options, names: Iterable[str] = tuple(PAIRWISE)) -> Kernel:
+    """Return the kernel that a model names, if the name is among `names`."""
     name, kernel = type(model).__name__, model.kernel
     if not isinstance(kernel, str):
         raise unsupported_function(model)
-    if kernel not in known:
-        raise unsupported(f"{name} with kernel {kernel!r}", _instead(kernel, tuple(known)))
+    if kernel not in names:
+        raise unsupported_model(
+            f"{name} with kernel {kernel!r}", _alternative(kernel, tuple(names))
+        )
     if kernel != "linear" and not 0.0 < options.gamma < math.inf:
-        raise unsupported(f"{name} with gamma={options.gamma!r}", ": it must be positive")
+        raise unsupported_model(f"{name} with gamma={options.gamma!r}", ": it must be positive")
     try:
         return PAIRWISE[kernel](options)
     except (ValueError, ZeroDivisionError) as error:
-        raise unsupported(f"{name} with kernel {kernel!r}", f" ({error})") from None
+        raise unsupported_model(f"{name} with kernel {kernel!r}", f" ({error})") from None
 
 
 def default_gamma(kernel: str, n_features: int) -> float:
@@ -90,7 +92,7 @@ def default_gamma(kernel: str, n_features: int) -> float:
     return 1.0 if kernel == "chi2" else 1.0 / n_features
 
 
-def called_kernel(model: Any) -> tuple[str, dict[str, Any]]:
+def kernel_function(model: Any) -> tuple[str, dict[str, Any]]:
     """Return the name of a model's kernel function, and the options in its functools.partial.
 
     Raises
@@ -102,8 +104,8 @@ def called_kernel(model: Any) -> tuple[str, dict[str, Any]]:
     options: dict[str, Any] = {}
     if isinstance(function, functools.partial) and not function.args:
         function, options = function.func, function.keywords
-    for name, own in _FUNCTIONS.items():
-        if function is own and options.keys() <= _TAKEN.get(name, {"gamma"}):
+    for name, library_function in _FUNCTIONS.items():
+        if function is library_function and options.keys() <= _OPTIONS.get(name, {"gamma"}):
             return name, options
     raise unsupported_function(model)
 
@@ -112,24 +114,24 @@ def unsupported_function(model: Any) -> UnsupportedModelError:
     """Return the error that a model's kernel is an unsupported function."""
     function = model.kernel
     is_partial = isinstance(function, functools.partial)
-    named = function.func if is_partial else function
-    shown = getattr(named, "__name__", repr(named))
+    inner = function.func if is_partial else function
+    text = getattr(inner, "__name__", repr(inner))
     if is_partial:
-        shown = f"{shown} with {', '.join(function.keywords) or 'arguments'}"
-    return unsupported(
-        f"{type(model).__name__} with the kernel {shown}",
+        text = f"{text} with {', '.join(function.keywords) or 'arguments'}"
+    return unsupported_model(
+        f"{type(model).__name__} with the kernel {text}",
         ": if the function is a sum or product of kernels in pkex.kernels, describe the model as a "
         "pkex.KernelExpansion of its points and coefficients",
     )
 
 
-def _instead(kernel: str, known: tuple[str, ...]) -> str:
+def _alternative(kernel: str, names: tuple[str, ...]) -> str:
     """Return an alternative for a model with another kernel."""
     if kernel == "precomputed":
         return ": the model has not seen features; fit it on rows of features, with kernel='rbf'"
-    *names, last = map(repr, known)
-    why = f"{_NO_PRODUCTS[kernel]}; " if kernel in _NO_PRODUCTS else ""
-    return f": {why}fit it with kernel {', '.join(names)} or {last}, or use {APPROXIMATE}"
+    *alternatives, last = map(repr, names)
+    reason = f"{_NO_PRODUCTS[kernel]}; " if kernel in _NO_PRODUCTS else ""
+    return f": {reason}fit it with kernel {', '.join(alternatives)} or {last}, or use {APPROXIMATE}"
 
 
 _NO_PRODUCTS = {

@@ -13,15 +13,20 @@ from sklearn.svm import LinearSVC, LinearSVR
 
 from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.kernels import EPSILON
-from pkex.adapters.registry import unsupported
-from pkex.adapters.sklearn.estimators import by_method, class_names, dense, reads
+from pkex.adapters.registry import unsupported_model
+from pkex.adapters.sklearn.estimators import (
+    class_names,
+    dense,
+    describe_method,
+    register_estimators,
+)
 from pkex.errors import UnsupportedModelError
 from pkex.functions.exponential import Exponential
 from pkex.functions.linear import LinearFunction
 from pkex.typing import Float
 
 
-def _existing(names: str) -> tuple[Any, ...]:
+def _existing_classes(names: str) -> tuple[Any, ...]:
     """Return the classes of `sklearn.linear_model` that this version of scikit-learn has."""
     return tuple(
         getattr(linear_model, name) for name in names.split() if name in vars(linear_model)
@@ -30,11 +35,11 @@ def _existing(names: str) -> tuple[Any, ...]:
 
 # Models whose `predict` is the exponential of X @ coef_ + intercept_, unless the link of
 # TweedieRegressor is the identity.
-_GENERALIZED = _existing("GammaRegressor PoissonRegressor TweedieRegressor")
+_GENERALIZED = _existing_classes("GammaRegressor PoissonRegressor TweedieRegressor")
 # Models whose `predict` is X @ coef_.T + intercept_. PassiveAggressiveRegressor is deprecated since
 # 1.8.
 _REGRESSORS = (
-    *_existing(
+    *_existing_classes(
         "ARDRegression BayesianRidge ElasticNet ElasticNetCV HuberRegressor Lars LarsCV Lasso "
         "LassoCV LassoLars LassoLarsCV LassoLarsIC LinearRegression MultiTaskElasticNet "
         "MultiTaskElasticNetCV MultiTaskLasso MultiTaskLassoCV OrthogonalMatchingPursuit "
@@ -45,7 +50,7 @@ _REGRESSORS = (
 )
 # Models whose `decision_function` is the same.
 _CLASSIFIERS = (
-    *_existing(
+    *_existing_classes(
         "LogisticRegression LogisticRegressionCV PassiveAggressiveClassifier Perceptron "
         "RidgeClassifier RidgeClassifierCV SGDClassifier"
     ),
@@ -58,21 +63,21 @@ _ONE_CLASS = (linear_model.SGDOneClassSVM,)
 LINEAR_MODELS = _REGRESSORS + _CLASSIFIERS + _ONE_CLASS
 
 
-@reads(*_GENERALIZED)
+@register_estimators(*_GENERALIZED)
 def adapt_generalized(model: Any) -> AdaptedModel:
     """Read the linear predictor behind a link, which is the logarithm or the identity."""
     if not _has_log_link(model):
         return adapt_linear(model)
-    predictor = _of_attributes(model, dense(model.coef_), dense(model.intercept_))
-    return by_method(model, Exponential(predictor), "predict")
+    predictor = _function_of_attributes(model, dense(model.coef_), dense(model.intercept_))
+    return describe_method(model, Exponential(predictor), "predict")
 
 
-@reads(*(model for model in LINEAR_MODELS if model not in _GENERALIZED))
+@register_estimators(*(model for model in LINEAR_MODELS if model not in _GENERALIZED))
 def adapt_linear(model: Any) -> AdaptedModel:
     """Read X @ coef_.T + intercept_, with the outputs of the model."""
     function, method = linear_function(model), linear_method(model)
     is_classifier = isinstance(model, _CLASSIFIERS)
-    return by_method(
+    return describe_method(
         model,
         function,
         method,
@@ -95,7 +100,7 @@ def linear_method(model: Any) -> str:
 def linear_function(model: Any) -> LinearFunction:
     """Return the function of a fitted model among the `LINEAR_MODELS`."""
     if isinstance(model, _GENERALIZED) and _has_log_link(model):
-        raise unsupported(
+        raise unsupported_model(
             f"{type(model).__name__} with the link 'log', as a part of this model,",
             ": it predicts the exponential of a linear function",
         )
@@ -103,13 +108,13 @@ def linear_function(model: Any) -> LinearFunction:
     intercept = dense(-model.offset_ if isinstance(model, _ONE_CLASS) else model.intercept_)
     # A single row belongs to two classes, or to a target that is a column. Sparse coefficients
     # are always a matrix, and only models with a single output have them.
-    is_of_column = isinstance(model, _REGRESSORS) and not hasattr(model.coef_, "toarray")
-    if coefficients.ndim == 1 or (len(coefficients) == 1 and not is_of_column):
+    is_column = isinstance(model, _REGRESSORS) and not hasattr(model.coef_, "toarray")
+    if coefficients.ndim == 1 or (len(coefficients) == 1 and not is_column):
         coefficients, intercept = coefficients.ravel(), intercept.reshape(())
-    return _of_attributes(model, coefficients.T, intercept)
+    return _function_of_attributes(model, coefficients.T, intercept)
 
 
-@reads(PLSRegression, PLSCanonical, CCA)
+@register_estimators(PLSRegression, PLSCanonical, CCA)
 def adapt_partial_least_squares(model: Any) -> AdaptedModel:
     """Read (X − mean) @ coef_.T + intercept_."""
     coefficients, means = dense(model.coef_), dense(model._x_mean)
@@ -121,15 +126,15 @@ def adapt_partial_least_squares(model: Any) -> AdaptedModel:
     rounding = 32.0 * EPSILON * np.abs(shifts).sum(axis=1)
     if model._predict_1d:
         coefficients, intercept, rounding = coefficients[0], intercept[0], rounding[0]
-    function = _of_attributes(model, coefficients.T, intercept)
-    return by_method(model, function, "predict", absolute_rounding=rounding)
+    function = _function_of_attributes(model, coefficients.T, intercept)
+    return describe_method(model, function, "predict", absolute_rounding=rounding)
 
 
 # scikit-learn before 1.5 divides by the columns' standard deviations in `predict`, later in `fit`.
 _PREDICTIONS_ARE_SCALED = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 5)
 
 
-def _of_attributes(model: Any, coefficients: Float, intercept: Float) -> LinearFunction:
+def _function_of_attributes(model: Any, coefficients: Float, intercept: Float) -> LinearFunction:
     """Return the function of fitted attributes, if they have the model's number of features."""
     if len(coefficients) != model.n_features_in_:
         raise UnsupportedModelError(

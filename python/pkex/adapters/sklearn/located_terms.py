@@ -20,8 +20,8 @@ _SPACES = re.compile(r"\s\s+")
 class LocatedTerms:
     """Locates terms by the analysis of a vectorizer of texts.
 
-    The positions are those of the vectorizer's own terms: if this analysis finds others than the
-    vectorizer's analyzer does, no term is located.
+    The positions are those of the vectorizer's own terms: if this analysis finds other
+    terms than the vectorizer's analyzer, no term is located.
 
     Parameters
     ----------
@@ -33,56 +33,56 @@ class LocatedTerms:
 
     def __call__(self, text: str) -> Occurrences:
         """Return start, end and column of each word or sequence of characters of a term."""
-        own = self._vectorizer
-        preprocessed, origins = _aligned(own, text)
-        if preprocessed is None or callable(own.analyzer):
+        vectorizer = self._vectorizer
+        processed_text, origins = _preprocess(vectorizer, text)
+        if processed_text is None or callable(vectorizer.analyzer):
             return np.empty((0, 3), dtype=np.intp)
-        if own.analyzer == "word":
-            terms = _word_terms(own, preprocessed)
+        if vectorizer.analyzer == "word":
+            terms = _word_terms(vectorizer, processed_text)
         else:
-            preprocessed, origins = _with_single_spaces(preprocessed, origins)
-            find = _char_terms if own.analyzer == "char" else _char_terms_of_words
-            terms = list(find(preprocessed, *own.ngram_range))
-        if Counter(term for term, _ in terms) != Counter(own.build_analyzer()(text)):
+            processed_text, origins = _collapse_spaces(processed_text, origins)
+            find_terms = _char_terms if vectorizer.analyzer == "char" else _char_terms_of_words
+            terms = list(find_terms(processed_text, *vectorizer.ngram_range))
+        if Counter(term for term, _ in terms) != Counter(vectorizer.build_analyzer()(text)):
             return np.empty((0, 3), dtype=np.intp)
-        columns = _columns(own, [term for term, _ in terms])
-        found = [
+        columns = _columns(vectorizer, [term for term, _ in terms])
+        occurrences = [
             (origins[start], origins[end - 1] + 1, column)
             for (_, places), column in zip(terms, columns, strict=True)
             for start, end in places
             if column >= 0 and start < end
         ]
-        return np.array(found, dtype=np.intp).reshape(-1, 3)
+        return np.array(occurrences, dtype=np.intp).reshape(-1, 3)
 
 
-def _aligned(vectorizer: Any, text: str) -> tuple[str | None, list[int]]:
+def _preprocess(vectorizer: Any, text: str) -> tuple[str | None, list[int]]:
     """Return the preprocessed text and the place in the text of each of its characters.
 
     None if a preprocessor changes more than single characters.
     """
     preprocess = vectorizer.build_preprocessor()
-    whole = preprocess(text)
-    is_own = vectorizer.preprocessor is not None or callable(vectorizer.strip_accents)
+    processed_text = preprocess(text)
+    is_custom = vectorizer.preprocessor is not None or callable(vectorizer.strip_accents)
     # Lower case has at least as many characters.
-    if not (is_own or vectorizer.strip_accents) and len(whole) == len(text):
-        return whole, list(range(len(text)))
+    if not (is_custom or vectorizer.strip_accents) and len(processed_text) == len(text):
+        return processed_text, list(range(len(text)))
     pieces = [preprocess(character) for character in text]
-    joined = "".join(pieces)
+    concatenation = "".join(pieces)
     # The lower case of Σ depends on its neighbors.
-    if whole != joined and (is_own or len(whole) != len(joined)):
+    if processed_text != concatenation and (is_custom or len(processed_text) != len(concatenation)):
         return None, []
-    return whole, [place for place, piece in enumerate(pieces) for _ in piece]
+    return processed_text, [place for place, piece in enumerate(pieces) for _ in piece]
 
 
-def _with_single_spaces(text: str, origins: list[int]) -> tuple[str, list[int]]:
+def _collapse_spaces(text: str, origins: list[int]) -> tuple[str, list[int]]:
     """Return a text with one space for several, and the origins of its characters."""
-    kept: list[int] = []
+    new_origins: list[int] = []
     pieces, end = [], 0
     for match in _SPACES.finditer(text):
         pieces += [text[end : match.start()], " "]
-        kept += [*origins[end : match.start()], origins[match.start()]]
+        new_origins += [*origins[end : match.start()], origins[match.start()]]
         end = match.end()
-    return "".join([*pieces, text[end:]]), [*kept, *origins[end:]]
+    return "".join([*pieces, text[end:]]), [*new_origins, *origins[end:]]
 
 
 def _word_terms(vectorizer: Any, text: str) -> list[_Term]:
@@ -95,10 +95,10 @@ def _word_terms(vectorizer: Any, text: str) -> list[_Term]:
     terms = []
     for n in range(low, min(high, len(tokens)) + 1):
         for first in range(len(tokens) - n + 1):
-            part = tokens[first : first + n]
-            places = [place for _, place in part if place is not None]
+            words = tokens[first : first + n]
+            places = [place for _, place in words if place is not None]
             is_located = len(places) == n
-            term = part[0][0] if n == 1 else " ".join(word for word, _ in part)
+            term = words[0][0] if n == 1 else " ".join(word for word, _ in words)
             terms.append((term, places if is_located else []))
     return terms
 
@@ -112,12 +112,14 @@ def _tokens(vectorizer: Any, text: str) -> Iterator[tuple[str, tuple[int, int] |
         return
     end = 0
     for token in vectorizer.tokenizer(text):
-        found = _whole(token).search(text, end) if isinstance(token, str) and token else None
-        yield token, None if found is None else found.span()
-        end = end if found is None else found.end()
+        occurrence = (
+            _word_pattern(token).search(text, end) if isinstance(token, str) and token else None
+        )
+        yield token, None if occurrence is None else occurrence.span()
+        end = end if occurrence is None else occurrence.end()
 
 
-def _whole(token: str) -> re.Pattern[str]:
+def _word_pattern(token: str) -> re.Pattern[str]:
     """Return a pattern of a token that is not a part of a longer word."""
     start, end = (r"\b" if edge.isalnum() else "" for edge in (token[0], token[-1]))
     return re.compile(start + re.escape(token) + end)

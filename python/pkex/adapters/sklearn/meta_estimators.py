@@ -15,24 +15,24 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
-from pkex.adapters.adapted_model import AdaptedModel, Probabilities, changed_variance
+from pkex.adapters.adapted_model import AdaptedModel, Probabilities, derive_variance
 from pkex.adapters.registry import (
     adapt,
     probabilities_of,
     register,
     register_probabilities,
-    unsupported,
+    unsupported_model,
 )
 from pkex.adapters.sklearn.estimators import (
     FrozenEstimator,
     check_columns_of,
-    check_own,
+    check_methods,
+    describe_wrapper,
     feature_names,
-    inside,
-    own_output,
-    passed_on,
-    quiet,
-    reads,
+    frozen_estimator,
+    method_of_arrays,
+    quiet_copy,
+    register_estimators,
 )
 from pkex.adapters.sklearn.steps import affine_inverse
 from pkex.errors import Option, UnsupportedModelError
@@ -52,23 +52,24 @@ else:
 _BaseSearch = GridSearchCV.__base__
 
 
-def parts_of(model: Any, estimators: Iterable[Any], method: str) -> list[AdaptedModel]:
+def adapt_parts(model: Any, estimators: Iterable[Any], method: str) -> list[AdaptedModel]:
     """Read the estimators whose method of this name a model uses."""
     estimators = list(estimators)
     parts = [adapt(estimator) for estimator in estimators]
     for estimator, part in zip(estimators, parts, strict=True):
         if part.method != method or part.no_method:
             kind = type(estimator).__name__
-            why = f"it uses their {method}, and pkex explains the {part.title} of {kind}"
+            reason = f"it uses their {method}, and pkex explains the {part.title} of {kind}"
             if part.no_method:
                 # The rest is for users who have the estimator itself.
-                why = f"{kind}.{method} cannot be explained: {part.no_method.partition('. ')[0]}"
-            raise unsupported(f"{type(model).__name__} of {kind}", f": {why}")
+                sentence = part.no_method.partition(". ")[0]
+                reason = f"{kind}.{method} cannot be explained: {sentence}"
+            raise unsupported_model(f"{type(model).__name__} of {kind}", f": {reason}")
         check_columns_of(model, part)
     return parts
 
 
-def made_of(
+def describe_composite(
     model: Any,
     parts: Sequence[AdaptedModel],
     function: Function,
@@ -80,12 +81,12 @@ def made_of(
     return AdaptedModel(
         function,
         method=method,
-        predict=own_output(model, method, function.non_numeric),
+        predict=method_of_arrays(model, method, function.non_numeric),
         feature_names=feature_names(model) or (None if of_columns else parts[0].feature_names),
         output_names=parts[0].output_names,
         kernel_rounding=max(part.kernel_rounding for part in parts),
         not_explained=parts[0].not_explained,
-        stand_in=quiet(model),
+        stand_in=quiet_copy(model),
     )
 
 
@@ -101,27 +102,27 @@ def adapt_search(search: Any) -> AdaptedModel:
             f"{type(search).__name__} with refit=False has compared models but kept none. Fit it "
             "with refit=True, or fit a model with its best_params_ and pass that"
         )
-    return _passed_on(search, "best_estimator_")
+    return _adapt_wrapped(search, "best_estimator_")
 
 
-@reads(RANSACRegressor)
+@register_estimators(RANSACRegressor)
 def adapt_consensus(model: RANSACRegressor) -> AdaptedModel:
     """Read the regressor that was fitted on the inliers."""
-    return _passed_on(model, "estimator_")
+    return _adapt_wrapped(model, "estimator_")
 
 
 @register(FrozenEstimator)
 def adapt_frozen(frozen: Any) -> AdaptedModel:
     """Read the frozen model."""
-    inside(frozen)
-    return _passed_on(frozen, "estimator")
+    frozen_estimator(frozen)
+    return _adapt_wrapped(frozen, "estimator")
 
 
-@reads(*_THRESHOLD_CLASSIFIERS)
+@register_estimators(*_THRESHOLD_CLASSIFIERS)
 def adapt_threshold_classifier(classifier: Any) -> AdaptedModel:
     """Read the classifier whose decision is compared with a threshold."""
     return replace(
-        _passed_on(classifier, "estimator_"),
+        _adapt_wrapped(classifier, "estimator_"),
         not_explained="the threshold turns the decision function of its estimator into class "
         "labels, which are not sums over features",
     )
@@ -133,7 +134,7 @@ def adapt_calibrated(classifier: CalibratedClassifierCV) -> AdaptedModel:
     check_is_fitted(classifier)
     number = len(classifier.calibrated_classifiers_)
     if number > 1:
-        raise unsupported(
+        raise unsupported_model(
             f"CalibratedClassifierCV of {number} classifiers",
             (
                 ": it averages their probabilities. To explain these, pass model.predict_proba or ",
@@ -155,41 +156,45 @@ def adapt_calibrated(classifier: CalibratedClassifierCV) -> AdaptedModel:
     )
 
 
-def _passed_on(wrapper: Any, attribute: str) -> AdaptedModel:
-    return _as_whole(wrapper, attribute, adapt(getattr(wrapper, attribute)))
+def _adapt_wrapped(wrapper: Any, attribute: str) -> AdaptedModel:
+    return _describe_wrapper(wrapper, attribute, adapt(getattr(wrapper, attribute)))
 
 
-def _as_whole(wrapper: Any, attribute: str, adapted: AdaptedModel) -> AdaptedModel:
-    check_own(wrapper)
-    return passed_on(wrapper, adapted, lambda copied, model: setattr(copied, attribute, model))
+def _describe_wrapper(wrapper: Any, attribute: str, adapted: AdaptedModel) -> AdaptedModel:
+    check_methods(wrapper)
+    return describe_wrapper(
+        wrapper, adapted, lambda wrapper_copy, model: setattr(wrapper_copy, attribute, model)
+    )
 
 
-def _probabilities_passed_on(attribute: str) -> Callable[[Any], Probabilities]:
+def _probability_reader(attribute: str) -> Callable[[Any], Probabilities]:
     """Return a reader of the probabilities of the classifier in an attribute."""
 
-    def read(wrapper: Any) -> Probabilities:
+    def read_probabilities(wrapper: Any) -> Probabilities:
         check_is_fitted(wrapper)
-        own = probabilities_of(getattr(wrapper, attribute))
-        return own.changed(lambda adapted: _as_whole(wrapper, attribute, adapted))
+        probabilities = probabilities_of(getattr(wrapper, attribute))
+        return probabilities.map(lambda adapted: _describe_wrapper(wrapper, attribute, adapted))
 
-    return read
+    return read_probabilities
 
 
-register_probabilities(_BaseSearch)(_probabilities_passed_on("best_estimator_"))
+register_probabilities(_BaseSearch)(_probability_reader("best_estimator_"))
 for _classifier in _THRESHOLD_CLASSIFIERS:
-    register_probabilities(_classifier)(_probabilities_passed_on("estimator_"))
+    register_probabilities(_classifier)(_probability_reader("estimator_"))
 
 
 # --- a regressor of a transformed target ---
 
 
-@reads(TransformedTargetRegressor)
+@register_estimators(TransformedTargetRegressor)
 def adapt_transformed_target(model: TransformedTargetRegressor) -> AdaptedModel:
     """Read the regressor, in units of the target."""
-    (part,) = parts_of(model, [model.regressor_], "predict")
+    (part,) = adapt_parts(model, [model.regressor_], "predict")
     function = part.function
     if model._training_dim == 1 and _is_logarithm(model):
-        return made_of(model, [part], _exponential(function, model.inverse_func), "predict")
+        return describe_composite(
+            model, [part], _exponential(function, model.inverse_func), "predict"
+        )
     # A target that is a column is predicted as a column, although the regressor has seen a vector.
     if model._training_dim == 2 and not function.has_output_axis:
         function = Stack([function])
@@ -199,14 +204,15 @@ def adapt_transformed_target(model: TransformedTargetRegressor) -> AdaptedModel:
         scale, offset = np.broadcast_to(scale, shape), np.broadcast_to(offset, shape)
     else:
         scale, offset = np.squeeze(scale), np.squeeze(offset)
-    whole = Combination([function], [scale], offset)
-    variance = changed_variance(part, whole, partial(_in_squared_units, whole, np.square(scale)))
-    return replace(made_of(model, [part], whole, "predict"), variance=variance)
+    prediction = Combination([function], [scale], offset)
+    in_squared_units = partial(_in_squared_units, prediction, np.square(scale))
+    variance = derive_variance(part, prediction, in_squared_units)
+    return replace(describe_composite(model, [part], prediction, "predict"), variance=variance)
 
 
 def _is_logarithm(model: TransformedTargetRegressor) -> bool:
     """Whether the regressor predicts the logarithm of the target, or of 1 + the target."""
-    check_own(model.transformer_)
+    check_methods(model.transformer_)
     return model.transformer is None and (
         model.inverse_func is np.exp or model.inverse_func is np.expm1
     )
@@ -217,9 +223,12 @@ def _exponential(function: Function, inverse: Any) -> Function:
     return exponential if inverse is np.exp else Combination([exponential], intercept=-1.0)
 
 
-def _in_squared_units(whole: Function, squares: Any, own: AdaptedModel) -> AdaptedModel:
+def _in_squared_units(
+    prediction: Function, squares: Any, variance_model: AdaptedModel
+) -> AdaptedModel:
     """Describe the variance of a regressor in squared units of the target."""
-    predict, has_axis, function = own.predict, whole.has_output_axis, own.function
+    predict, function = variance_model.predict, variance_model.function
+    has_axis = prediction.has_output_axis
     if has_axis and not function.has_output_axis:
         function = Stack([function])
 
@@ -228,31 +237,31 @@ def _in_squared_units(whole: Function, squares: Any, own: AdaptedModel) -> Adapt
         return values if has_axis else values[:, 0]
 
     return replace(
-        own,
+        variance_model,
         expansion=Combination([function], [squares]),
         predict=predict and variance,
-        absolute_rounding=own.absolute_rounding * squares,
+        absolute_rounding=variance_model.absolute_rounding * squares,
     )
 
 
 def _inverse_of_target(model: Any, function: Function) -> tuple[Any, Any]:
     """Return a and b of the inverse z ↦ a z + b of the target's transformer.
 
-    `function` is that of the regressor.
+    `function` is the regressor's function.
     """
     transformer = model.transformer_
-    check_own(transformer)
+    check_methods(transformer)
     if isinstance(transformer, FunctionTransformer) and transformer.inverse_func is None:
         return 1.0, 0.0
-    if (found := affine_inverse(transformer)) is not None:
-        return found
+    if (coefficients := affine_inverse(transformer)) is not None:
+        return coefficients
     has_functions = model.transformer is None
     inverse = "model.transformer_.inverse_transform"
     if has_functions:
         inverse = "model.inverse_func"
     elif not function.has_output_axis:
         inverse = f"lambda z: {inverse}(z[:, None])[:, 0]"
-    raise unsupported(
+    raise unsupported_model(
         "TransformedTargetRegressor with "
         + ("func and inverse_func" if has_functions else f"the transformer {transformer!r}"),
         f": pkex.Explainer(model.regressor_, background, transform={inverse}) explains its predict "

@@ -18,11 +18,11 @@ from pkex.adapters.adapted_model import AdaptedModel, Probabilities
 from pkex.adapters.kernels import EPSILON
 from pkex.adapters.registry import register_probabilities
 from pkex.adapters.sklearn.estimators import (
-    by_method,
     class_names,
     dense,
+    describe_method,
     feature_names,
-    reads,
+    register_estimators,
     without_names,
 )
 from pkex.adapters.sklearn.probabilities import probabilities_by_link
@@ -41,24 +41,24 @@ NAIVE_BAYES = (BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, Multinomial
 _ROUNDINGS = 64.0
 
 
-@reads(*NAIVE_BAYES)
+@register_estimators(*NAIVE_BAYES)
 def adapt_naive_bayes(model: Any) -> AdaptedModel:
     """Read the log-odds of two classes, or the joint log-likelihoods of more."""
-    function, is_two = _function_of(model), len(model.classes_) == 2
-    joint = by_method(
+    function, is_binary = _function_of(model), len(model.classes_) == 2
+    joint = describe_method(
         model,
         function,
         "predict_joint_log_proba",
         title="joint log-likelihood",
         output_names=class_names(model.classes_, function),
-        not_explained=_OF_TWO if is_two else _OF_MORE,
+        not_explained=_ONLY_LOG_ODDS if is_binary else _ONLY_LIKELIHOODS,
     )
-    if not is_two:
+    if not is_binary:
         return joint
     likelihoods = without_names(model).predict_joint_log_proba
 
     def log_odds(rows: Float) -> Float:
-        return of_outputs(np.asarray(likelihoods(rows)))
+        return as_outputs(np.asarray(likelihoods(rows)))
 
     largest = np.abs(likelihoods(function.probing_rows())).max()
     return replace(
@@ -71,11 +71,11 @@ def adapt_naive_bayes(model: Any) -> AdaptedModel:
     )
 
 
-_OF_TWO = (
+_ONLY_LOG_ODDS = (
     "for two classes the explained function is the log-odds, the joint log-likelihood of the "
     "second class minus that of the first; class labels follow from it"
 )
-_OF_MORE = (
+_ONLY_LIKELIHOODS = (
     "only the joint log-likelihoods are sums to which Shapley values can add up; class labels "
     "follow from them"
 )
@@ -83,14 +83,14 @@ _OF_MORE = (
 
 def probabilities_of_naive_bayes(model: Any) -> Probabilities:
     """Read the softmax of joint log-likelihoods, which is the logistic of the log-odds."""
-    adapted, is_two = adapt_naive_bayes(model), len(model.classes_) == 2
+    adapted, is_binary = adapt_naive_bayes(model), len(model.classes_) == 2
     return probabilities_by_link(
         adapted,
         [adapted.function],
-        logistic if is_two else of_softmax,
+        logistic if is_binary else of_softmax,
         without_names(model).predict_proba,
         model.classes_,
-        affine=(1.0, 0.0) if is_two else None,
+        affine=(1.0, 0.0) if is_binary else None,
     )
 
 
@@ -98,11 +98,11 @@ for _model in NAIVE_BAYES:
     register_probabilities(_model)(probabilities_of_naive_bayes)
 
 
-def of_outputs(of_classes: Float) -> Float:
+def as_outputs(class_values: Float) -> Float:
     """Return the second class minus the first for two classes, else all classes, the last axis."""
-    if of_classes.shape[-1] != 2:
-        return of_classes
-    differences: Float = of_classes[..., 1] - of_classes[..., 0]
+    if class_values.shape[-1] != 2:
+        return class_values
+    differences: Float = class_values[..., 1] - class_values[..., 0]
     return differences
 
 
@@ -110,8 +110,9 @@ def of_outputs(of_classes: Float) -> Float:
 
 
 def _function_of(model: Any) -> Function:
-    """Return the sum over columns, with the outputs of `of_outputs`."""
-    return next(read for own, read in _FUNCTIONS.items() if isinstance(model, own))(model)
+    """Return the sum over columns, with the outputs of `as_outputs`."""
+    reader = next(reader for kind, reader in _READERS.items() if isinstance(model, kind))
+    return reader(model)
 
 
 def _gaussian(model: GaussianNB) -> Function:
@@ -129,14 +130,14 @@ def _gaussian(model: GaussianNB) -> Function:
     # For each class rows around its mean, at most two standard deviations away.
     deviations = 2.0 * np.cos(np.arange(1.0, 1.0 + 4 * means.size)).reshape(4, *means.shape)
     rows = means + deviations * np.sqrt(variances)
-    return TermSum(terms, of_outputs(priors)).with_probing_rows(
+    return TermSum(terms, as_outputs(priors)).with_probing_rows(
         rows.transpose(0, 2, 1).reshape(-1, len(means))
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _LogDensity:
-    """The log-density of a column in each class, with the outputs of `of_outputs`.
+    """The log-density of a column in each class, with the outputs of `as_outputs`.
 
     Parameters
     ----------
@@ -150,7 +151,7 @@ class _LogDensity:
 
     def __call__(self, entries: Float) -> Float:
         squares = (entries[:, None] - self.means) ** 2
-        return of_outputs(self.normalizers - 0.5 * (squares / self.variances))
+        return as_outputs(self.normalizers - 0.5 * (squares / self.variances))
 
 
 def _counts(model: MultinomialNB) -> Function:
@@ -187,15 +188,15 @@ def _categorical(model: CategoricalNB) -> Function:
     _check_finite(model, [*tables, priors], _SMOOTHED)
     numbers = np.array([len(table) for table in tables])
     terms = [
-        (column, np.arange(len(table) - 1) + 0.5, of_outputs(table))
+        (column, np.arange(len(table) - 1) + 0.5, as_outputs(table))
         for column, table in enumerate(tables)
     ]
     shares = np.abs(np.cos(np.arange(1.0, 1.0 + 8 * len(numbers)))).reshape(8, -1)
-    function = TermSum(terms, of_outputs(priors)).with_probing_rows(np.floor(shares * numbers))
+    function = TermSum(terms, as_outputs(priors)).with_probing_rows(np.floor(shares * numbers))
     return Transformed(_Categories(numbers), function, feature_names(model))
 
 
-_FUNCTIONS: dict[type, Callable[[Any], Function]] = {
+_READERS: dict[type, Callable[[Any], Function]] = {
     GaussianNB: _gaussian,
     MultinomialNB: _counts,
     ComplementNB: _complement,
@@ -208,7 +209,7 @@ _SMOOTHED = "alpha > 0 and positive priors"
 def _linear(model: Any, coefficients: Float, intercepts: Float) -> LinearFunction:
     """Return the function with coefficients of shape (classes, d)."""
     _check_finite(model, [coefficients, intercepts], _SMOOTHED)
-    return LinearFunction(of_outputs(coefficients.T), of_outputs(intercepts))
+    return LinearFunction(as_outputs(coefficients.T), as_outputs(intercepts))
 
 
 def _check_finite(model: Any, arrays: list[Float], fix: str) -> None:

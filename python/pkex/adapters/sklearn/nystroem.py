@@ -12,16 +12,16 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 from pkex.adapters.adapted_model import AdaptedModel, Probabilities
-from pkex.adapters.kernels import square_rounding
-from pkex.adapters.registry import adapt, unsupported
+from pkex.adapters.kernels import EPSILON, square_rounding
+from pkex.adapters.registry import adapt, unsupported_model
 from pkex.adapters.sklearn.estimators import check_fitted, dense, feature_names, without_names
 from pkex.adapters.sklearn.kernel_functions import (
     Options,
     default_gamma,
-    named_kernel,
+    kernel_by_name,
 )
 from pkex.adapters.sklearn.linear import LINEAR_MODELS, adapt_linear, linear_function
-from pkex.adapters.sklearn.probabilities import calibrated, probabilities_of_linear
+from pkex.adapters.sklearn.probabilities import calibrated_probabilities, probabilities_of_linear
 from pkex.functions.kernel_sum import KernelSum
 from pkex.functions.linear import LinearFunction
 from pkex.typing import Float
@@ -51,19 +51,19 @@ def nystroem_model(nystroem: Any, linear: Any) -> AdaptedModel:
     UnsupportedModelError
         If the kernel or the linear model is unsupported.
     """
-    last, function = _linear(linear)
+    adapted, function = _linear(linear)
     check_fitted(nystroem)
     points, normalization = dense(nystroem.components_), dense(nystroem.normalization_)
     options = _options(nystroem, points.shape[1])
-    kernel = named_kernel(nystroem, options)
+    kernel = kernel_by_name(nystroem, options)
     weights = function.coefficients
     # In extended precision if available, see _rounding.
     coefficients = dense(normalization.T.astype(np.longdouble) @ weights.astype(np.longdouble))
-    own_map, own_output = without_names(nystroem), last.predict
+    feature_map, predict = without_names(nystroem), adapted.predict
     return replace(
-        last,
+        adapted,
         expansion=KernelSum(points, coefficients, kernel, function.intercept),
-        predict=lambda X: own_output and own_output(own_map.transform(X)),
+        predict=lambda X: predict and predict(feature_map.transform(X)),
         feature_names=feature_names(nystroem),
         kernel_rounding=_rounding(
             nystroem, points, options.gamma, normalization, weights, coefficients
@@ -78,7 +78,7 @@ def _linear(model: Any) -> tuple[AdaptedModel, LinearFunction]:
     adapted = adapt(model) if getattr(model, "kernel", None) == "linear" else None
     expansion = adapted and adapted.function
     if adapted is None or not isinstance(model, _MACHINES):
-        raise unsupported(f"Nystroem followed by {type(model).__name__}")
+        raise unsupported_model(f"Nystroem followed by {type(model).__name__}")
     assert isinstance(expansion, KernelSum)
     weights = expansion.points.T.astype(np.longdouble) @ expansion.coefficients
     return adapted, LinearFunction(dense(weights), expansion.intercept)
@@ -90,23 +90,25 @@ _MACHINES = (SVC, NuSVC, SVR, NuSVR, OneClassSVM)
 def nystroem_probabilities(nystroem: Any, linear: Any) -> Probabilities:
     """Read the probabilities of a linear or a calibrated classifier of the features."""
     if isinstance(linear, CalibratedClassifierCV):
-        own_map = without_names(nystroem)
-        return calibrated(linear, partial(nystroem_model, nystroem), own_map.transform)
+        feature_map = without_names(nystroem)
+        return calibrated_probabilities(
+            linear, partial(nystroem_model, nystroem), feature_map.transform
+        )
     adapted = nystroem_model(nystroem, linear)
-    own_map, own_model = without_names(nystroem), without_names(linear)
+    feature_map, classifier = without_names(nystroem), without_names(linear)
     return probabilities_of_linear(
-        linear, adapted, lambda X: own_model.predict_proba(own_map.transform(X))
+        linear, adapted, lambda X: classifier.predict_proba(feature_map.transform(X))
     )
 
 
 def _options(nystroem: Nystroem, n_features: int) -> Options:
     # Parameters override the dictionary, as in Nystroem itself.
-    given = dict(nystroem.kernel_params or {})
-    own = {name: getattr(nystroem, name) for name in ("gamma", "degree", "coef0")}
-    given |= {name: value for name, value in own.items() if value is not None}
-    if given.get("gamma") is None:
-        given["gamma"] = default_gamma(nystroem.kernel, n_features)
-    return Options(**{name: given[name] for name in own if given.get(name) is not None})
+    options = dict(nystroem.kernel_params or {})
+    parameters = {name: getattr(nystroem, name) for name in ("gamma", "degree", "coef0")}
+    options |= {name: value for name, value in parameters.items() if value is not None}
+    if options.get("gamma") is None:
+        options["gamma"] = default_gamma(nystroem.kernel, n_features)
+    return Options(**{name: options[name] for name in parameters if options.get(name) is not None})
 
 
 def _rounding(
@@ -122,7 +124,7 @@ def _rounding(
     If the components nearly coincide, `normalization` is huge, and the features and their weighted
     sum have larger terms than the expansion.
     """
-    own = square_rounding(points, gamma) if nystroem.kernel == "rbf" else 0.0
+    kernel_rounding = square_rounding(points, gamma) if nystroem.kernel == "rbf" else 0.0
     terms = (np.abs(normalization.T) @ np.abs(weights)).sum(axis=0)
     ratio = float(np.max(terms / np.maximum(np.abs(coefficients).sum(axis=0), 1e-300)))
-    return own + 32.0 * float(np.finfo(np.float64).eps) * ratio
+    return kernel_rounding + 32.0 * EPSILON * ratio

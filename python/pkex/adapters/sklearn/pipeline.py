@@ -11,27 +11,27 @@ from typing import Any
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import Pipeline
 
-from pkex.adapters.adapted_model import AdaptedModel, Probabilities, in_columns
+from pkex.adapters.adapted_model import AdaptedModel, Probabilities, describe_in_columns
 from pkex.adapters.registry import (
     adapt,
     probabilities_of,
     register,
     register_probabilities,
-    unsupported,
+    unsupported_model,
 )
 from pkex.adapters.sklearn.estimators import (
     as_fitted_on,
-    check_own,
+    check_methods,
     dense,
+    describe_wrapper,
     feature_names,
-    passed_on,
 )
 from pkex.adapters.sklearn.nystroem import nystroem_model, nystroem_probabilities
 from pkex.adapters.sklearn.polynomials import is_linear, monomials_of, multiplies
-from pkex.adapters.sklearn.step_maps import chained, check_columns, check_width, column_map
+from pkex.adapters.sklearn.step_maps import chain_maps, check_columns, check_width, column_map
 from pkex.adapters.sklearn.steps import unsupported_step
 from pkex.adapters.sklearn.table_vectorizers import table_vectorization
-from pkex.adapters.sklearn.vectorizers import by_encoder, vectorization
+from pkex.adapters.sklearn.vectorizers import describe_with_encoder, vectorization
 from pkex.functions.column_maps import ColumnMap
 from pkex.functions.transformed import Transformed
 from pkex.typing import Float
@@ -40,72 +40,76 @@ from pkex.typing import Float
 @register(Pipeline)
 def adapt_pipeline(pipeline: Pipeline) -> AdaptedModel:
     """Read the last step, and the map of columns of the steps before it."""
-    before, last = _parted(pipeline)
-    model = nystroem_model(*last) if len(last) > 1 else adapt(last[0])
-    return _whole(pipeline, before, last, model)
+    steps, final_steps = _split_steps(pipeline)
+    model = nystroem_model(*final_steps) if len(final_steps) > 1 else adapt(final_steps[0])
+    return _describe_pipeline(pipeline, steps, final_steps, model)
 
 
 @register_probabilities(Pipeline)
 def probabilities_of_pipeline(pipeline: Pipeline) -> Probabilities:
     """Read the probabilities of the last step, and the map of columns of the steps before it."""
-    before, last = _parted(pipeline)
-    own = nystroem_probabilities(*last) if len(last) > 1 else probabilities_of(last[0])
-    return own.changed(lambda model: _whole(pipeline, before, last, model))
+    steps, final_steps = _split_steps(pipeline)
+    probabilities = (
+        nystroem_probabilities(*final_steps)
+        if len(final_steps) > 1
+        else probabilities_of(final_steps[0])
+    )
+    return probabilities.map(lambda model: _describe_pipeline(pipeline, steps, final_steps, model))
 
 
-def _parted(pipeline: Pipeline) -> tuple[list[Any], list[Any]]:
+def _split_steps(pipeline: Pipeline) -> tuple[list[Any], list[Any]]:
     """Return the steps before the model, and the model: one step, or Nystroem and one step."""
     steps = [step for _, step in pipeline.steps]
     if steps[-1] is None or isinstance(steps[-1], str):
-        raise unsupported("a Pipeline without a model as its last step")
+        raise unsupported_model("a Pipeline without a model as its last step")
     n_last = 2 if len(steps) > 1 and isinstance(steps[-2], Nystroem) else 1
     return steps[:-n_last], steps[-n_last:]
 
 
-def _whole(
-    pipeline: Pipeline, before: list[Any], last: list[Any], model: AdaptedModel
+def _describe_pipeline(
+    pipeline: Pipeline, steps: list[Any], final_steps: list[Any], model: AdaptedModel
 ) -> AdaptedModel:
     """Describe a model in the columns of the first step."""
-    check_own(pipeline)
-    own = before, pipeline[len(before) :]
-    encoder = vectorization(*own) or table_vectorization(*own)
+    check_methods(pipeline)
+    vectorizer_steps = steps, pipeline[len(steps) :]
+    encoder = vectorization(*vectorizer_steps) or table_vectorization(*vectorizer_steps)
     if encoder is not None:
-        return by_encoder(model, encoder)
+        return describe_with_encoder(model, encoder)
     names = _input_names(pipeline)
-    columns, model = _columns_before(before, last[0], model)
+    columns, model = _columns_before_model(steps, final_steps[0], model)
     if columns is not None:
         check_columns(Transformed(columns, model.function, names), columns)
-        steps, non_numeric = pipeline[: -len(last)], columns.non_numeric
+        preprocessor, non_numeric = pipeline[: -len(final_steps)], columns.non_numeric
 
-        def made(rows: Float) -> Any:
-            return dense(steps.transform(as_fitted_on(rows, names, non_numeric)))
+        def map_rows(rows: Float) -> Any:
+            return dense(preprocessor.transform(as_fitted_on(rows, names, non_numeric)))
 
-        model = in_columns(model, columns, names, made)
-    return passed_on(pipeline, model, _put_last, names or model.feature_names)
+        model = describe_in_columns(model, columns, names, map_rows)
+    return describe_wrapper(pipeline, model, _replace_last, names or model.feature_names)
 
 
-def _columns_before(
-    before: list[Any], last: Any, model: AdaptedModel
+def _columns_before_model(
+    steps: list[Any], final_step: Any, model: AdaptedModel
 ) -> tuple[ColumnMap | None, AdaptedModel]:
     """Return the map of steps, None if they do not change the columns, and the model behind it.
 
     Products of columns become a part of the model, which must be linear.
     """
     n_fitted = model.function.n_features
-    if any(map(multiplies, before)):
+    if any(map(multiplies, steps)):
         if not is_linear(model.function):
             raise unsupported_step("PolynomialFeatures")
-        made = monomials_of(before)
-        check_width(before[-1], len(made.powers), last, n_fitted)
-        return made.columns, replace(model, expansion=made.of(model.function))
-    columns = chained(before)
+        monomials = monomials_of(steps)
+        check_width(steps[-1], len(monomials.powers), final_step, n_fitted)
+        return monomials.columns, replace(model, expansion=monomials.of(model.function))
+    columns = chain_maps(steps)
     if columns is not None:
-        step = next(step for step in reversed(before) if column_map(step) is not None)
-        check_width(step, len(columns.sources), last, n_fitted)
+        step = next(step for step in reversed(steps) if column_map(step) is not None)
+        check_width(step, len(columns.sources), final_step, n_fitted)
     return columns, model
 
 
-def _put_last(pipeline: Pipeline, model: Any) -> None:
+def _replace_last(pipeline: Pipeline, model: Any) -> None:
     pipeline.steps = [*pipeline.steps[:-1], (pipeline.steps[-1][0], model)]
 
 

@@ -14,15 +14,15 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
-from pkex.adapters.sklearn.estimators import FrozenEstimator, check_fitted, inside
+from pkex.adapters.sklearn.estimators import FrozenEstimator, check_fitted, frozen_estimator
 from pkex.adapters.sklearn.step_maps import (
     Chain,
     SideBySide,
     branches,
-    chained,
+    chain_maps,
     check_width,
     column_map,
-    unchanged,
+    identity_map,
 )
 from pkex.adapters.sklearn.steps import affine_inverse, check_step, unsupported_step
 from pkex.functions.base import Function
@@ -59,11 +59,11 @@ class Monomials:
         """Return a function that `is_linear` in the monomials as a function of the columns u."""
         if isinstance(function, Composite):
             return function.with_parts(map(self.of, function.parts))
-        assert isinstance(function, LinearFunction), "it is linear, or made of such"
+        assert isinstance(function, LinearFunction), "is_linear allows no other functions"
         weights = function.coefficients
         # Sums over rows are the same on every machine.
-        moved = (self.offset * weights.T).T.sum(axis=0)
-        return polynomial(self.powers, (self.scale * weights.T).T, function.intercept + moved)
+        offset_sum = (self.offset * weights.T).T.sum(axis=0)
+        return polynomial(self.powers, (self.scale * weights.T).T, function.intercept + offset_sum)
 
     def then(self, step: Any) -> Monomials:
         """Return the monomials after a scaler or selector.
@@ -74,30 +74,30 @@ class Monomials:
             If the step is neither.
         """
         if isinstance(step, SelectorMixin):
-            kept = step.get_support(indices=True)
-            return replace(
-                self, powers=self.powers[kept], scale=self.scale[kept], offset=self.offset[kept]
+            columns = step.get_support(indices=True)
+            return Monomials(
+                self.columns, self.powers[columns], self.scale[columns], self.offset[columns]
             )
-        found = affine_inverse(step)
-        if found is None:
+        affine = affine_inverse(step)
+        if affine is None:
             raise unsupported_step(
                 f"{type(step).__name__} after PolynomialFeatures",
                 "only an affine step returns monomials again",
                 "StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler or a feature selector",
             )
-        by, shift = found
-        return replace(self, scale=self.scale / by, offset=(self.offset - shift) / by)
+        scale, offset = affine
+        return replace(self, scale=self.scale / scale, offset=(self.offset - offset) / scale)
 
 
 def multiplies(step: Any) -> bool:
     """Return whether a step is or contains PolynomialFeatures."""
     if isinstance(step, FrozenEstimator):
-        return multiplies(inside(step))
+        return multiplies(frozen_estimator(step))
     if isinstance(step, Pipeline):
         return any(multiplies(inner) for _, inner in step.steps)
     if isinstance(step, ColumnTransformer):
-        fitted = getattr(step, "transformers_", step.transformers)
-        return any(multiplies(inner) for _, inner, _ in fitted)
+        transformers = getattr(step, "transformers_", step.transformers)
+        return any(multiplies(inner) for _, inner, _ in transformers)
     return isinstance(step, PolynomialFeatures)
 
 
@@ -115,62 +115,62 @@ def monomials_of(steps: Sequence[Any]) -> Monomials:
     ------
     UnsupportedModelError, sklearn.exceptions.NotFittedError
     """
-    flat = list(_flattened(steps))
-    place = next(place for place, step in enumerate(flat) if multiplies(step))
-    made = _of_step(flat[place])
-    before = chained(flat[:place])
-    if before is not None:
-        check_width(flat[place - 1], len(before.sources), flat[place], made.columns.n_columns)
-        made = replace(made, columns=Chain([before, made.columns]))
-    for one, following in itertools.pairwise(flat[place:]):
-        check_step(following)
-        check_width(one, len(made.powers), following, int(following.n_features_in_))
-        made = made.then(following)
-    return made
+    flat_steps = list(_flatten_steps(steps))
+    place = next(place for place, step in enumerate(flat_steps) if multiplies(step))
+    monomials = _step_monomials(flat_steps[place])
+    map_ = chain_maps(flat_steps[:place])
+    if map_ is not None:
+        n_fitted = monomials.columns.n_columns
+        check_width(flat_steps[place - 1], len(map_.sources), flat_steps[place], n_fitted)
+        monomials = replace(monomials, columns=Chain([map_, monomials.columns]))
+    for step, successor in itertools.pairwise(flat_steps[place:]):
+        check_step(successor)
+        check_width(step, len(monomials.powers), successor, int(successor.n_features_in_))
+        monomials = monomials.then(successor)
+    return monomials
 
 
-def _flattened(steps: Sequence[Any]) -> Iterator[Any]:
+def _flatten_steps(steps: Sequence[Any]) -> Iterator[Any]:
     """Yield the steps that change columns, also those inside Pipelines."""
     for step in steps:
         if isinstance(step, FrozenEstimator):
-            yield from _flattened([inside(step)])
+            yield from _flatten_steps([frozen_estimator(step)])
         elif isinstance(step, Pipeline):
             check_fitted(step)
-            yield from _flattened([inner for _, inner in step.steps])
+            yield from _flatten_steps([inner for _, inner in step.steps])
         elif multiplies(step) or isinstance(step, SelectorMixin) or column_map(step) is not None:
             yield step
 
 
-def _of_step(step: Any) -> Monomials:
+def _step_monomials(step: Any) -> Monomials:
     """Return the monomials of a step that multiplies columns."""
     if isinstance(step, ColumnTransformer):
-        return _of_column_transformer(step)
+        return _transformer_monomials(step)
     check_step(step)
-    return Monomials.bare(unchanged(int(step.n_features_in_)), np.asarray(step.powers_))
+    return Monomials.bare(identity_map(int(step.n_features_in_)), np.asarray(step.powers_))
 
 
-def _of_column_transformer(step: ColumnTransformer) -> Monomials:
+def _transformer_monomials(step: ColumnTransformer) -> Monomials:
     parts = []
     for columns, transformer in branches(step):
         if multiplies(transformer):
             parts.append((columns, monomials_of([transformer])))
             continue
-        own = column_map(transformer) or unchanged(len(columns))
-        as_they_are = np.eye(len(own.sources), dtype=np.int64)
-        parts.append((columns, Monomials.bare(own, as_they_are)))
-    made = [own for _, own in parts]
-    side_by_side = [(columns, own.columns) for columns, own in parts]
+        map_ = column_map(transformer) or identity_map(len(columns))
+        powers = np.eye(len(map_.sources), dtype=np.int64)
+        parts.append((columns, Monomials.bare(map_, powers)))
+    maps = [(columns, monomials.columns) for columns, monomials in parts]
     return Monomials(
-        SideBySide(int(step.n_features_in_), side_by_side),
-        _block_diagonal([own.powers for own in made]),
-        np.concatenate([own.scale for own in made]),
-        np.concatenate([own.offset for own in made]),
+        SideBySide(int(step.n_features_in_), maps),
+        _block_diagonal([monomials.powers for _, monomials in parts]),
+        np.concatenate([monomials.scale for _, monomials in parts]),
+        np.concatenate([monomials.offset for _, monomials in parts]),
     )
 
 
 def _block_diagonal(blocks: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     shapes = np.array([block.shape for block in blocks])
-    whole = np.zeros(shapes.sum(axis=0), dtype=np.int64)
+    result = np.zeros(shapes.sum(axis=0), dtype=np.int64)
     for (row, column), block in zip(np.cumsum(shapes, axis=0) - shapes, blocks, strict=True):
-        whole[row : row + block.shape[0], column : column + block.shape[1]] = block
-    return whole
+        result[row : row + block.shape[0], column : column + block.shape[1]] = block
+    return result

@@ -21,27 +21,32 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.svm import SVC, NuSVC
 
 from pkex.adapters.adapted_model import AdaptedModel, Probabilities
-from pkex.adapters.registry import adapt, probabilities_of, register_probabilities, unsupported
+from pkex.adapters.registry import (
+    adapt,
+    probabilities_of,
+    register_probabilities,
+    unsupported_model,
+)
 from pkex.adapters.sklearn.estimators import (
     FrozenEstimator,
     check_columns_of,
     check_fitted,
     feature_names,
-    inside,
-    own_output,
+    frozen_estimator,
+    method_of_arrays,
     pair_names,
     without_names,
 )
 from pkex.adapters.sklearn.gaussian_process_variance import latent_variances
 from pkex.adapters.sklearn.linear import adapt_linear
 from pkex.adapters.sklearn.probability_links import (
-    Calibrated,
+    CalibratedMean,
     Calibration,
-    Coupled,
     GaussianLogistic,
     Member,
-    OfSecond,
-    Tempered,
+    OneVsRestLink,
+    PairwiseCoupling,
+    TemperatureScaling,
     Votes,
     logistic,
     of_logistics,
@@ -96,7 +101,7 @@ def probabilities_by_link(
     tolerance : float
         Of the probability that follows from the log-odds.
     """
-    described = replace(
+    adapted_probabilities = replace(
         adapted,
         expansion=Linked(
             parts, LinkedOutputs(link, len(classes), steps=steps, uses_threads=uses_threads)
@@ -112,8 +117,9 @@ def probabilities_by_link(
         variance=None,
     )
     if affine is None or len(classes) > 2:
-        return Probabilities(described)
-    return Probabilities(described, _log_odds(adapted, affine, predict, classes, tolerance))
+        return Probabilities(adapted_probabilities)
+    log_odds = _log_odds(adapted, affine, predict, classes, tolerance)
+    return Probabilities(adapted_probabilities, log_odds)
 
 
 def _log_odds(
@@ -130,11 +136,12 @@ def _log_odds(
     """
     decide, (slope, offset) = adapted.predict, affine
 
-    def own(rows: Float) -> Float:
-        odds = slope * np.asarray(decide and decide(rows)) + offset
-        if not np.allclose(logistic(odds[:, None]), predict_proba(rows), rtol=0.0, atol=tolerance):
+    def predict_log_odds(rows: Float) -> Float:
+        log_odds = slope * np.asarray(decide and decide(rows)) + offset
+        probabilities = logistic(log_odds[:, None])
+        if not np.allclose(probabilities, predict_proba(rows), rtol=0.0, atol=tolerance):
             raise ValueError("predict_proba is not the logistic function of the log-odds")
-        return odds
+        return log_odds
 
     return replace(
         adapted,
@@ -142,7 +149,7 @@ def _log_odds(
         method=None,
         title="log-odds",
         is_log_odds=True,
-        predict=own,
+        predict=predict_log_odds,
         output_names=pair_names(classes),
         variance=None,
     )
@@ -158,13 +165,13 @@ def probabilities_of_machine(model: Any) -> Probabilities:
     adapted = adapt(model)
     slopes, offsets = np.array(model._probA), np.array(model._probB)
     if not len(slopes):
-        raise unsupported(
+        raise unsupported_model(
             f"the probability of {type(model).__name__} without probability=True",
             ": it has no predict_proba. Fit CalibratedClassifierCV(model, ensemble=False), whose "
             "probabilities and log-odds are supported",
         )
     # For two classes, libsvm's decision value is positive for the first.
-    link = Coupled(slopes, offsets, -1.0 if len(model.classes_) == 2 else 1.0)
+    link = PairwiseCoupling(slopes, offsets, -1.0 if len(model.classes_) == 2 else 1.0)
     return probabilities_by_link(
         adapted,
         [adapted.function],
@@ -193,7 +200,7 @@ def probabilities_of_linear(model: Any, adapted: AdaptedModel, predict: _Predict
     """
     loss = getattr(model, "loss", None) if isinstance(model, SGDClassifier) else "log_loss"
     if loss != "log_loss" or type(model) not in _LOGISTIC:
-        raise unsupported(f"the probability of {model!r}")
+        raise unsupported_model(f"the probability of {model!r}")
     is_each = isinstance(model, SGDClassifier) or _is_one_vs_rest(model)
     link = of_logistics if is_each else of_softmax
     return probabilities_by_link(
@@ -215,12 +222,12 @@ def _is_one_vs_rest(model: Any) -> bool:
     return multi_class == "ovr" or getattr(model, "solver", "") == "liblinear"
 
 
-def _of_linear_model(model: Any) -> Probabilities:
+def _probabilities_of_linear_model(model: Any) -> Probabilities:
     return probabilities_of_linear(model, adapt_linear(model), without_names(model).predict_proba)
 
 
 for _linear in _LOGISTIC:
-    register_probabilities(_linear)(_of_linear_model)
+    register_probabilities(_linear)(_probabilities_of_linear_model)
 
 
 # --- calibration ---
@@ -229,43 +236,43 @@ for _linear in _LOGISTIC:
 @register_probabilities(CalibratedClassifierCV)
 def probabilities_of_calibrated(model: CalibratedClassifierCV) -> Probabilities:
     """Read classifiers, and the calibration of their decision values."""
-    return calibrated(model, adapt)
+    return calibrated_probabilities(model, adapt)
 
 
-def calibrated(
+def calibrated_probabilities(
     model: CalibratedClassifierCV,
-    read: Callable[[Any], AdaptedModel],
-    made: Callable[[Any], Any] | None = None,
+    read_part: Callable[[Any], AdaptedModel],
+    map_rows: Callable[[Any], Any] | None = None,
 ) -> Probabilities:
     """Read sigmoids, isotonic functions or temperatures of classifiers' decision values.
 
     Parameters
     ----------
     model : CalibratedClassifierCV
-    read : callable
+    read_part : callable
         Reads its classifiers, perhaps in other columns than the model's.
-    made : callable, optional
+    map_rows : callable, optional
         From rows to the input of the model, if its columns differ.
     """
     check_fitted(model)
     if model.method not in ("sigmoid", "isotonic", "temperature"):
-        raise unsupported(f"CalibratedClassifierCV with method={model.method!r}")
+        raise unsupported_model(f"CalibratedClassifierCV with method={model.method!r}")
     classes = list(model.classes_)
     parts, members, start = [], [], 0
     for member in model.calibrated_classifiers_:
-        part = _decision(member.estimator, classes, read)
+        part = _decision(member.estimator, classes, read_part)
         members.append(_calibration(member, part, classes, start))
         parts.append(part)
         start += part.function.n_outputs
     first, functions = parts[0], [part.function for part in parts]
     if first.encoder is not None:
-        predict = _of_rows(model, [part.encoder for part in parts]).predict_proba
-    elif made is None:
+        predict = _copy_for_rows(model, [part.encoder for part in parts]).predict_proba
+    elif map_rows is None:
         first = replace(first, feature_names=feature_names(model) or first.feature_names)
-        predict = own_output(model, "predict_proba", functions[0].non_numeric)
+        predict = method_of_arrays(model, "predict_proba", functions[0].non_numeric)
     else:
-        predict = _after(made, without_names(model).predict_proba)
-    link = Calibrated(members)
+        predict = _compose(map_rows, without_names(model).predict_proba)
+    link = CalibratedMean(members)
     has_steps = model.method == "isotonic" or any(member.votes for member in members)
     is_affine = len(parts) == 1 and len(classes) == 2 and model.method != "isotonic"
     return probabilities_by_link(
@@ -279,26 +286,26 @@ def calibrated(
     )
 
 
-def _of_rows(model: Any, encoders: Sequence[Any]) -> Any:
+def _copy_for_rows(model: Any, encoders: Sequence[Any]) -> Any:
     """Return a copy of a calibrated classifier of documents that takes their rows."""
     estimators = {id(member.estimator) for member in model.calibrated_classifiers_}
     if len(estimators) > 1:
-        raise unsupported(
+        raise unsupported_model(
             "CalibratedClassifierCV of several Pipelines with vectorizers",
             ": each was fitted on other documents and has columns of its own. Fit it with "
             "ensemble=False, or put the vectorizer before it: "
             "make_pipeline(vectorizer, CalibratedClassifierCV(classifier))",
         )
-    of_rows = copy.copy(model)
-    of_rows.calibrated_classifiers_ = []
+    row_model = copy.copy(model)
+    row_model.calibrated_classifiers_ = []
     for member, encoder in zip(model.calibrated_classifiers_, encoders, strict=True):
-        of_rows.calibrated_classifiers_.append(copy.copy(member))
-        of_rows.calibrated_classifiers_[-1].estimator = encoder.model
-    return of_rows
+        row_model.calibrated_classifiers_.append(copy.copy(member))
+        row_model.calibrated_classifiers_[-1].estimator = encoder.model
+    return row_model
 
 
-def _after(made: Callable[[Any], Any], predict: _Predict) -> _Predict:
-    return lambda rows: predict(made(rows))
+def _compose(map_rows: Callable[[Any], Any], predict: _Predict) -> _Predict:
+    return lambda rows: predict(map_rows(rows))
 
 
 def _affine(member: Any) -> tuple[float, float]:
@@ -311,21 +318,21 @@ def _affine(member: Any) -> tuple[float, float]:
 
 
 def _decision(
-    estimator: Any, classes: Sequence[Any], read: Callable[[Any], AdaptedModel]
+    estimator: Any, classes: Sequence[Any], read_part: Callable[[Any], AdaptedModel]
 ) -> AdaptedModel:
     """Read the decision values of a classifier that is calibrated for these classes."""
     name = f"CalibratedClassifierCV of {type(estimator).__name__}"
     if not hasattr(estimator, "decision_function"):
-        raise unsupported(name)
+        raise unsupported_model(name)
     if len(estimator.classes_) < len(classes):
-        raise unsupported(
+        raise unsupported_model(
             f"{name}, fitted on {len(estimator.classes_)} of {len(classes)} classes",
             ": each fold must have rows of every class. Use cv=StratifiedKFold()",
         )
-    part = read(estimator)
+    part = read_part(estimator)
     is_each = len(classes) == 2 or part.no_method or part.function.n_outputs == len(classes)
     if part.method != "decision_function" or not is_each:
-        raise unsupported(
+        raise unsupported_model(
             f"{name} with pairs of classes",
             ": it does not calibrate decision values of single classes. Use OneVsRestClassifier or "
             "an SVC with decision_function_shape='ovr'",
@@ -339,22 +346,22 @@ def _calibration(member: Any, part: AdaptedModel, classes: Sequence[Any], start:
     sizes = function.magnitude(function.probing_rows(), n_threads=1)
     rounding = _OF_DECISIONS + part.kernel_rounding
     roundings = rounding * np.reshape(sizes, (len(sizes), -1)).max(axis=0)
-    own = slice(start, start + function.n_outputs)
+    decisions = slice(start, start + function.n_outputs)
     # For pairs, decision_function returns votes.
     votes = Votes(len(classes)) if part.no_method else None
     if member.method == "temperature":
-        return Tempered(own, votes, roundings, float(member.calibrators[0].beta_))
+        return TemperatureScaling(decisions, votes, roundings, float(member.calibrators[0].beta_))
     # Two classes have a single calibrator, for the second.
-    known = member.estimator.classes_ if len(classes) > 2 else classes[1:]
-    places = [classes.index(label) for label in known]
+    labels = member.estimator.classes_ if len(classes) > 2 else classes[1:]
+    places = [classes.index(label) for label in labels]
     calibrators = list(zip(places, copy.deepcopy(member.calibrators), strict=True))
-    return Calibration(own, votes, roundings, calibrators, len(classes))
+    return Calibration(decisions, votes, roundings, calibrators, len(classes))
 
 
 @register_probabilities(FrozenEstimator)
 def probabilities_of_frozen(frozen: Any) -> Probabilities:
     """Read the probabilities of the frozen classifier."""
-    return probabilities_of(inside(frozen))
+    return probabilities_of(frozen_estimator(frozen))
 
 
 # --- several machines ---
@@ -371,14 +378,15 @@ def probabilities_of_rests(model: OneVsRestClassifier) -> Probabilities:
         parts[0].of_classes,
         feature_names=feature_names(model) or parts[0].of_classes.feature_names,
     )
-    predict = own_output(model, "predict_proba", functions[0].non_numeric)
-    whole = probabilities_by_link(
-        adapted, functions, OfSecond(is_shared=not model.multilabel_), predict, model.classes_
+    predict = method_of_arrays(model, "predict_proba", functions[0].non_numeric)
+    probabilities = probabilities_by_link(
+        adapted, functions, OneVsRestLink(is_shared=not model.multilabel_), predict, model.classes_
     )
-    odds = parts[0].log_odds
-    if len(parts) > 1 or odds is None:
-        return whole
-    return replace(whole, log_odds=replace(odds, output_names=pair_names(model.classes_)))
+    log_odds = parts[0].log_odds
+    if len(parts) > 1 or log_odds is None:
+        return probabilities
+    log_odds = replace(log_odds, output_names=pair_names(model.classes_))
+    return replace(probabilities, log_odds=log_odds)
 
 
 @register_probabilities(GaussianProcessClassifier)
@@ -387,7 +395,7 @@ def probabilities_of_process(model: GaussianProcessClassifier) -> Probabilities:
     adapted = adapt(model)
     base = model.base_estimator_
     if isinstance(base, OneVsOneClassifier):
-        raise unsupported(
+        raise unsupported_model(
             "the probability of GaussianProcessClassifier with multi_class='one_vs_one'",
             ": it has none. Fit it with multi_class='one_vs_rest'",
         )
@@ -397,9 +405,9 @@ def probabilities_of_process(model: GaussianProcessClassifier) -> Probabilities:
     parts += [Combination([v], intercept=noise) for v, noise in zip(variances, noises, strict=True)]
     predict, classes = without_names(model).predict_proba, model.classes_
     link = GaussianLogistic(len(machines))
-    described = probabilities_by_link(adapted, parts, link, predict, classes).of_classes
+    probabilities = probabilities_by_link(adapted, parts, link, predict, classes).of_classes
     outputs = LinkedOutputs(link, len(classes), not_neutral=_NO_VARIANCE)
-    return Probabilities(replace(described, expansion=Linked(parts, outputs)))
+    return Probabilities(replace(probabilities, expansion=Linked(parts, outputs)))
 
 
 _NO_VARIANCE = (

@@ -23,8 +23,8 @@ from pkex.typing import Float
 
 def logistic(values: Float) -> Float:
     """Return the probabilities of two classes, given the log-odds of the second."""
-    positive = expit(values[:, 0])
-    return np.column_stack([1.0 - positive, positive])
+    second = expit(values[:, 0])
+    return np.column_stack([1.0 - second, second])
 
 
 def of_softmax(values: Float) -> Float:
@@ -34,19 +34,19 @@ def of_softmax(values: Float) -> Float:
 
 def of_logistics(values: Float) -> Float:
     """Return probabilities proportional to the logistics of one-vs-rest values."""
-    return normalized(np.asarray(expit(values)))
+    return normalize(np.asarray(expit(values)))
 
 
-def normalized(shares: Float) -> Float:
+def normalize(shares: Float) -> Float:
     """Return shares divided by their sum; equal shares where the sum is 0."""
     sums = shares.sum(axis=1, keepdims=True)
-    equal = np.full_like(shares, 1.0 / shares.shape[1])
-    divided: Float = np.divide(shares, sums, out=equal, where=sums > 0.0)
-    return divided
+    equal_shares = np.full_like(shares, 1.0 / shares.shape[1])
+    normalized: Float = np.divide(shares, sums, out=equal_shares, where=sums > 0.0)
+    return normalized
 
 
 @dataclass(frozen=True, eq=False)
-class Coupled:
+class PairwiseCoupling:
     """Platt's sigmoids of pairs of classes, which libsvm couples to probabilities.
 
     Parameters
@@ -70,9 +70,9 @@ class Coupled:
         """
         n_classes = round((1.0 + math.sqrt(1.0 + 8.0 * len(self.slopes))) / 2.0)
         probabilities = np.empty((len(values), n_classes))
-        for some in blocks_of(len(values), _ROWS):
-            probabilities[some] = _core.coupled_probabilities(
-                np.ascontiguousarray(values[some]),
+        for block in blocks_of(len(values), _ROWS):
+            probabilities[block] = _core.coupled_probabilities(
+                np.ascontiguousarray(values[block]),
                 self.sign * self.slopes,
                 self.offsets,
                 n_threads=n_threads,
@@ -102,7 +102,7 @@ class Member(ABC):
     Parameters
     ----------
     own : slice
-        Its decision values among those of all classifiers.
+        Its decision values among the decision values of all classifiers.
     votes : Votes, optional
         Turns decision values of pairs into scores of classes.
     rounding : ndarray of shape (decision values,)
@@ -116,23 +116,24 @@ class Member(ABC):
     def probabilities(self, values: Float) -> Float:
         """Return the probabilities of all classes, (k, classes)."""
         values = values[:, self.own]
-        return self._of_scores(values if self.votes is None else self.votes(values))
+        return self._score_probabilities(values if self.votes is None else self.votes(values))
 
     @abstractmethod
-    def _of_scores(self, scores: Float) -> Float:
+    def _score_probabilities(self, scores: Float) -> Float:
         """Return the probabilities (k, classes) for scores of classes, or of the second class."""
 
     def steps(self, values: Float) -> NDArray[np.bool_]:
         """Return where the rounding of decision values decides a probability, shape (k,)."""
         values = values[:, self.own]
         if self.votes is None:
-            return self._scores_step(values, self.rounding)
-        of_votes = self.votes.n_classes * float(np.max(self.rounding)) + _OF_VOTES
+            return self._score_steps(values, self.rounding)
+        vote_rounding = self.votes.n_classes * float(np.max(self.rounding)) + _VOTE_ROUNDING
         scores = self.votes(values)
         is_tie = (np.abs(values) <= self.rounding).any(axis=1)
-        return np.logical_or(is_tie, self._scores_step(scores, np.full(scores.shape[1], of_votes)))
+        is_step = self._score_steps(scores, np.full(scores.shape[1], vote_rounding))
+        return np.logical_or(is_tie, is_step)
 
-    def _scores_step(self, scores: Float, rounding: Float) -> NDArray[np.bool_]:
+    def _score_steps(self, scores: Float, rounding: Float) -> NDArray[np.bool_]:
         """Return where the rounding of scores decides a probability, shape (k,)."""
         return np.zeros(len(scores), dtype=np.bool_)
 
@@ -151,10 +152,10 @@ class Calibration(Member):
     calibrators: Sequence[tuple[int, Any]]
     n_classes: int
 
-    def _of_scores(self, scores: Float) -> Float:
+    def _score_probabilities(self, scores: Float) -> Float:
         shares = self._shares(scores)
         if self.n_classes > 2:
-            return normalized(shares)
+            return normalize(shares)
         return np.column_stack([1.0 - shares[:, 1], shares[:, 1]])
 
     def _shares(self, scores: Float) -> Float:
@@ -163,25 +164,25 @@ class Calibration(Member):
             shares[:, label] = calibrator.predict(np.ascontiguousarray(score))
         return shares
 
-    def _scores_step(self, scores: Float, rounding: Float) -> NDArray[np.bool_]:
+    def _score_steps(self, scores: Float, rounding: Float) -> NDArray[np.bool_]:
         ends = self._shares(scores - rounding), self._shares(scores + rounding)
         low, high = np.minimum(*ends), np.maximum(*ends)
         is_step: NDArray[np.bool_] = np.any(high - low > _STEP, axis=1)
         if self.n_classes == 2:
             return is_step
         # Shares are divided by their sum, which may be as small as rounding errors.
-        least, most = low.sum(axis=1), high.sum(axis=1)
-        is_step |= most - least > _STEP * most
+        low_sums, high_sums = low.sum(axis=1), high.sum(axis=1)
+        is_step |= high_sums - low_sums > _STEP * high_sums
         return is_step
 
 
 @dataclass(frozen=True, eq=False)
-class Tempered(Member):
+class TemperatureScaling(Member):
     """A classifier with the softmax of its scores times an inverse temperature."""
 
     inverse: float
 
-    def _of_scores(self, scores: Float) -> Float:
+    def _score_probabilities(self, scores: Float) -> Float:
         if scores.shape[1] == 1:
             # The logits of two classes are −f and f.
             return logistic(2.0 * self.inverse * scores)
@@ -189,12 +190,12 @@ class Tempered(Member):
 
 
 # Rounding error of votes, and the smallest change of a probability that counts as a step.
-_OF_VOTES = 1e-14
+_VOTE_ROUNDING = 1e-14
 _STEP = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Calibrated:
+class CalibratedMean:
     """The mean of the probabilities of calibrated classifiers."""
 
     members: Sequence[Member]
@@ -213,8 +214,8 @@ class Calibrated:
 
 
 @dataclass(frozen=True)
-class OfSecond:
-    """The probabilities of classes, given those of each class against the rest.
+class OneVsRestLink:
+    """The probabilities of classes, given the probability of each class against the rest.
 
     Parameters
     ----------
@@ -232,8 +233,8 @@ class OfSecond:
         if not self.is_shared:
             return positive
         sums = positive.sum(axis=1, keepdims=True)
-        shared: Float = np.divide(positive, sums, out=positive.copy(), where=sums != 0.0)
-        return shared
+        shares: Float = np.divide(positive, sums, out=positive.copy(), where=sums != 0.0)
+        return shares
 
 
 @dataclass(frozen=True)
@@ -258,8 +259,8 @@ class GaussianLogistic:
         for scale, coefficient in zip(_SCALES, _COEFFICIENTS, strict=True):
             spread = np.sqrt(1.0 + 2.0 * variances * scale**2)
             positive += 0.5 * coefficient * erf(scale * means / spread)
-        both = np.stack([1.0 - positive, positive], axis=-1).reshape(len(values), -1)
-        return OfSecond()(both)
+        pairs = np.stack([1.0 - positive, positive], axis=-1).reshape(len(values), -1)
+        return OneVsRestLink()(pairs)
 
 
 # Numbers of scikit-learn, fitted as in Williams & Barber.

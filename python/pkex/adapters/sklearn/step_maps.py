@@ -17,7 +17,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from pkex.adapters.fitted_attributes import changed_attribute
-from pkex.adapters.sklearn.estimators import FrozenEstimator, check_fitted, inside
+from pkex.adapters.sklearn.estimators import FrozenEstimator, check_fitted, frozen_estimator
 from pkex.adapters.sklearn.steps import STEPS, Step, check_step, unsupported_step
 from pkex.errors import UnsupportedModelError
 from pkex.functions.column_maps import ColumnMap, Selection, scattered
@@ -37,10 +37,10 @@ def column_map(step: Any) -> ColumnMap | None:
     if step is None or (isinstance(step, str) and step == "passthrough"):
         return None
     if isinstance(step, FrozenEstimator):
-        return column_map(inside(step))
+        return column_map(frozen_estimator(step))
     if isinstance(step, Pipeline):
         check_fitted(step)
-        return chained([inner for _, inner in step.steps])
+        return chain_maps([inner for _, inner in step.steps])
     if isinstance(step, ColumnTransformer):
         return _map_of_column_transformer(step)
     if isinstance(step, FeatureUnion):
@@ -58,12 +58,12 @@ def column_map(step: Any) -> ColumnMap | None:
     name = type(step).__name__
     if any(step_class.__name__ == name for step_class in STEPS):
         library = type(step).__module__.partition(".")[0]
-        why = f"only scikit-learn's own {name} is supported"
-        raise unsupported_step(f"{name} of {library}", why)
+        reason = f"only scikit-learn's own {name} is supported"
+        raise unsupported_step(f"{name} of {library}", reason)
     raise unsupported_step(name)
 
 
-def chained(steps: Sequence[Any]) -> ColumnMap | None:
+def chain_maps(steps: Sequence[Any]) -> ColumnMap | None:
     """Return the map of several steps one after the other, None if they do not change the columns.
 
     Raises
@@ -72,22 +72,23 @@ def chained(steps: Sequence[Any]) -> ColumnMap | None:
         If a step does not act on each column separately, or makes another number of columns than
         the next step was fitted on.
     """
-    maps = [(step, one) for step in steps if (one := column_map(step)) is not None]
-    for (before, one), (after, following) in itertools.pairwise(maps):
-        check_width(before, len(one.sources), after, following.n_columns)
-    some = [one for _, one in maps]
-    return Chain(some) if len(some) > 1 else some[0] if some else None
+    maps = [(step, map_) for step in steps if (map_ := column_map(step)) is not None]
+    for (step, map_), (successor, next_map) in itertools.pairwise(maps):
+        check_width(step, len(map_.sources), successor, next_map.n_columns)
+    if len(maps) > 1:
+        return Chain([map_ for _, map_ in maps])
+    return maps[0][1] if maps else None
 
 
-def check_width(before: Any, n_made: int, after: Any, n_fitted: int) -> None:
+def check_width(step: Any, n_columns: int, successor: Any, n_fitted: int) -> None:
     """Raise an error unless a step makes the number of columns that its successor was fitted on."""
-    if n_made != n_fitted:
-        options = ", ".join(before.get_params(deep=False))
+    if n_columns != n_fitted:
+        parameters = ", ".join(step.get_params(deep=False))
         raise UnsupportedModelError(
-            changed_attribute(before)
-            or f"{type(before).__name__} makes {n_made} columns, but "
-            f"{type(after).__name__}, which comes after it, was fitted on {n_fitted}: one of its "
-            f"attributes ({options}) was changed after fitting. Fit the Pipeline as a whole"
+            changed_attribute(step)
+            or f"{type(step).__name__} makes {n_columns} columns, but "
+            f"{type(successor).__name__}, which comes after it, was fitted on {n_fitted}: one of "
+            f"its attributes ({parameters}) was changed after fitting. Fit the Pipeline as a whole"
         )
 
 
@@ -100,11 +101,11 @@ def check_columns(function: Transformed, columns: ColumnMap) -> None:
     """
     rows = function.probing_rows()
     bits = np.arange(max(1, (columns.n_columns - 1).bit_length()))[:, None]
-    of_second = (np.arange(columns.n_columns) >> bits & 1).astype(bool)
+    is_second = (np.arange(columns.n_columns) >> bits & 1).astype(bool)
     ends = np.asarray(columns(rows[[0, -1]]), dtype=np.float64)
-    mixed = np.asarray(columns(np.where(of_second, rows[-1], rows[0])), dtype=np.float64)
-    expected = np.where(of_second[:, columns.sources], ends[1], ends[0])
-    if not np.all(np.abs(mixed - expected) <= 1e-9 * np.abs(ends).sum(axis=0)):
+    mixtures = np.asarray(columns(np.where(is_second, rows[-1], rows[0])), dtype=np.float64)
+    expected = np.where(is_second[:, columns.sources], ends[1], ends[0])
+    if not np.all(np.abs(mixtures - expected) <= 1e-9 * np.abs(ends).sum(axis=0)):
         raise UnsupportedModelError(
             "the steps before the model do not act on each column separately, although their "
             "classes do: an attribute may have been changed after fitting. Fit the Pipeline again"
@@ -121,27 +122,29 @@ class Chain(ColumnMap):
         self.non_numeric = maps[0].non_numeric
         self.categories = dict(maps[0].categories)
         self.discrete = maps[0].discrete
-        for following in maps[1:]:
-            made: dict[int, Sequence[object]] = {}
-            for column, categories in following.categories.items():
+        for successor in maps[1:]:
+            categories_by_source: dict[int, Sequence[object]] = {}
+            for column, categories in successor.categories.items():
                 source = int(self.sources[column])
                 # Booleans next to other categories of a column indicate missing values.
                 is_indicator = all(isinstance(category, bool) for category in categories)
-                made[source] = made.get(source, categories) if is_indicator else categories
-            self.categories |= made
-            self.discrete |= {int(self.sources[column]) for column in following.discrete}
-            self.sources = self.sources[following.sources]
+                categories_by_source[source] = (
+                    categories_by_source.get(source, categories) if is_indicator else categories
+                )
+            self.categories |= categories_by_source
+            self.discrete |= {int(self.sources[column]) for column in successor.discrete}
+            self.sources = self.sources[successor.sources]
 
     def __call__(self, rows: Float) -> Float:
         """Map rows."""
-        for one in self._maps:
-            rows = one(rows)
+        for map_ in self._maps:
+            rows = map_(rows)
         return rows
 
     def inverse(self, rows: Float) -> Float:
         """Return rows that are mapped to `rows` or near; see `ColumnMap`."""
-        for one in reversed(self._maps):
-            rows = one.inverse(rows)
+        for map_ in reversed(self._maps):
+            rows = map_.inverse(rows)
         return rows
 
 
@@ -152,45 +155,45 @@ class SideBySide(ColumnMap):
         self.n_columns = n_columns
         self._maps = tuple(maps)
         self.sources = np.concatenate(
-            [np.empty(0, dtype=np.intp), *(columns[one.sources] for columns, one in maps)]
+            [np.empty(0, dtype=np.intp), *(columns[map_.sources] for columns, map_ in maps)]
         )
         # Dropped columns may hold anything, other columns only what all their maps accept.
-        used = [(columns, one, place) for columns, one in maps for place in range(len(columns))]
+        uses = [(columns, map_, place) for columns, map_ in maps for place in range(len(columns))]
         self.non_numeric = frozenset(range(n_columns)) - {
-            int(columns[place]) for columns, one, place in used if place not in one.non_numeric
+            int(columns[place]) for columns, map_, place in uses if place not in map_.non_numeric
         }
         self.discrete = frozenset(
-            int(columns[place]) for columns, one, place in used if place in one.discrete
+            int(columns[place]) for columns, map_, place in uses if place in map_.discrete
         )
         # For a column of several maps, a map of known categories comes last and decides.
         self.categories = {
-            int(columns[place]): one.categories[place]
-            for columns, one, place in sorted(used, key=lambda use: bool(use[1].discrete))
-            if place in one.categories
+            int(columns[place]): map_.categories[place]
+            for columns, map_, place in sorted(uses, key=lambda use: bool(use[1].discrete))
+            if place in map_.categories
         }
 
     def __call__(self, rows: Float) -> Float:
         """Map rows."""
-        made = [one(rows[:, columns]) for columns, one in self._maps]
-        return np.concatenate([np.empty((len(rows), 0)), *made], axis=1)
+        results = [map_(rows[:, columns]) for columns, map_ in self._maps]
+        return np.concatenate([np.empty((len(rows), 0)), *results], axis=1)
 
     def inverse(self, rows: Float) -> Float:
         """Return rows that are mapped to `rows` or near; see `ColumnMap`."""
-        wide = scattered(rows[:, :0], np.empty(0, dtype=np.intp), self.n_columns)
-        ends = np.cumsum([len(one.sources) for _, one in self._maps])
+        result = scattered(rows[:, :0], np.empty(0, dtype=np.intp), self.n_columns)
+        ends = np.cumsum([len(map_.sources) for _, map_ in self._maps])
         parts = list(zip(self._maps, np.split(rows, ends[:-1], axis=1), strict=True))
         # In the same order as the categories.
-        for (columns, one), part in sorted(parts, key=lambda part: bool(part[0][1].discrete)):
-            before = one.inverse(part)
-            is_known = ~np.isnan(before)
-            is_known[:, sorted(one.discrete)] = True  # NaN may be a category
-            wide[:, columns] = np.where(is_known, before, wide[:, columns])
-        return wide
+        for (columns, map_), part in sorted(parts, key=lambda part: bool(part[0][1].discrete)):
+            inverse = map_.inverse(part)
+            is_known = ~np.isnan(inverse)
+            is_known[:, sorted(map_.discrete)] = True  # NaN may be a category
+            result[:, columns] = np.where(is_known, inverse, result[:, columns])
+        return result
 
 
 def _map_of_column_transformer(step: ColumnTransformer) -> ColumnMap:
     maps = [
-        (columns, column_map(transformer) or unchanged(len(columns)))
+        (columns, column_map(transformer) or identity_map(len(columns)))
         for columns, transformer in branches(step)
     ]
     return SideBySide(int(step.n_features_in_), maps)
@@ -201,12 +204,14 @@ def _map_of_union(step: FeatureUnion) -> ColumnMap:
     if step.transformer_weights:
         raise unsupported_step("FeatureUnion with transformer_weights")
     # fit() has replaced "passthrough" with a transformer.
-    used = [one for _, one in step.transformer_list if not _is_drop(one)]
-    if not used:
+    transformers = [
+        transformer for _, transformer in step.transformer_list if not _is_drop(transformer)
+    ]
+    if not transformers:
         raise unsupported_step("FeatureUnion that drops all columns")
-    n_columns = int(used[0].n_features_in_)
-    maps = [column_map(one) or unchanged(n_columns) for one in used]
-    return SideBySide(n_columns, [(np.arange(n_columns), one) for one in maps])
+    n_columns = int(transformers[0].n_features_in_)
+    maps = [column_map(transformer) or identity_map(n_columns) for transformer in transformers]
+    return SideBySide(n_columns, [(np.arange(n_columns), map_) for map_ in maps])
 
 
 def _is_drop(transformer: Any) -> bool:
@@ -223,15 +228,15 @@ def branches(step: ColumnTransformer) -> list[tuple[NDArray[np.intp], Any]]:
     check_fitted(step)
     if step.transformer_weights:
         raise unsupported_step("ColumnTransformer with transformer_weights")
-    found = []
+    result = []
     for name, transformer, _ in step.transformers_:
         # scikit-learn has resolved names, slices, masks and functions to numbers.
         columns = np.asarray(step._transformer_to_input_indices[name], dtype=np.intp)
         if len(columns) and not _is_drop(transformer):
-            found.append((columns, transformer))
-    return found
+            result.append((columns, transformer))
+    return result
 
 
-def unchanged(n_columns: int) -> ColumnMap:
+def identity_map(n_columns: int) -> ColumnMap:
     """Return the map that does not change columns."""
     return Selection(n_columns, np.arange(n_columns))

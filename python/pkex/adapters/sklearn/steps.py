@@ -86,7 +86,7 @@ class Step(ColumnMap):
 
     def __init__(self, transformer: Any, inverse: Callable[[Step, Float], Float]) -> None:
         self.n_columns = int(transformer.n_features_in_)
-        self.transformer = for_arrays(transformer)
+        self.transformer = copy_for_arrays(transformer)
         self._inverse = inverse
         self.sources = np.arange(self.n_columns)
         if isinstance(transformer, (SimpleImputer, SplineTransformer, *ENCODERS)):
@@ -116,19 +116,22 @@ class Step(ColumnMap):
 
     def __call__(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Map rows by the transformer's own `transform`."""
-        made = self._encoded(rows) if self.discrete else self.transformer.transform(self._own(rows))
-        table = np.asarray(made.toarray() if hasattr(made, "toarray") else made)
+        if self.discrete:
+            output = self._encode(rows)
+        else:
+            output = self.transformer.transform(self._cast_rows(rows))
+        table = np.asarray(output.toarray() if hasattr(output, "toarray") else output)
         return table if table.dtype == object else dense(table)
 
-    def _own(self, rows: NDArray[Any]) -> NDArray[Any]:
+    def _cast_rows(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Return rows as objects if the step was fitted on objects, else as numbers."""
         return rows.astype(object if self.non_numeric else np.float64, copy=False)
 
-    def _encoded(self, rows: NDArray[Any]) -> Any:
+    def _encode(self, rows: NDArray[Any]) -> Any:
         if any_inexact(rows):
             raise ValueError(f"{INEXACT}; fit the encoder on {STRINGS}")
         try:
-            return self.transformer.transform(self._own(rows))
+            return self.transformer.transform(self._cast_rows(rows))
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"it is not among the categories that {type(self.transformer).__name__} was fitted "
@@ -140,44 +143,44 @@ class Step(ColumnMap):
         return self._inverse(self, rows)
 
 
-def for_arrays(transformer: Any) -> Any:
+def copy_for_arrays(transformer: Any) -> Any:
     """Return a copy that accepts and returns plain arrays, and does not change them.
 
     It is a deep copy, so that later changes of the transformer do not change the explainer.
     """
-    own = copy.copy(transformer)
-    vars(own).pop("feature_names_in_", None)
-    vars(own).pop("_sklearn_output_config", None)
-    if hasattr(own, "copy"):
-        own.copy = True
-    return copy.deepcopy(own)
+    transformer_copy = copy.copy(transformer)
+    vars(transformer_copy).pop("feature_names_in_", None)
+    vars(transformer_copy).pop("_sklearn_output_config", None)
+    if hasattr(transformer_copy, "copy"):
+        transformer_copy.copy = True
+    return copy.deepcopy(transformer_copy)
 
 
-def _own_inverse(step: Step, rows: Float) -> Float:
+def _inverse_transform(step: Step, rows: Float) -> Float:
     # A warning says where there is no inverse; other probing rows are used there.
     with warnings.catch_warnings(action="ignore"):
         return np.asarray(step.transformer.inverse_transform(rows), dtype=np.float64)
 
 
-def _complete(step: Step, rows: Float) -> Float:
+def _complete_values(step: Step, rows: Float) -> Float:
     """Return values that an imputer keeps: its own columns come before the indicators."""
     places, first = np.unique(step.sources, return_index=True)
     return scattered(rows[:, first], places, step.n_columns)
 
 
-def _unknown(step: Step, rows: Float) -> Float:
+def _missing_values(step: Step, rows: Float) -> Float:
     return np.full((len(rows), step.n_columns), np.nan)
 
 
-def _bin_centres(step: Step, rows: Float) -> Float:
-    return _own_inverse(step, np.clip(np.rint(rows), 0, step.transformer.n_bins_ - 1))
+def _bin_centers(step: Step, rows: Float) -> Float:
+    return _inverse_transform(step, np.clip(np.rint(rows), 0, step.transformer.n_bins_ - 1))
 
 
-def _around_threshold(step: Step, rows: Float) -> Float:
+def _threshold_sides(step: Step, rows: Float) -> Float:
     return np.asarray(step.transformer.threshold + 2.0 * rows - 1.0)
 
 
-def _between_knots(step: Step, rows: Float) -> Float:
+def _values_between_knots(step: Step, rows: Float) -> Float:
     """Return values within the knots, beyond which a spline may be undefined."""
     result = np.empty((len(rows), step.n_columns))
     for column, spline in enumerate(step.transformer.bsplines_):
@@ -189,17 +192,17 @@ def _between_knots(step: Step, rows: Float) -> Float:
 
 def _nearest_category(step: Step, rows: Float) -> Float:
     """Return the category with the nearest encoding for each column, or its number."""
-    known = [
+    column_categories = [
         np.arange(len(categories)) if column in step.categories else categories
         for column, categories in enumerate(step.transformer.categories_)
     ]
-    result = np.tile([float(categories[0]) for categories in known], (len(rows), 1))
-    for column, categories in enumerate(known):
-        tried = np.tile(result[:1], (len(categories), 1))
-        tried[:, column] = categories
-        made = step.sources == column
-        encoded = step(decoded(tried, step.categories))
-        distance = np.abs(rows[:, None, made] - encoded[:, made]).sum(axis=2)
+    result = np.tile([float(categories[0]) for categories in column_categories], (len(rows), 1))
+    for column, categories in enumerate(column_categories):
+        candidates = np.tile(result[:1], (len(categories), 1))
+        candidates[:, column] = categories
+        is_made = step.sources == column
+        encodings = step(decoded(candidates, step.categories))
+        distance = np.abs(rows[:, None, is_made] - encodings[:, is_made]).sum(axis=2)
         result[:, column] = categories[np.argmin(distance, axis=1)]
     return result
 
@@ -224,18 +227,18 @@ def _inverse_of_function(step: Step, rows: Float) -> Float:
 
 # Supported classes, each with its inverse.
 STEPS: dict[type, Callable[[Step, Float], Float]] = {
-    StandardScaler: _own_inverse,
-    MinMaxScaler: _own_inverse,
-    MaxAbsScaler: _own_inverse,
-    RobustScaler: _own_inverse,
-    QuantileTransformer: _own_inverse,
-    PowerTransformer: _own_inverse,
-    KBinsDiscretizer: _bin_centres,
-    Binarizer: _around_threshold,
-    SimpleImputer: _complete,
-    MissingIndicator: _unknown,
+    StandardScaler: _inverse_transform,
+    MinMaxScaler: _inverse_transform,
+    MaxAbsScaler: _inverse_transform,
+    RobustScaler: _inverse_transform,
+    QuantileTransformer: _inverse_transform,
+    PowerTransformer: _inverse_transform,
+    KBinsDiscretizer: _bin_centers,
+    Binarizer: _threshold_sides,
+    SimpleImputer: _complete_values,
+    MissingIndicator: _missing_values,
     FunctionTransformer: _inverse_of_function,
-    SplineTransformer: _between_knots,
+    SplineTransformer: _values_between_knots,
     OneHotEncoder: _nearest_category,
     OrdinalEncoder: _nearest_category,
     TargetEncoder: _nearest_category,
@@ -303,22 +306,26 @@ _WITHOUT_COLUMNS = {
     **dict.fromkeys(("FeatureHasher", "HashingVectorizer"), _DOCUMENTS.replace(_NAMES, "")),
 }
 # Reasons for other steps.
-_WHY = {
+_REASONS = {
     "PolynomialFeatures": "it multiplies columns, which is supported before a linear model such as "
     "Ridge, in the same Pipeline, with only scalers and selectors between the two",
 }
 
 
-def unsupported_step(what: str, why: str = "", instead: str = "") -> UnsupportedModelError:
+def unsupported_step(
+    subject: str, reason: str = "", alternative: str = ""
+) -> UnsupportedModelError:
     """Return the error that a step is not supported, with the reason and an alternative."""
-    found = f"a Pipeline with the step {what} is not supported"
-    if what in _WITHOUT_COLUMNS:
-        return UnsupportedModelError(f"{found}: {_WITHOUT_COLUMNS[what]}")
-    why = why or _WHY.get(what, "it mixes columns, or may not act on each column separately")
+    message = f"a Pipeline with the step {subject} is not supported"
+    if subject in _WITHOUT_COLUMNS:
+        return UnsupportedModelError(f"{message}: {_WITHOUT_COLUMNS[subject]}")
+    reason = reason or _REASONS.get(
+        subject, "it mixes columns, or may not act on each column separately"
+    )
     names = ", ".join(step.__name__ for step in STEPS)
     return UnsupportedModelError(
-        f"{found}: {why}{f'; supported with {instead}' if instead else ''}. Supported steps: "
-        f"{names}, "
+        f"{message}: {reason}{f'; supported with {alternative}' if alternative else ''}. "
+        f"Supported steps: {names}, "
         "feature selectors, ColumnTransformer, FeatureUnion and Pipeline of these, 'passthrough'. "
         "Or transform the data first, and explain the last step in its own columns"
     )

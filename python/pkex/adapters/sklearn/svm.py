@@ -10,24 +10,24 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 from pkex.adapters.adapted_model import AdaptedModel
 from pkex.adapters.kernels import square_rounding
-from pkex.adapters.registry import unsupported
+from pkex.adapters.registry import unsupported_model
 from pkex.adapters.sklearn.estimators import (
     ONLY_DECISIONS,
-    by_method,
     dense,
+    describe_method,
     feature_names,
     pair_names,
-    reads,
+    register_estimators,
     stored_rows,
     without_names,
 )
 from pkex.adapters.sklearn.kernel_functions import (
-    FEW,
+    MACHINE_KERNELS,
     PAIRWISE,
     Options,
-    called_kernel,
     default_gamma,
-    named_kernel,
+    kernel_by_name,
+    kernel_function,
 )
 from pkex.errors import UnsupportedModelError
 from pkex.functions.base import Function
@@ -36,16 +36,18 @@ from pkex.kernels import Kernel
 from pkex.typing import Rows
 
 
-@reads(SVR, NuSVR)
+@register_estimators(SVR, NuSVR)
 def adapt_regressor(model: SVR | NuSVR) -> AdaptedModel:
     """Read f(x) = Σ_i dual_coef_i k(x, sv_i) + intercept."""
-    return by_method(model, _single_output(model), "predict", kernel_rounding=_rounding(model))
+    return describe_method(
+        model, _single_output(model), "predict", kernel_rounding=_rounding(model)
+    )
 
 
-@reads(OneClassSVM)
+@register_estimators(OneClassSVM)
 def adapt_one_class(model: OneClassSVM) -> AdaptedModel:
     """Read the decision function, positive for inliers."""
-    return by_method(
+    return describe_method(
         model,
         _single_output(model),
         "decision_function",
@@ -55,28 +57,28 @@ def adapt_one_class(model: OneClassSVM) -> AdaptedModel:
     )
 
 
-@reads(SVC, NuSVC)
+@register_estimators(SVC, NuSVC)
 def adapt_classifier(model: SVC | NuSVC) -> AdaptedModel:
     """Read the decision function of two classes, or the values of all pairs of more classes."""
     _check_classes(model)
-    own, is_two = without_names(model), len(model.classes_) == 2
+    model_copy, is_binary = without_names(model), len(model.classes_) == 2
     # The machine has learned the values of pairs. The default "ovr" turns them into votes and
     # ranks, which are not kernel expansions. A copy that differs in this option only is compared,
     # which covers everything except the votes.
-    is_voting = not is_two and model.decision_function_shape != "ovo"
-    if not is_two:
-        own.decision_function_shape = "ovo"
-    expansion = _single_output(model) if is_two else _one_output_per_pair(model)
+    is_voting = not is_binary and model.decision_function_shape != "ovo"
+    if not is_binary:
+        model_copy.decision_function_shape = "ovo"
+    expansion = _single_output(model) if is_binary else _one_output_per_pair(model)
     return AdaptedModel(
         expansion,
         method="decision_function",
         feature_names=feature_names(model),
         kernel_rounding=_rounding(model),
-        predict=own.decision_function,
+        predict=model_copy.decision_function,
         output_names=pair_names(model.classes_),
         not_explained=ONLY_DECISIONS,
         no_method=_VOTES if is_voting else "",
-        stand_in=own if is_voting else None,
+        stand_in=model_copy if is_voting else None,
     )
 
 
@@ -86,12 +88,13 @@ def _check_classes(model: SVC | NuSVC) -> None:
     libsvm drops rows of weight 0, and numbers the classes of the other rows. scikit-learn takes
     these numbers for places in `classes_`.
     """
-    n_known, n_named = len(model.n_support_), len(model.classes_)
-    if 0 < n_known != n_named:
+    n_fitted, n_classes = len(model.n_support_), len(model.classes_)
+    if 0 < n_fitted != n_classes:
         raise UnsupportedModelError(
             f"{type(model).__name__} with a class whose rows all have weight 0 is not supported: "
-            f"classes_ has {n_named} classes, but only {n_known} were fitted, so that scikit-learn "
-            "confuses their outputs and class labels. Fit it again without the rows of weight 0"
+            f"classes_ has {n_classes} classes, but only {n_fitted} were fitted, so that "
+            "scikit-learn confuses their outputs and class labels. Fit it again without the rows "
+            "of weight 0"
         )
 
 
@@ -107,15 +110,15 @@ def _kernel_and_points(model: Any) -> tuple[Kernel, Rows]:
     """Return the kernel and the support vectors."""
     if isinstance(model.kernel, str):
         options = Options(float(model._gamma), model.degree, float(model.coef0))
-        return named_kernel(model, options, FEW), stored_rows(model.support_vectors_)
+        return kernel_by_name(model, options, MACHINE_KERNELS), stored_rows(model.support_vectors_)
     if isinstance(model.kernel, Kernel):
         rows = _training_rows(model, repr(model.kernel))
         return model.kernel, rows[model.support_]
-    name, options, rows = _function(model)
+    name, options, rows = _called_kernel(model)
     try:
         return PAIRWISE[name](options), rows[model.support_]
     except (ValueError, ZeroDivisionError) as error:
-        raise unsupported(
+        raise unsupported_model(
             f"{type(model).__name__} with this {name}_kernel", f" ({error})"
         ) from None
 
@@ -129,7 +132,7 @@ def _training_rows(model: Any, kernel: str) -> Rows:
     """Return the rows that a model's kernel function is called with."""
     rows = vars(model).get(_TRAINING_ROWS)
     if rows is None:
-        raise unsupported(
+        raise unsupported_model(
             f"{type(model).__name__} with the kernel function {kernel}",
             ": this version of scikit-learn does not keep the training rows. Fit it with the name "
             "of a kernel, or describe it as a pkex.KernelExpansion",
@@ -137,43 +140,44 @@ def _training_rows(model: Any, kernel: str) -> Rows:
     return stored_rows(rows)
 
 
-def _function(model: Any) -> tuple[str, Options, Rows]:
+def _called_kernel(model: Any) -> tuple[str, Options, Rows]:
     """Return the name of a model's kernel function, its options, and the rows it is called with.
 
     The function does not use the model's own gamma.
     """
-    name, given = called_kernel(model)
+    name, options = kernel_function(model)
     rows = _training_rows(model, repr(name))
-    if given.get("gamma") is None:
-        given = given | {"gamma": default_gamma(name, rows.shape[1])}
-    return name, Options(**given), rows
+    if options.get("gamma") is None:
+        options = options | {"gamma": default_gamma(name, rows.shape[1])}
+    return name, Options(**options), rows
 
 
 def _rounding(model: Any) -> float:
     """Bound the relative error of kernel values, by libsvm or by a kernel function."""
     if isinstance(model.kernel, str | Kernel):
         return 0.0
-    name, options, rows = _function(model)
+    name, options, rows = _called_kernel(model)
     return square_rounding(rows, options.gamma) if name == "rbf" else 0.0
 
 
 def _check_attributes(model: Any, n_vectors: int) -> None:
     """Raise an error if public attributes differ from those that scikit-learn predicts with."""
-    counts = model._n_support
+    n_support = model._n_support
     # libsvm reads one for each class, at least two, without a check.
-    n_counts = max(2, len(getattr(model, "classes_", ())))
-    if getattr(counts, "dtype", None) != np.int32 or counts.shape != (n_counts,):
+    n_classes = max(2, len(getattr(model, "classes_", ())))
+    if getattr(n_support, "dtype", None) != np.int32 or n_support.shape != (n_classes,):
         raise UnsupportedModelError(
-            f"{type(model).__name__}._n_support is not an array of {n_counts} numbers of vectors: "
+            f"{type(model).__name__}._n_support is not an array of {n_classes} numbers of vectors: "
             "it was changed after fitting. Fit the model again"
         )
     sign = -1.0 if len(getattr(model, "classes_", ())) == 2 else 1.0
-    for public in ("dual_coef_", "intercept_"):
-        ours, own = dense(getattr(model, public)), dense(getattr(model, f"_{public}"))
-        if not np.array_equal(ours, sign * own):
+    for attribute in ("dual_coef_", "intercept_"):
+        values = dense(getattr(model, attribute))
+        private_values = dense(getattr(model, f"_{attribute}"))
+        if not np.array_equal(values, sign * private_values):
             raise UnsupportedModelError(
-                f"{type(model).__name__}.{public} is not {'minus ' if sign < 0.0 else ''}its "
-                f"_{public}, with which scikit-learn predicts: one of them was changed after "
+                f"{type(model).__name__}.{attribute} is not {'minus ' if sign < 0.0 else ''}its "
+                f"_{attribute}, with which scikit-learn predicts: one of them was changed after "
                 "fitting. Fit the model again"
             )
     n_coefficients = model.dual_coef_.shape[1]
@@ -206,10 +210,10 @@ def _one_output_per_pair(model: Any) -> Function:
     _check_attributes(model, points.shape[0])
     dual = dense(model.dual_coef_)
     ends = np.cumsum(model.n_support_)
-    of_class = [slice(end - size, end) for end, size in zip(ends, model.n_support_, strict=True)]
-    pairs = list(itertools.combinations(range(len(of_class)), 2))
+    class_rows = [slice(end - size, end) for end, size in zip(ends, model.n_support_, strict=True)]
+    pairs = list(itertools.combinations(range(len(class_rows)), 2))
     coefficients = np.zeros((dual.shape[1], len(pairs)))
     for output, (a, b) in enumerate(pairs):
-        coefficients[of_class[a], output] = dual[b - 1, of_class[a]]
-        coefficients[of_class[b], output] = dual[a, of_class[b]]
+        coefficients[class_rows[a], output] = dual[b - 1, class_rows[a]]
+        coefficients[class_rows[b], output] = dual[a, class_rows[b]]
     return collapsed(kernel_sum(points, coefficients, kernel, model.intercept_))

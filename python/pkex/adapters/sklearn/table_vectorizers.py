@@ -19,7 +19,7 @@ from pkex.adapters.sklearn.vectorizers import (
     OF_TEXTS,
     Vectorization,
     check_vectorizer,
-    described,
+    describe_object,
     flat_steps,
     is_union_of_texts,
     kept_columns,
@@ -48,11 +48,11 @@ def table_vectorization(steps: Sequence[Any], model: Any) -> TableVectorization 
         If a step mixes columns.
     sklearn.exceptions.NotFittedError
     """
-    first, *others = [*flat_steps(steps), None]
+    first, *other_steps = [*flat_steps(steps), None]
     has_texts = isinstance(first, ColumnTransformer) and any(
         _vectorizer(transformer) is not None for _, transformer, _ in first.transformers
     )
-    return TableVectorization(first, others[:-1], model) if has_texts else None
+    return TableVectorization(first, other_steps[:-1], model) if has_texts else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,40 +89,43 @@ class TableVectorization(Vectorization):
 
     def __init__(self, transformer: ColumnTransformer, steps: Sequence[Any], model: Any) -> None:
         check_fitted(transformer)
-        own, n_columns, keeps_zeros, are_hashed = _own_copy(transformer), 0, True, False
+        transformer, n_columns = _copy_transformer(transformer), 0
+        keeps_zeros, are_hashed = True, False
         self._texts: list[_TextColumn] = []
-        for name, branch, _ in own.transformers_:
-            columns, made = own._transformer_to_input_indices[name], own.output_indices_[name]
-            n_columns = max(n_columns, made.stop)
+        for name, branch, _ in transformer.transformers_:
+            columns = transformer._transformer_to_input_indices[name]
+            output = transformer.output_indices_[name]
+            n_columns = max(n_columns, output.stop)
             vectorizer = _vectorizer(branch)
             if vectorizer is None:
-                if made.stop > made.start:
+                if output.stop > output.start:
                     column_map(branch)  # checks that it does not mix columns
                 continue
             parts = parts_of_union(vectorizer)
             for part in parts:
                 check_vectorizer(part)
             ends = np.cumsum([0, *map(width, parts)])
-            kept, keeps_own = kept_columns(list(flat_steps([branch]))[1:], int(ends[-1]))
+            _, *later_steps = flat_steps([branch])
+            kept_places, keeps_branch_zeros = kept_columns(later_steps, int(ends[-1]))
             places = np.full(ends[-1], -1)
-            places[kept] = made.start + np.arange(len(kept))
+            places[kept_places] = output.start + np.arange(len(kept_places))
             self._texts += [
-                _TextColumn(int(columns[0]), part, own_places)
-                for part, own_places in zip(parts, np.split(places, ends[1:-1]), strict=True)
+                _TextColumn(int(columns[0]), part, part_places)
+                for part, part_places in zip(parts, np.split(places, ends[1:-1]), strict=True)
             ]
-            keeps_zeros &= keeps_own
+            keeps_zeros &= keeps_branch_zeros
             are_hashed |= any(isinstance(part, HASHING) for part in parts)
         if not are_hashed:
-            _check_names(own)
-        self._read_steps(own, n_columns, steps, model, are_hashed=are_hashed)
+            _check_names(transformer)
+        self._read_steps(transformer, n_columns, steps, model, are_hashed=are_hashed)
         self._keeps_zeros &= keeps_zeros
-        self._n_inputs = int(own.n_features_in_)
-        self.columns = feature_names(own)
+        self._n_inputs = int(transformer.n_features_in_)
+        self.columns = feature_names(transformer)
         self.expected = "a table with the columns that the model was fitted on"
         self.noun = "column"
 
     def read(self, data: Any, argument: str) -> tuple[Any, Documents | None] | None:
-        """Return the rows of a table, and what results show of its texts; None for encoded rows.
+        """Return the rows of a table with the texts that results show; None for encoded rows.
 
         Raises
         ------
@@ -133,7 +136,7 @@ class TableVectorization(Vectorization):
             return None
         if not len(data):
             raise InputError(argument, "has no rows", "pass at least one")
-        texts = [self._checked(data, one, argument) for one in self._texts]
+        texts = [self._texts_of_column(data, column, argument) for column in self._texts]
         try:
             rows = self.encode(data)
         except ValueError as error:
@@ -145,8 +148,8 @@ class TableVectorization(Vectorization):
                 if "unknown categories" in str(error)
                 else "",
             ) from error
-        is_shown = len({one.number for one in self._texts}) == 1 and self._keeps_zeros
-        return rows, Documents.of(self, texts[0], rows) if is_shown else None
+        has_documents = len({column.number for column in self._texts}) == 1 and self._keeps_zeros
+        return rows, Documents.of(self, texts[0], rows) if has_documents else None
 
     def _has_texts(self, data: Any, argument: str) -> bool:
         """Return whether data are a table with columns of texts, rather than encoded rows."""
@@ -176,17 +179,18 @@ class TableVectorization(Vectorization):
             )
         return not is_encoded
 
-    def _checked(self, data: Any, column: _TextColumn, argument: str) -> list[Any]:
+    def _texts_of_column(self, data: Any, column: _TextColumn, argument: str) -> list[Any]:
         """Return the values of a column of texts."""
         columns = columns_of(data)
-        own = np.asarray(data)[:, column.number] if columns is None else columns[column.number]
-        entries = values_of(own)
+        entries = values_of(
+            np.asarray(data)[:, column.number] if columns is None else columns[column.number]
+        )
         for place, entry in enumerate(entries):
             if not isinstance(entry, str | bytes) and not reads_objects(column.vectorizer):
                 name = repr(self.columns[column.number]) if self.columns else column.number
                 raise InputTypeError(
                     argument,
-                    f"has {described(entry)} in row {place} of the column of texts {name}",
+                    f"has {describe_object(entry)} in row {place} of the column of texts {name}",
                     "pass a text, such as '' if there is none",
                 )
         return entries
@@ -200,7 +204,7 @@ class TableVectorization(Vectorization):
 
     def invalid(self, document: Any) -> str:
         """Return the reason why a text is not valid, "" if it is valid."""
-        return "" if isinstance(document, str | bytes) else described(document)
+        return "" if isinstance(document, str | bytes) else describe_object(document)
 
     def text(self, document: Any) -> str | None:
         """Return a text, decoded as the vectorizer does."""
@@ -211,19 +215,19 @@ class TableVectorization(Vectorization):
 
     def locate(self, text: str) -> Occurrences:
         """Return where the terms of columns occur in a text."""
-        found = []
+        occurrences = []
         for column in self._texts:
-            occurrences = LocatedTerms(column.vectorizer)(text)
-            made = column.places[occurrences[:, 2]]
-            occurrences[:, 2] = np.where(made < 0, -1, self._places[made])
-            found.append(occurrences[occurrences[:, 2] >= 0])
-        return np.concatenate(found)
+            term_occurrences = LocatedTerms(column.vectorizer)(text)
+            places = column.places[term_occurrences[:, 2]]
+            term_occurrences[:, 2] = np.where(places < 0, -1, self._places[places])
+            occurrences.append(term_occurrences[term_occurrences[:, 2] >= 0])
+        return np.concatenate(occurrences)
 
 
 def _vectorizer(transformer: Any) -> Any:
-    """Return the vectorizer of texts, or the union of such, that a transformer begins with.
+    """Return the vectorizer, or union of vectorizers, of texts that a transformer begins with.
 
-    None if there is none.
+    None if it begins with another step.
     """
     first = next(flat_steps([transformer]), None)
     return first if isinstance(first, OF_TEXTS) or is_union_of_texts(first) else None
@@ -241,15 +245,15 @@ def _check_names(transformer: ColumnTransformer) -> None:
         ) from error
 
 
-def _own_copy(transformer: ColumnTransformer) -> ColumnTransformer:
+def _copy_transformer(transformer: ColumnTransformer) -> ColumnTransformer:
     """Return a copy that returns arrays; later changes of the transformer do not change it."""
-    own = copy.deepcopy(transformer)
-    vars(own).pop("_sklearn_output_config", None)
-    pairs = zip(own.transformers_, transformer.transformers_, strict=True)
-    for (_, copied, _), (_, branch, _) in pairs:
-        for one, original in zip(flat_steps([copied]), flat_steps([branch]), strict=True):
-            vars_of = getattr(original, "__dict__", {})
-            if "stop_words" in vars_of:
+    transformer_copy = copy.deepcopy(transformer)
+    vars(transformer_copy).pop("_sklearn_output_config", None)
+    pairs = zip(transformer_copy.transformers_, transformer.transformers_, strict=True)
+    for (_, branch_copy, _), (_, branch, _) in pairs:
+        for step_copy, step in zip(flat_steps([branch_copy]), flat_steps([branch]), strict=True):
+            attributes = getattr(step, "__dict__", {})
+            if "stop_words" in attributes:
                 # The same object: another one would be checked, with a warning, a second time.
-                one.stop_words = original.stop_words
-    return own
+                step_copy.stop_words = step.stop_words
+    return transformer_copy

@@ -15,11 +15,11 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from pkex.adapters.adapted_model import AdaptedModel, changed_variance
-from pkex.adapters.sklearn.estimators import FrozenEstimator, check_fitted, dense, inside
+from pkex.adapters.adapted_model import AdaptedModel, derive_variance
+from pkex.adapters.sklearn.estimators import FrozenEstimator, check_fitted, dense, frozen_estimator
 from pkex.adapters.sklearn.located_terms import LocatedTerms
 from pkex.adapters.sklearn.step_maps import column_map
-from pkex.adapters.sklearn.steps import STEPS, for_arrays, unsupported_step
+from pkex.adapters.sklearn.steps import STEPS, copy_for_arrays, unsupported_step
 from pkex.errors import UnsupportedModelError
 from pkex.results.tables import shortened
 from pkex.tables.documents import DocumentEncoder, Documents, Occurrences
@@ -46,12 +46,12 @@ def vectorization(steps: Sequence[Any], model: Any) -> Vectorization | None:
         If a step after the vectorizer mixes its columns.
     sklearn.exceptions.NotFittedError
     """
-    first, *others = [*flat_steps(steps), None]
+    first, *other_steps = [*flat_steps(steps), None]
     is_known = isinstance(first, OF_TEXTS + _OF_DICTS) or is_union_of_texts(first)
-    return Vectorization(first, others[:-1], model) if is_known else None
+    return Vectorization(first, other_steps[:-1], model) if is_known else None
 
 
-def by_encoder(model: AdaptedModel, encoder: Vectorization) -> AdaptedModel:
+def describe_with_encoder(model: AdaptedModel, encoder: Vectorization) -> AdaptedModel:
     """Describe a model of documents in the columns that reach it."""
     n_fitted = model.function.n_features
     if encoder.n_columns != n_fitted:
@@ -59,7 +59,9 @@ def by_encoder(model: AdaptedModel, encoder: Vectorization) -> AdaptedModel:
             f"the steps before {encoder.owner} make {encoder.n_columns} columns, but it was fitted "
             f"on {n_fitted}: an attribute was changed after fitting. Fit the Pipeline as a whole"
         )
-    variance = changed_variance(model, model.function, lambda own: by_encoder(own, encoder))
+    variance = derive_variance(
+        model, model.function, lambda part: describe_with_encoder(part, encoder)
+    )
     names = encoder.names or model.feature_names
     return replace(model, encoder=encoder, feature_names=names, variance=variance)
 
@@ -68,7 +70,7 @@ def flat_steps(steps: Iterable[Any]) -> Iterator[Any]:
     """Yield steps one by one, without those that change nothing."""
     for step in steps:
         if isinstance(step, FrozenEstimator):
-            yield from flat_steps([inside(step)])
+            yield from flat_steps([frozen_estimator(step)])
         elif isinstance(step, Pipeline):
             yield from flat_steps(inner for _, inner in step.steps)
         elif not (step is None or (isinstance(step, str) and step == "passthrough")):
@@ -78,7 +80,7 @@ def flat_steps(steps: Iterable[Any]) -> Iterator[Any]:
 def is_union_of_texts(step: Any) -> bool:
     """Return whether a step is a FeatureUnion of vectorizers of texts."""
     return isinstance(step, FeatureUnion) and all(
-        isinstance(one, OF_TEXTS) for _, one in step.transformer_list
+        isinstance(transformer, OF_TEXTS) for _, transformer in step.transformer_list
     )
 
 
@@ -100,15 +102,16 @@ class Vectorization(DocumentEncoder):
         for part in parts:
             check_vectorizer(part)
         ends = np.cumsum([0, *map(width, parts)])
-        own = _own_copy(vectorizer)
+        vectorizer_copy = _copy_step(vectorizer)
         are_hashed = any(isinstance(part, HASHING) for part in parts)
-        self._read_steps(own, int(ends[-1]), steps, model, are_hashed=are_hashed)
+        self._read_steps(vectorizer_copy, int(ends[-1]), steps, model, are_hashed=are_hashed)
         self._are_texts = not isinstance(vectorizer, _OF_DICTS)
         self.expected = f"a list of {'strings' if self._are_texts else 'dicts'}"
-        located = parts_of_union(own) if self._are_texts else []
-        starts: list[int] = ends[: len(located)].tolist()
-        self._located = [
-            (start, LocatedTerms(one)) for start, one in zip(starts, located, strict=True)
+        text_vectorizers = parts_of_union(vectorizer_copy) if self._are_texts else []
+        starts: list[int] = ends[: len(text_vectorizers)].tolist()
+        self._locators = [
+            (start, LocatedTerms(part))
+            for start, part in zip(starts, text_vectorizers, strict=True)
         ]
         self.noun = "column"
         if self._are_texts:
@@ -120,16 +123,16 @@ class Vectorization(DocumentEncoder):
     ) -> None:
         """Set the columns that reach the model, given a first step that makes `n_columns`."""
         self.model, self.owner = model, type(model.steps[-1][1]).__name__
-        self._steps = [first, *map(_own_copy, steps)]
-        kept, self._keeps_zeros = kept_columns(self._steps[1:], n_columns)
-        self.n_columns = len(kept)
+        self._steps = [first, *map(_copy_step, steps)]
+        columns, self._keeps_zeros = kept_columns(self._steps[1:], n_columns)
+        self.n_columns = len(columns)
         # The number of each of the first step's columns in the rows, -1 for dropped columns.
         self._places = np.full(n_columns, -1)
-        self._places[kept] = np.arange(len(kept))
+        self._places[columns] = np.arange(len(columns))
         self.names: tuple[str, ...] | None = None
         if not are_hashed:
             names = first.get_feature_names_out()
-            self.names = tuple(map(str, names[kept].tolist()))
+            self.names = tuple(map(str, names[columns].tolist()))
         kind = "numbered columns" if are_hashed else "columns"
         self.source = f"{kind} of {type(first).__name__}"
 
@@ -146,20 +149,20 @@ class Vectorization(DocumentEncoder):
 
     def read(self, data: Any, argument: str) -> tuple[Any, Documents | None] | None:
         """Return the rows of documents; without documents if zeros do not remain 0."""
-        found = super().read(data, argument)
-        if found is None or self._keeps_zeros:
-            return found
-        return found[0], None
+        result = super().read(data, argument)
+        if result is None or self._keeps_zeros:
+            return result
+        return result[0], None
 
     def invalid(self, document: Any) -> str:
         """Return the reason why a document is not valid, "" if it is valid."""
         if not self._are_texts:
-            return "" if isinstance(document, Mapping) else described(document)
+            return "" if isinstance(document, Mapping) else describe_object(document)
         if isinstance(document, str | bytes):
             return ""
         if any(map(reads_objects, parts_of_union(self._steps[0]))):
-            return "" if isinstance(document, Iterable) else described(document)
-        return described(document)
+            return "" if isinstance(document, Iterable) else describe_object(document)
+        return describe_object(document)
 
     def text(self, document: Any) -> str | None:
         """Return the text of a document, decoded as the vectorizer does."""
@@ -170,11 +173,11 @@ class Vectorization(DocumentEncoder):
 
     def locate(self, text: str) -> Occurrences:
         """Return where the terms of columns occur in a text."""
-        found = [
-            located(text) + np.array([0, 0, start], dtype=np.intp)
-            for start, located in self._located
+        part_occurrences = [
+            locate_terms(text) + np.array([0, 0, start], dtype=np.intp)
+            for start, locate_terms in self._locators
         ]
-        occurrences = np.concatenate([np.empty((0, 3), dtype=np.intp), *found])
+        occurrences = np.concatenate([np.empty((0, 3), dtype=np.intp), *part_occurrences])
         occurrences[:, 2] = self._places[occurrences[:, 2]]
         return occurrences[occurrences[:, 2] >= 0]
 
@@ -182,7 +185,7 @@ class Vectorization(DocumentEncoder):
 def parts_of_union(vectorizer: Any) -> list[Any]:
     """Return the vectorizers of a union, or the vectorizer itself."""
     if isinstance(vectorizer, FeatureUnion):
-        return [one for _, one in vectorizer.transformer_list]
+        return [transformer for _, transformer in vectorizer.transformer_list]
     return [vectorizer]
 
 
@@ -204,14 +207,14 @@ def check_vectorizer(vectorizer: Any) -> None:
         )
 
 
-def _own_copy(step: Any) -> Any:
+def _copy_step(step: Any) -> Any:
     """Return a copy for arrays; later changes of the step do not change it."""
-    own = for_arrays(step)
-    for copied, part in zip(parts_of_union(own), parts_of_union(step), strict=True):
+    step_copy = copy_for_arrays(step)
+    for part_copy, part in zip(parts_of_union(step_copy), parts_of_union(step), strict=True):
         if hasattr(part, "stop_words"):
             # The same object: another one would be checked, with a warning, a second time.
-            copied.stop_words = part.stop_words
-    return own
+            part_copy.stop_words = part.stop_words
+    return step_copy
 
 
 def width(vectorizer: Any) -> int:
@@ -229,13 +232,13 @@ def _has_words(vectorizer: Any) -> bool:
 
 def reads_objects(vectorizer: Any) -> bool:
     """Return whether documents may be other objects than texts, such as lists of tokens."""
-    is_changed = vectorizer.lowercase or vectorizer.strip_accents
-    is_own = vectorizer.tokenizer is not None and not is_changed
-    return callable(vectorizer.analyzer) or vectorizer.preprocessor is not None or is_own
+    is_preprocessed = vectorizer.lowercase or vectorizer.strip_accents
+    is_tokenized = vectorizer.tokenizer is not None and not is_preprocessed
+    return callable(vectorizer.analyzer) or vectorizer.preprocessor is not None or is_tokenized
 
 
-def described(document: Any) -> str:
-    """Return what an object is that is not a text."""
+def describe_object(document: Any) -> str:
+    """Return the text in messages for an object that is not a valid document."""
     if is_missing(document):
         return "a missing value"
     return f"{shortened(repr(document))} ({type(document).__name__})"
@@ -243,14 +246,14 @@ def described(document: Any) -> str:
 
 def kept_columns(steps: Sequence[Any], n_columns: int) -> tuple[NDArray[np.intp], bool]:
     """Return the numbers of the columns that steps keep, and whether zeros remain 0."""
-    kept, keeps_zeros = np.arange(n_columns), True
+    columns, keeps_zeros = np.arange(n_columns), True
     for step in steps:
-        columns, keeps_own = _kept(step, len(kept))
-        kept, keeps_zeros = kept[columns], keeps_zeros and keeps_own
-    return kept, keeps_zeros
+        step_columns, keeps_step_zeros = _step_columns(step, len(columns))
+        columns, keeps_zeros = columns[step_columns], keeps_zeros and keeps_step_zeros
+    return columns, keeps_zeros
 
 
-def _kept(step: Any, n_columns: int) -> tuple[NDArray[np.intp], bool]:
+def _step_columns(step: Any, n_columns: int) -> tuple[NDArray[np.intp], bool]:
     """Return the numbers of the columns that a step keeps, and whether zeros remain 0.
 
     Raises
@@ -282,13 +285,13 @@ def _is_columnwise(step: Any, n_columns: int) -> bool:
     for bit in range(max(1, (n_columns - 1).bit_length())):
         is_set = (numbers >> bit & 1).astype(bool)
         pattern = np.array([is_set, ~is_set])
-        made = _transformed(step, pattern.astype(np.float64))
-        if made.shape != pattern.shape or np.any(made[~pattern] != 0.0):
+        output = _transform_rows(step, pattern.astype(np.float64))
+        if output.shape != pattern.shape or np.any(output[~pattern] != 0.0):
             return False
     return True
 
 
-def _transformed(step: Any, rows: Float) -> Float:
+def _transform_rows(step: Any, rows: Float) -> Float:
     """Return rows transformed by a step that may accept sparse or dense rows only."""
     try:
         return dense(step.transform(csr_matrix(rows)))

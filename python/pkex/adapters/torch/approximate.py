@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.registry import register, unsupported_model
 from pkex.adapters.torch.kernels import TorchKernelReader
 from pkex.adapters.torch.process import (
     Latent,
@@ -32,14 +32,14 @@ from pkex.adapters.torch.process import (
     check_modules,
     checked_rounding,
     function_of,
-    side_by_side,
+    stack_functions,
 )
-from pkex.adapters.torch.tensors import array_of, predicting, resolution_of, tensor_like
+from pkex.adapters.torch.tensors import array_of, prediction_mode, resolution_of, tensor_like
 from pkex.adapters.variances import (
-    described_variance,
+    add_variance,
+    describe_variance,
     rounding_of_factor,
     unsupported_noise,
-    with_variance,
 )
 from pkex.functions.base import Function
 from pkex.functions.composite import Combination, Stack
@@ -81,7 +81,7 @@ class _Process:
     jitter: float
 
     def rounding_of_variance(self, resolution: float) -> float:
-        """Return the rounding error of the model's own variance, given that of its tensors."""
+        """Return the rounding error of the model's own variance, given the error of its tensors."""
         prior = np.diag(self.kernel(self.points, self.points)).max()
         return rounding_of_factor(self.factor, float(prior), resolution)
 
@@ -107,41 +107,41 @@ class _Process:
 def adapt_approximate(model: ApproximateGP) -> AdaptedModel:
     """Read the mean of the latent function, for one or several outputs."""
     function, is_batch, rounding = variational_mean(model)
-    like = inducing_points(model)
+    inputs = inducing_points(model)
 
-    def own_mean(rows: Float) -> Float:
-        with predicting(model, {}), skip_posterior_variances():
-            mean = array_of(model(tensor_like(rows, like)).mean)
+    def predict_mean(rows: Float) -> Float:
+        with prediction_mode(model, {}), skip_posterior_variances():
+            mean = array_of(model(tensor_like(rows, inputs)).mean)
         return mean.T if is_batch else mean
 
     mean = AdaptedModel(
         function,
         title="mean of the latent function",
-        predict=own_mean,
+        predict=predict_mean,
         kernel_rounding=rounding,
     )
-    return with_variance(mean, partial(_variance, model, is_batch), like.shape[-2])
+    return add_variance(mean, partial(_variance, model, is_batch), inputs.shape[-2])
 
 
 def _variance(model: Any, is_batch: bool, mean: AdaptedModel, predictive: bool) -> AdaptedModel:
     if predictive:
         raise unsupported_noise(type(model).__name__, "the model does not include its likelihood")
     function, rounding = variational_variance(model)
-    like = inducing_points(model)
+    inputs = inducing_points(model)
 
-    def own_variance(rows: Float) -> Float:
-        with predicting(model, {}):
-            variance = array_of(model(tensor_like(rows, like)).variance)
+    def predict_variance(rows: Float) -> Float:
+        with prediction_mode(model, {}):
+            variance = array_of(model(tensor_like(rows, inputs)).variance)
         return variance.T if is_batch else variance
 
-    return described_variance(
-        mean, function, own_variance, rounding, "variance of the latent function"
+    return describe_variance(
+        mean, function, predict_variance, rounding, "variance of the latent function"
     )
 
 
 def inducing_points(model: Any) -> Any:
     """Return the tensor of inducing points."""
-    return _base(model.variational_strategy).inducing_points
+    return _base_strategy(model.variational_strategy).inducing_points
 
 
 def variational_mean(model: Any) -> tuple[Function, bool, float]:
@@ -155,10 +155,10 @@ def variational_mean(model: Any) -> tuple[Function, bool, float]:
         If a part of the model is unsupported.
     """
     strategy = model.variational_strategy
-    base = _base(strategy)
+    base = _base_strategy(strategy)
     name = type(model).__name__
     if type(base) not in _STRATEGIES:
-        raise unsupported(
+        raise unsupported_model(
             f"{name} with {type(base).__name__}",
             ": supported are VariationalStrategy and UnwhitenedVariationalStrategy, alone or in "
             "IndependentMultitaskVariationalStrategy or LMCVariationalStrategy",
@@ -168,91 +168,98 @@ def variational_mean(model: Any) -> tuple[Function, bool, float]:
             f"{name} is not trained: its variational distribution is still the prior with random "
             "numbers added. Train it first"
         )
-    processes, is_batch = _read(model, base)
-    rounding = max(own.rounding for own in processes)
+    processes, is_batch = _read_processes(model, base)
+    rounding = max(process.rounding for process in processes)
     if type(strategy) is variational.LMCVariationalStrategy:
-        return _mixed(processes, array_of(strategy.lmc_coefficients)), False, rounding
-    functions = [function_of([own.latent()], own.mean) for own in processes]
+        return _mix_processes(processes, array_of(strategy.lmc_coefficients)), False, rounding
+    functions = [function_of([process.latent()], process.mean) for process in processes]
     if base is strategy:
-        function = side_by_side(functions) if is_batch else functions[0]
+        function = stack_functions(functions) if is_batch else functions[0]
         return function, is_batch, rounding
     if strategy.task_dim not in (-1, 0):
-        raise unsupported(f"{name} with task_dim={strategy.task_dim}", ": use task_dim=-1")
+        raise unsupported_model(f"{name} with task_dim={strategy.task_dim}", ": use task_dim=-1")
     if not is_batch:
         functions *= strategy.num_tasks
-    return side_by_side(functions), False, rounding
+    return stack_functions(functions), False, rounding
 
 
 def variational_variance(model: Any) -> tuple[Function, float]:
     """Return the variance of a model, and the rounding error of the model's own variance."""
     strategy = model.variational_strategy
-    base = _base(strategy)
-    processes, is_batch = _read(model, base)
+    base = _base_strategy(strategy)
+    processes, is_batch = _read_processes(model, base)
     resolution = resolution_of(base.inducing_points)
-    rounding = max(own.rounding_of_variance(resolution) for own in processes)
+    rounding = max(process.rounding_of_variance(resolution) for process in processes)
     if type(strategy) is variational.LMCVariationalStrategy:
         shares = np.square(array_of(strategy.lmc_coefficients))
-        parts = [own.variance(of_tasks) for own, of_tasks in zip(processes, shares, strict=True)]
+        parts = [
+            process.variance(scales) for process, scales in zip(processes, shares, strict=True)
+        ]
         return Combination(parts, intercept=np.full(shares.shape[1], strategy.jitter_val)), rounding
-    functions: list[Function] = [own.variance() for own in processes]
+    functions: list[Function] = [process.variance() for process in processes]
     if base is strategy:
         return Stack(functions) if is_batch else functions[0], rounding
     return Stack(functions if is_batch else functions * strategy.num_tasks), rounding
 
 
-def _base(strategy: Any) -> Any:
+def _base_strategy(strategy: Any) -> Any:
     """Return the strategy of the latent processes."""
-    wrapped = (
+    wrappers = (
         variational.IndependentMultitaskVariationalStrategy,
         variational.LMCVariationalStrategy,
     )
-    return strategy.base_variational_strategy if type(strategy) in wrapped else strategy
+    return strategy.base_variational_strategy if type(strategy) in wrappers else strategy
 
 
-def _read(model: Any, base: Any) -> tuple[list[_Process], bool]:
+def _read_processes(model: Any, base: Any) -> tuple[list[_Process], bool]:
     """Return the latent processes, and whether they are a batch."""
     check_modules(model)
-    with predicting(model, {}):
+    with prediction_mode(model, {}):
         return _processes(model, base)
 
 
 def _processes(model: Any, base: Any) -> tuple[list[_Process], bool]:
-    inputs, own = base.inducing_points, base.variational_distribution
+    inputs, distribution = base.inducing_points, base.variational_distribution
     prior = model.forward(inputs)
     batch_shape = np.broadcast_shapes(
-        tuple(own.mean.shape[:-1]), tuple(inputs.shape[:-2]), tuple(prior.batch_shape)
+        tuple(distribution.mean.shape[:-1]), tuple(inputs.shape[:-2]), tuple(prior.batch_shape)
     )
     if len(batch_shape) > 1:
-        raise unsupported(
+        raise unsupported_model(
             f"{type(model).__name__} with the batch shape {batch_shape}",
             ": a batch of one axis is",
         )
 
-    def of_outputs(tensor: Any, n_own: int) -> Float:
-        shape = tuple(tensor.shape[-n_own:])
+    def flatten_batch(tensor: Any, n_axes: int) -> Float:
+        shape = tuple(tensor.shape[-n_axes:])
         return array_of(tensor.expand(*batch_shape, *shape)).reshape(-1, *shape)
 
     m, d = inputs.shape[-2:]
     # A delta distribution has no covariance.
-    matrix = getattr(own, "covariance_matrix", torch.zeros(m, m))
-    covariance = prior.lazy_covariance_matrix.add_jitter(base.jitter_val).to_dense().double()
-    factors = of_outputs(psd_safe_cholesky(covariance), 2)
-    given = of_outputs(inputs, 2), of_outputs(own.mean, 1), of_outputs(matrix, 2)
+    matrix = getattr(distribution, "covariance_matrix", torch.zeros(m, m))
+    prior_covariance = prior.lazy_covariance_matrix.add_jitter(base.jitter_val).to_dense().double()
+    factors = flatten_batch(psd_safe_cholesky(prior_covariance), 2)
+    parameters = zip(
+        flatten_batch(inputs, 2),
+        flatten_batch(distribution.mean, 1),
+        flatten_batch(matrix, 2),
+        strict=True,
+    )
     processes = []
-    for output, (points, values, spread) in enumerate(zip(*given, strict=True)):
+    for output, (points, values, covariance) in enumerate(parameters):
         reader = TorchKernelReader(type(model).__name__, d, batch_shape, output)
         kernel = reader.read_call(model.covar_module)
         rounding = checked_rounding(kernel, points, OutputCovariance(model, inputs, output))
         mean = LinearMean.of_module(model.mean_module, reader)
-        known, jitter = (factors[output], values, spread), base.jitter_val
+        state, jitter = (factors[output], values, covariance), base.jitter_val
         if type(base) is variational.UnwhitenedVariationalStrategy:
-            known = _whitened(*known, mean.constants + points @ mean.slopes)
+            state = _whiten(*state, mean.constants + points @ mean.slopes)
             jitter = 0.0
-        processes.append(_Process(kernel, points, *known, mean, rounding, jitter))
+        processes.append(_Process(kernel, points, *state, mean, rounding, jitter))
     return processes, bool(batch_shape)
 
 
-def _whitened(
+def _whiten(
     factor: Float, values: Float, covariance: Float, prior_mean: Float
 ) -> tuple[Float, Float, Float]:
     """Return the factor, and the mean and covariance of whitened values."""
@@ -261,12 +268,12 @@ def _whitened(
     return factor, np.asarray(v, np.float64), np.asarray(matrix, np.float64)
 
 
-def _mixed(processes: list[_Process], mixing: Float) -> Function:
+def _mix_processes(processes: list[_Process], mixing: Float) -> Function:
     """Return Σ_q a_q f_q, where row a_q of `mixing` has one number per task."""
-    latents = [own.latent() for own in processes]
-    mixed = [
+    latents = [process.latent() for process in processes]
+    task_latents = [
         replace(latent, coefficients=np.outer(latent.coefficients, shares))
         for latent, shares in zip(latents, mixing, strict=True)
     ]
-    mean = LinearMean.of_all([own.mean for own in processes])
-    return function_of(mixed, LinearMean(mean.constants @ mixing, mean.slopes @ mixing))
+    mean = LinearMean.of_all([process.mean for process in processes])
+    return function_of(task_latents, LinearMean(mean.constants @ mixing, mean.slopes @ mixing))

@@ -30,7 +30,7 @@ from gpytorch.models import ExactGP
 from sklearn.exceptions import NotFittedError
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.registry import register, unsupported_model
 from pkex.adapters.torch.approximate import inducing_points, variational_mean, variational_variance
 from pkex.adapters.torch.botorch_transforms import InputReader, outcome_units
 from pkex.adapters.torch.exact import (
@@ -48,10 +48,10 @@ from pkex.adapters.torch.process import (
     check_modules,
     checked_rounding,
     function_of,
-    side_by_side,
+    stack_functions,
 )
-from pkex.adapters.torch.tensors import array_of, exactly, predicting, tensor_like
-from pkex.adapters.variances import described_variance, unsupported_noise, with_variance
+from pkex.adapters.torch.tensors import array_of, cholesky_solves, prediction_mode, tensor_like
+from pkex.adapters.variances import add_variance, describe_variance, unsupported_noise
 from pkex.functions.base import Function
 from pkex.functions.composite import Combination, Stack
 from pkex.functions.gaussian_process.variance import variance_of_mixture
@@ -62,8 +62,8 @@ from pkex.typing import Float
 
 # Functions of transformed columns and outcomes, one per output or sample; whether they are a batch;
 # and a rounding error.
-_Read = tuple[list[Function], bool, float]
-_Reader = Callable[[Any], _Read]
+_Reading = tuple[list[Function], bool, float]
+_Reader = Callable[[Any], _Reading]
 
 
 @register(GPyTorchModel)
@@ -78,43 +78,43 @@ def adapt_model(model: Any) -> AdaptedModel:
     if is_ensemble(model):
         functions = [Combination(functions, np.full(len(functions), 1.0 / len(functions)))]
     is_single = len(functions) == 1 and not isinstance(model, ModelList)
-    function = functions[0] if is_single else side_by_side(functions)
-    like = _training_points(model)
-    rounding += rounding_of_rows(function, like)
+    function = functions[0] if is_single else stack_functions(functions)
+    inputs = _training_points(model)
+    rounding += rounding_of_rows(function, inputs)
 
-    def own_mean(rows: Float) -> Float:
-        with predicting(model, strategies):
-            posterior = model.posterior(tensor_like(rows, like))
+    def predict_mean(rows: Float) -> Float:
+        with prediction_mode(model, strategies):
+            posterior = model.posterior(tensor_like(rows, inputs))
             mean = array_of(getattr(posterior, "mixture_mean", posterior.mean))
         return mean if function.has_output_axis else mean[:, 0]
 
     mean = AdaptedModel(
-        function, title="posterior mean", predict=own_mean, kernel_rounding=rounding
+        function, title="posterior mean", predict=predict_mean, kernel_rounding=rounding
     )
-    return with_variance(mean, partial(_variance, model, strategies), _n_factored(model))
+    return add_variance(mean, partial(_variance, model, strategies), _n_factored(model))
 
 
 def _variance(
     model: Any, strategies: dict[Any, Any], mean: AdaptedModel, predictive: bool
 ) -> AdaptedModel:
-    read = partial(_variances, strategies=strategies, predictive=predictive)
-    functions, rounding = _outputs(model, read, 2)
+    read_variances = partial(_variances, strategies=strategies, predictive=predictive)
+    functions, rounding = _outputs(model, read_variances, 2)
     has_axis = mean.function.has_output_axis
     if is_ensemble(model):
         means, _ = _outputs(model, partial(_means, strategies=strategies), 1)
         functions = [variance_of_mixture(functions, means)]
-    is_whole = functions[0].has_output_axis == has_axis
-    function = functions[0] if is_whole else Stack(functions)
-    like = _training_points(model)
+    has_all_outputs = functions[0].has_output_axis == has_axis
+    function = functions[0] if has_all_outputs else Stack(functions)
+    inputs = _training_points(model)
 
-    def own_variance(rows: Float) -> Float:
-        with predicting(model, strategies), exactly():
-            found = model.posterior(tensor_like(rows, like), observation_noise=predictive)
-            variance = array_of(getattr(found, "mixture_variance", found.variance))
+    def predict_variance(rows: Float) -> Float:
+        with prediction_mode(model, strategies), cholesky_solves():
+            posterior = model.posterior(tensor_like(rows, inputs), observation_noise=predictive)
+            variance = array_of(getattr(posterior, "mixture_variance", posterior.variance))
         return variance if has_axis else variance[:, 0]
 
     title = "predictive variance" if predictive else "posterior variance"
-    return described_variance(mean, function, own_variance, rounding, title)
+    return describe_variance(mean, function, predict_variance, rounding, title)
 
 
 @register(ExactGP)
@@ -132,7 +132,7 @@ def _training_points(model: Any) -> Any:
     return training_points(model)
 
 
-def _outputs(model: Any, read: _Reader, power: int) -> tuple[list[Function], float]:
+def _outputs(model: Any, read_functions: _Reader, power: int) -> tuple[list[Function], float]:
     """Return one function of the user's columns per output, and their rounding error.
 
     Functions are in units of the outcomes to a power. A fully Bayesian model has one function per
@@ -141,17 +141,19 @@ def _outputs(model: Any, read: _Reader, power: int) -> tuple[list[Function], flo
     name = type(model).__name__
     if isinstance(model, ModelList):
         if any(is_ensemble(part) for part in model.models):
-            raise unsupported(f"{name} of fully Bayesian models", ": pass one of its models")
-        parts = [_outputs(part, read, power) for part in model.models]
-        functions = [function for own, _ in parts for function in own]
+            raise unsupported_model(f"{name} of fully Bayesian models", ": pass one of its models")
+        parts = [_outputs(part, read_functions, power) for part in model.models]
+        functions = [function for part_functions, _ in parts for function in part_functions]
         if any(function.has_output_axis for function in functions):
-            raise unsupported(f"{name} of models of several tasks", ": use one model per task")
+            raise unsupported_model(
+                f"{name} of models of several tasks", ": use one model per task"
+            )
         return functions, max(rounding for _, rounding in parts)
     # `posterior` also leaves models in this mode.
     model.eval()
-    functions, is_batch, rounding = read(model)
+    functions, is_batch, rounding = read_functions(model)
     if is_batch and model.num_outputs == 1 and not is_ensemble(model):
-        raise unsupported(
+        raise unsupported_model(
             f"{name} of a batch of training data", ": use a ModelListGP with one model each"
         )
     n_units = len(functions) if is_batch else functions[0].n_outputs
@@ -159,25 +161,27 @@ def _outputs(model: Any, read: _Reader, power: int) -> tuple[list[Function], flo
     if power > 1:
         scales, shifts = scales**power, 0.0 * shifts
         rounding *= float(scales.max())
-    explained: list[Function] = []
+    outputs: list[Function] = []
     for output, function in enumerate(functions):
         # A single function may have several outputs.
-        own = slice(None) if function.has_output_axis else output
-        scaled = _in_units(function, scales[own], shifts[own])
+        index = slice(None) if function.has_output_axis else output
+        function_in_units = _in_units(function, scales[index], shifts[index])
         batch_shape = (len(functions),) if is_batch else ()
         reader = InputReader(name, function.n_features, batch_shape, output)
         columns = reader.columns(getattr(model, "input_transform", None))
-        explained.append(scaled if columns is None else Transformed(columns, scaled))
-    return explained, rounding
+        outputs.append(
+            function_in_units if columns is None else Transformed(columns, function_in_units)
+        )
+    return outputs, rounding
 
 
-def _means(model: Any, strategies: dict[Any, Any]) -> _Read:
+def _means(model: Any, strategies: dict[Any, Any]) -> _Reading:
     """Return the means of a model or of its samples, and the rounding error of its kernels."""
     if isinstance(model, ApproximateGPyTorchModel):
         function, _, rounding = variational_mean(model.model)
         return [function], False, rounding
     if not isinstance(model, ExactGP):
-        raise unsupported(f"{type(model).__name__}, which is not an ExactGP,")
+        raise unsupported_model(f"{type(model).__name__}, which is not an ExactGP,")
     if model.covar_module is None:
         raise NotFittedError(
             f"{type(model).__name__} is not fitted: call fit_fully_bayesian_model_nuts first"
@@ -185,7 +189,7 @@ def _means(model: Any, strategies: dict[Any, Any]) -> _Read:
     return exact_means(model, strategies)
 
 
-def _variances(model: Any, strategies: dict[Any, Any], predictive: bool) -> _Read:
+def _variances(model: Any, strategies: dict[Any, Any], predictive: bool) -> _Reading:
     """Return the variances of a model, and the rounding error of the model's own variances."""
     name = type(model).__name__
     if isinstance(model, ApproximateGPyTorchModel):
@@ -194,7 +198,7 @@ def _variances(model: Any, strategies: dict[Any, Any], predictive: bool) -> _Rea
         function, rounding = variational_variance(model.model)
         return [function], False, rounding
     if isinstance(model, KroneckerMultiTaskGP):
-        raise unsupported(
+        raise unsupported_model(
             f"the variance of {name}",
             ", nor is uncertainty of its values: its posterior has other variances than GPyTorch's "
             "for the same process. Use a ModelListGP with one model per task",
@@ -217,10 +221,11 @@ def rounding_of_rows(function: Function, like: Any) -> float:
     Before transforms, columns may be far from 0, compared with their range.
     """
     rows = function.probing_rows()
-    rounded = array_of(tensor_like(rows, like))
-    given, changed = (function.evaluate(own, n_threads=1) for own in (rows, rounded))
+    rounded_rows = array_of(tensor_like(rows, like))
+    values = function.evaluate(rows, n_threads=1)
+    rounded_values = function.evaluate(rounded_rows, n_threads=1)
     sizes = np.maximum(function.magnitude(rows, n_threads=1), np.finfo(np.float64).tiny)
-    return float(np.max(np.abs(given - changed) / sizes))
+    return float(np.max(np.abs(values - rounded_values) / sizes))
 
 
 def _in_units(function: Function, scale: Any, shift: Any) -> Function:
@@ -237,8 +242,8 @@ def _in_units(function: Function, scale: Any, shift: Any) -> Function:
 
 def _categorical(reader: TorchKernelReader, kernel: Any) -> KernelPolynomial:
     """Read exp(−mean_j [x_j ≠ y_j] / ℓ_j), the product of exp(−1/(d ℓ_j)) where they differ."""
-    if reader.only is not None:
-        raise reader.unsupported(kernel, reader.reason(kernel))
+    if reader.place is not None:
+        raise reader.unsupported_kernel(kernel, reader.reason(kernel))
     columns = reader.columns
     scales = np.broadcast_to(reader.numbers(kernel.lengthscale), len(columns))
     return similarities(np.exp(-1.0 / (len(columns) * scales)).tolist(), columns)
@@ -254,7 +259,7 @@ def adapt_pairwise(model: Any) -> AdaptedModel:
     if like is None or model.comparisons is None:
         raise NotFittedError(f"{name} has no comparisons yet: call set_train_data first")
     if model.batch_shape:
-        raise unsupported(f"{name} of a batch", ": pass one of its models")
+        raise unsupported_model(f"{name} of a batch", ": pass one of its models")
     check_modules(model)
     with torch.no_grad():
         # Finds the utilities, if they are missing.
@@ -272,13 +277,13 @@ def adapt_pairwise(model: Any) -> AdaptedModel:
     if columns is not None:
         function = Transformed(columns, function)
 
-    def own_mean(rows: Float) -> Float:
+    def predict_mean(rows: Float) -> Float:
         with torch.no_grad():
             return array_of(model.posterior(tensor_like(rows, like)).mean)[:, 0]
 
     rounding += rounding_of_rows(function, like)
     return AdaptedModel(
-        function, title="posterior mean", predict=own_mean, kernel_rounding=rounding
+        function, title="posterior mean", predict=predict_mean, kernel_rounding=rounding
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from botorch.models.transforms import input as inputs
 from botorch.models.transforms import outcome
 
-from pkex.adapters.registry import unsupported
+from pkex.adapters.registry import unsupported_model
 from pkex.adapters.search_space import (
     SearchSpace,
     Step,
@@ -21,7 +21,7 @@ from pkex.adapters.search_space import (
     reversed_step,
     rounding,
 )
-from pkex.adapters.torch.tensors import array_of, of_output
+from pkex.adapters.torch.tensors import array_of, parameter_of_output
 from pkex.typing import Float
 
 # With the number of the column that a step changes.
@@ -56,7 +56,7 @@ class InputReader:
         UnsupportedModelError
             If a transform mixes columns. The message names it.
         """
-        parts = _flattened(transform)
+        parts = _flatten_transforms(transform)
         if not parts:
             return None
         chains: list[list[Step]] = [[] for _ in range(self.n_columns)]
@@ -71,36 +71,35 @@ class InputReader:
     def _steps(self, transform: Any) -> _Steps:
         reader = _READERS.get(type(transform))
         if reader is None:
-            known = ", ".join(kind.__name__ for kind in _READERS)
-            raise unsupported(
+            names = ", ".join(kind.__name__ for kind in _READERS)
+            raise unsupported_model(
                 f"{self.model_name} with the input transform {type(transform).__name__}",
-                f": supported are transforms of single columns, {known} and ChainedInputTransform "
+                f": supported are transforms of single columns, {names} and ChainedInputTransform "
                 "of these. Fit the model to rows that you have transformed, and explain these",
             )
         return reader(self, transform)
 
     def affine(self, transform: Any) -> _Steps:
         """Read (x − offset) / coefficient."""
-        offsets, coefficients = (
-            self._numbers(transform, own) for own in (transform.offset, transform.coefficient)
-        )
+        offsets = self._numbers(transform, transform.offset)
+        coefficients = self._numbers(transform, transform.coefficient)
         steps = map(affine, offsets, coefficients)
-        return list(zip(self._changed(transform), steps, strict=True))
+        return list(zip(self._changed_columns(transform), steps, strict=True))
 
     def log10(self, transform: Any) -> _Steps:
         """Read a logarithm."""
-        return [(column, logarithm()) for column in self._changed(transform)]
+        return [(column, logarithm()) for column in self._changed_columns(transform)]
 
     def round(self, transform: Any) -> _Steps:
         """Read a transform that rounds columns to integers."""
         if transform.categorical_features:
-            raise unsupported(
+            raise unsupported_model(
                 f"{self.model_name} with the input transform Round with categorical_features",
                 ": it compares columns with each other. Use a MixedSingleTaskGP with the category "
                 "as one column",
             )
         if transform.approximate:
-            raise unsupported(
+            raise unsupported_model(
                 f"{self.model_name} with the input transform Round with approximate=True",
                 ": use approximate=False",
             )
@@ -109,27 +108,25 @@ class InputReader:
     def warp(self, transform: Any) -> _Steps:
         """Read Kumaraswamy's distribution function of columns that are scaled to [0, 1]."""
         shapes = zip(
-            *(
-                self._numbers(transform, own)
-                for own in (transform.concentration0, transform.concentration1)
-            ),
+            self._numbers(transform, transform.concentration0),
+            self._numbers(transform, transform.concentration1),
             strict=True,
         )
         eps = float(transform._eps)
-        warped = [kumaraswamy(c0, c1, eps) for c0, c1 in shapes]
-        columns = self._changed(transform)
-        return self.affine(transform._normalize) + list(zip(columns, warped, strict=True))
+        warps = [kumaraswamy(c0, c1, eps) for c0, c1 in shapes]
+        columns = self._changed_columns(transform)
+        return self.affine(transform._normalize) + list(zip(columns, warps, strict=True))
 
-    def _changed(self, transform: Any) -> list[int]:
+    def _changed_columns(self, transform: Any) -> list[int]:
         """Return the numbers of the columns that a transform changes."""
-        own = getattr(transform, "indices", None)
-        every = range(self.n_columns)
-        return list(every) if own is None else [every[int(column)] for column in own]
+        indices = getattr(transform, "indices", None)
+        columns = range(self.n_columns)
+        return list(columns) if indices is None else [columns[int(index)] for index in indices]
 
     def _numbers(self, transform: Any, parameter: Any) -> list[float]:
         """Return a parameter of the columns that a transform changes."""
-        shape = (1, len(self._changed(transform)))
-        (numbers,) = of_output(parameter, shape, self.batch_shape, self.output).tolist()
+        shape = (1, len(self._changed_columns(transform)))
+        (numbers,) = parameter_of_output(parameter, shape, self.batch_shape, self.output).tolist()
         return [float(number) for number in numbers]
 
 
@@ -143,12 +140,12 @@ _READERS: dict[type, Callable[[InputReader, Any], _Steps]] = {
 }
 
 
-def _flattened(transform: Any) -> list[Any]:
+def _flatten_transforms(transform: Any) -> list[Any]:
     """Return the transforms that are applied one after the other."""
     if transform is None or not transform.transform_on_eval:
         return []
     if type(transform) is inputs.ChainedInputTransform:
-        return [part for own in transform.values() for part in _flattened(own)]
+        return [part for inner in transform.values() for part in _flatten_transforms(inner)]
     return [transform]
 
 
@@ -166,13 +163,14 @@ def outcome_units(transform: Any, n_outputs: int, name: str) -> tuple[Float, Flo
         return scale, shift
     if kind is outcome.ChainedOutcomeTransform:
         for part in transform.values():
-            own_scale, own_shift = outcome_units(part, n_outputs, name)
-            scale, shift = scale * own_scale, shift + scale * own_shift
+            part_scale, part_shift = outcome_units(part, n_outputs, name)
+            scale, shift = scale * part_scale, shift + scale * part_shift
         return scale, shift
     if kind is outcome.Standardize:
-        scale[:], shift[:] = (array_of(own).ravel() for own in (transform.stdvs, transform.means))
+        scale[:] = array_of(transform.stdvs).ravel()
+        shift[:] = array_of(transform.means).ravel()
         return scale, shift
-    raise unsupported(
+    raise unsupported_model(
         f"{name} with the outcome transform {kind.__name__}",
         ": supported is Standardize. The posterior mean behind a nonlinear transform is not a sum "
         "over the training points. Fit the model to transformed outcomes, and explain these",

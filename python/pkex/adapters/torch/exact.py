@@ -22,7 +22,7 @@ from gpytorch.settings import skip_posterior_variances
 from sklearn.exceptions import NotFittedError
 
 from pkex.adapters.adapted_model import AdaptedModel
-from pkex.adapters.registry import register, unsupported
+from pkex.adapters.registry import register, unsupported_model
 from pkex.adapters.torch.exact_variances import (
     coupled_variances,
     independent_variances,
@@ -36,10 +36,10 @@ from pkex.adapters.torch.process import (
     check_modules,
     checked_rounding,
     function_of,
-    side_by_side,
+    stack_functions,
 )
-from pkex.adapters.torch.tensors import array_of, exactly, predicting, tensor_like
-from pkex.adapters.variances import described_variance, with_variance
+from pkex.adapters.torch.tensors import array_of, cholesky_solves, prediction_mode, tensor_like
+from pkex.adapters.variances import add_variance, describe_variance
 from pkex.functions.base import Function
 from pkex.functions.composite import Stack
 from pkex.functions.gaussian_process.variance import PosteriorVariance
@@ -53,16 +53,16 @@ def adapt_exact(model: ExactGP) -> AdaptedModel:
     points, strategies = training_points(model), dict[Any, Any]()
     functions, is_batch, rounding = exact_means(model, strategies)
 
-    def own_mean(rows: Float) -> Float:
-        with predicting(model, strategies), skip_posterior_variances():
+    def predict_mean(rows: Float) -> Float:
+        with prediction_mode(model, strategies), skip_posterior_variances():
             mean = array_of(model(tensor_like(rows, points)).mean)
         return mean.T if is_batch else mean
 
-    function = side_by_side(functions) if is_batch else functions[0]
+    function = stack_functions(functions) if is_batch else functions[0]
     mean = AdaptedModel(
-        function, title="posterior mean", predict=own_mean, kernel_rounding=rounding
+        function, title="posterior mean", predict=predict_mean, kernel_rounding=rounding
     )
-    return with_variance(mean, partial(_variance, model, strategies), n_factored(model))
+    return add_variance(mean, partial(_variance, model, strategies), n_factored(model))
 
 
 def _variance(
@@ -72,15 +72,15 @@ def _variance(
     has_axis = mean.function.has_output_axis
     is_batch = bool(strategies[model].train_prior_dist.batch_shape)
 
-    def own_variance(rows: Float) -> Float:
-        with predicting(model, strategies), exactly():
-            found = model(tensor_like(rows, model.train_inputs[0]))
-            variance = array_of((model.likelihood(found) if predictive else found).variance)
+    def predict_variance(rows: Float) -> Float:
+        with prediction_mode(model, strategies), cholesky_solves():
+            posterior = model(tensor_like(rows, model.train_inputs[0]))
+            variance = array_of((model.likelihood(posterior) if predictive else posterior).variance)
         return variance.T if is_batch else variance
 
     title = "predictive variance" if predictive else "posterior variance"
     function = Stack(functions) if has_axis else functions[0]
-    return described_variance(mean, function, own_variance, rounding, title)
+    return describe_variance(mean, function, predict_variance, rounding, title)
 
 
 def exact_variances(
@@ -117,7 +117,7 @@ def training_points(model: Any) -> Any:
     if not model.train_inputs or model.train_targets is None:
         raise NotFittedError(f"{name} has no training data yet: call set_train_data first")
     if len(model.train_inputs) > 1:
-        raise unsupported(
+        raise unsupported_model(
             f"{name} with {len(model.train_inputs)} inputs",
             ": pass one tensor with all columns, and use a MultitaskKernel for tasks",
         )
@@ -139,32 +139,32 @@ def exact_means(model: Any, strategies: dict[Any, Any]) -> tuple[list[Function],
     name = type(model).__name__
     points = training_points(model)
     check_modules(model)
-    with predicting(model, strategies):
+    with prediction_mode(model, strategies):
         model(points[..., :1, :])  # makes the prediction strategy
         prior = model.prediction_strategy.train_prior_dist
         batch_shape = tuple(prior.batch_shape)
         is_multitask = isinstance(prior, MultitaskMultivariateNormal)
         if len(batch_shape) + is_multitask > 1:
-            raise unsupported(
+            raise unsupported_model(
                 f"{name} with the batch shape {batch_shape}{' of several tasks' * is_multitask}",
                 ": a batch of one axis is",
             )
         if not is_multitask:
-            functions, rounding = _independent(model, batch_shape, _alpha(model))
+            functions, rounding = _independent_means(model, batch_shape, _alpha(model))
             return functions, bool(batch_shape), rounding
         if not prior._interleaved:
-            raise unsupported(f"{name} with tasks that are not interleaved")
-        function, rounding = _of_tasks(model, _alpha(model).reshape(-1, prior.event_shape[-1]))
+            raise unsupported_model(f"{name} with tasks that are not interleaved")
+        function, rounding = _task_mean(model, _alpha(model).reshape(-1, prior.event_shape[-1]))
         return [function], False, rounding
 
 
-def _of_tasks(model: Any, alpha: Float) -> tuple[Function, float]:
+def _task_mean(model: Any, alpha: Float) -> tuple[Function, float]:
     """Return the mean of several tasks; `alpha` has one column per task."""
     kinds = {type(part) for part in model.covar_module.modules()}
     if kernels.MultitaskKernel in kinds:
-        return _coupled(model, alpha)
-    functions, rounding = _independent(model, alpha.shape[1:], alpha.T)
-    return side_by_side(functions), rounding
+        return _coupled_mean(model, alpha)
+    functions, rounding = _independent_means(model, alpha.shape[1:], alpha.T)
+    return stack_functions(functions), rounding
 
 
 def _alpha(model: Any) -> Float:
@@ -180,10 +180,10 @@ def _alpha(model: Any) -> Float:
     name = type(model).__name__
     # An unsupported kernel is the reason, and raises its own error.
     TorchKernelReader(name, model.train_inputs[0].shape[-1]).read_call(model.covar_module)
-    raise unsupported(f"{name} that predicts with {type(strategy).__name__}")
+    raise unsupported_model(f"{name} that predicts with {type(strategy).__name__}")
 
 
-def _independent(
+def _independent_means(
     model: Any, batch_shape: tuple[int, ...], alpha: Float
 ) -> tuple[list[Function], float]:
     """Return the means of outputs, each with its own kernel."""
@@ -192,17 +192,17 @@ def _independent(
     points = array_of(inputs.expand(*batch_shape, n, d)).reshape(-1, n, d)
     coefficients = np.broadcast_to(alpha, (*batch_shape, n)).reshape(-1, n)
     functions, rounding = [], 0.0
-    for output, (own_points, own) in enumerate(zip(points, coefficients, strict=True)):
+    for output, (output_points, weights) in enumerate(zip(points, coefficients, strict=True)):
         reader = TorchKernelReader(type(model).__name__, d, batch_shape, output)
         kernel = reader.read_call(model.covar_module)
-        checked = checked_rounding(kernel, own_points, OutputCovariance(model, inputs, output))
-        rounding = max(rounding, checked)
+        covariance = OutputCovariance(model, inputs, output)
+        rounding = max(rounding, checked_rounding(kernel, output_points, covariance))
         mean = LinearMean.of_module(model.mean_module, reader)
-        functions.append(function_of([Latent(kernel, own_points, own)], mean))
+        functions.append(function_of([Latent(kernel, output_points, weights)], mean))
     return functions, rounding
 
 
-def _coupled(model: Any, alpha: Float) -> tuple[Function, float]:
+def _coupled_mean(model: Any, alpha: Float) -> tuple[Function, float]:
     """Return the mean of tasks that share kernels."""
     (inputs,) = model.train_inputs
     points = array_of(inputs)
@@ -211,12 +211,12 @@ def _coupled(model: Any, alpha: Float) -> tuple[Function, float]:
     parts = _parts(reader, model.covar_module)
     rounding = 0.0
     for task in range(n_tasks):
-        own = [matrix[task, task] * kernel for matrix, kernel in parts]
-        kernel = sum(own[1:], start=own[0])
-        checked = checked_rounding(kernel, points, OutputCovariance(model, inputs, task))
-        rounding = max(rounding, checked)
+        terms = [matrix[task, task] * kernel for matrix, kernel in parts]
+        kernel = sum(terms[1:], start=terms[0])
+        covariance = OutputCovariance(model, inputs, task)
+        rounding = max(rounding, checked_rounding(kernel, points, covariance))
     readers = [TorchKernelReader(reader.model_name, d, (n_tasks,), task) for task in range(n_tasks)]
-    means = [LinearMean.of_module(model.mean_module, own) for own in readers]
+    means = [LinearMean.of_module(model.mean_module, reader) for reader in readers]
     latents = [Latent(kernel, points, alpha @ matrix) for matrix, kernel in parts]
     return function_of(latents, LinearMean.of_all(means)), rounding
 
@@ -230,17 +230,17 @@ def _parts(reader: TorchKernelReader, kernel: Any) -> list[tuple[Float, Kernel]]
 
 
 def _parts_within(reader: TorchKernelReader, kernel: Any) -> list[tuple[Float, Kernel]]:
-    """Return the parts of a kernel of which `forward` is called; see `_parts`."""
+    """Return the parts of a kernel whose `forward` is called; see `_parts`."""
     kind = type(kernel)
     if kind is kernels.MultitaskKernel:
         matrix = array_of(kernel.task_covar_module.covar_matrix.to_dense())
         return [(matrix, reader.read(kernel.data_covar_module))]
     if kind is kernels.LCMKernel:
-        return [part for own in kernel.covar_module_list for part in _parts_within(reader, own)]
+        return [part for inner in kernel.covar_module_list for part in _parts_within(reader, inner)]
     if kind is kernels.AdditiveKernel:
-        return [part for own in kernel.kernels for part in _parts(reader, own)]
+        return [part for inner in kernel.kernels for part in _parts(reader, inner)]
     if kind is kernels.ScaleKernel:
         scale = reader.number(kernel.outputscale)
-        inner = _parts_within(reader, kernel.base_kernel)
-        return [(scale * matrix, part) for matrix, part in inner]
-    raise reader.unsupported(kernel, reader.reason(kernel))
+        parts = _parts_within(reader, kernel.base_kernel)
+        return [(scale * matrix, factor) for matrix, factor in parts]
+    raise reader.unsupported_kernel(kernel, reader.reason(kernel))

@@ -19,9 +19,9 @@ from gpytorch.likelihoods import (
     MultitaskGaussianLikelihood,
 )
 
-from pkex.adapters.registry import unsupported
+from pkex.adapters.registry import unsupported_model
 from pkex.adapters.torch.kernels import TorchKernelReader
-from pkex.adapters.torch.tensors import array_of, predicting, resolution_of
+from pkex.adapters.torch.tensors import array_of, prediction_mode, resolution_of
 from pkex.adapters.variances import rounding_of_factor, unsupported_noise
 from pkex.errors import UnsupportedModelError
 from pkex.functions.gaussian_process.variance import PosteriorVariance
@@ -47,7 +47,7 @@ def noise_of_rows(model: Any, strategies: dict[Any, Any]) -> Float:
         raise unsupported_noise(
             f"{name} with FixedNoiseGaussianLikelihood", "the noise of new rows is unknown"
         )
-    with predicting(model, strategies):
+    with prediction_mode(model, strategies):
         prior = strategies[model].train_prior_dist
         shape = list(prior.mean.shape)
         shape[-2 if isinstance(prior, MultitaskMultivariateNormal) else -1] = 1
@@ -68,21 +68,23 @@ def independent_variances(model: Any, strategies: dict[Any, Any], noise: Float) 
     shape = tuple(prior.batch_shape)
     if isinstance(prior, MultitaskMultivariateNormal):
         shape = tuple(prior.event_shape[-1:])
-        covariance = _of_each_task(covariance, shape[0], type(model).__name__)
+        covariance = _task_covariances(covariance, shape[0], type(model).__name__)
     n, d = inputs.shape[-2:]
     points = np.broadcast_to(array_of(inputs), (*shape, n, d)).reshape(-1, n, d)
     covariances = np.broadcast_to(covariance, (*shape, n, n)).reshape(-1, n, n)
     noises = np.broadcast_to(noise, len(points))
     functions, roundings = [], []
-    for output, own in enumerate(zip(points, covariances, noises, strict=True)):
-        own_points, own_covariance, own_noise = own
+    parameters = zip(points, covariances, noises, strict=True)
+    for output, (output_points, noise_covariance, output_noise) in enumerate(parameters):
         kernel = TorchKernelReader(type(model).__name__, d, shape, output).read_call(
             model.covar_module
         )
-        matrix = kernel(own_points, own_points)
-        factor = _factor(matrix + own_covariance, model)
+        matrix = kernel(output_points, output_points)
+        factor = _factor(matrix + noise_covariance, model)
         roundings.append(_rounding(factor, matrix, inputs))
-        functions.append(PosteriorVariance(own_points, factor, kernel, noise=float(own_noise)))
+        functions.append(
+            PosteriorVariance(output_points, factor, kernel, noise=float(output_noise))
+        )
     return functions, max(roundings)
 
 
@@ -95,23 +97,23 @@ def coupled_variances(
     by.
     """
     if len(parts) > 1:
-        raise unsupported(
+        raise unsupported_model(
             f"the variance of {type(model).__name__} with a sum of kernels of tasks",
             ", nor is uncertainty of its values. Use a single MultitaskKernel",
         )
-    ((of_tasks, kernel),) = parts
+    ((task_covariance, kernel),) = parts
     (inputs,) = model.train_inputs
-    points, n_tasks = array_of(inputs), len(of_tasks)
+    points, n_tasks = array_of(inputs), len(task_covariance)
     _, covariance = _noise_of_training(model, strategies)
-    matrix = np.asarray(np.kron(kernel(points, points), of_tasks), dtype=np.float64)
+    matrix = np.asarray(np.kron(kernel(points, points), task_covariance), dtype=np.float64)
     factor = _factor(matrix + covariance, model)
     noises, functions = np.broadcast_to(noise, n_tasks), []
-    for task, own in enumerate(of_tasks):
+    for task, column in enumerate(task_covariance):
         # k(X, x) ⊗ B_t, with the factor B_tt in the kernel.
-        roots = np.kron(np.eye(len(points)), own[:, None] / own[task])
-        kernel_of_task, own_noise = float(own[task]) * kernel, float(noises[task])
+        roots = np.kron(np.eye(len(points)), column[:, None] / column[task])
+        task_kernel, task_noise = float(column[task]) * kernel, float(noises[task])
         functions.append(
-            PosteriorVariance(points, factor, kernel_of_task, roots=roots, noise=own_noise)
+            PosteriorVariance(points, factor, task_kernel, roots=roots, noise=task_noise)
         )
     return functions, _rounding(factor, matrix, inputs)
 
@@ -119,28 +121,28 @@ def coupled_variances(
 def _check_likelihood(model: Any) -> None:
     kind = type(model.likelihood)
     if kind not in _LIKELIHOODS:
-        known = ", ".join(known.__name__ for known in _LIKELIHOODS)
-        raise unsupported(
+        names = ", ".join(likelihood.__name__ for likelihood in _LIKELIHOODS)
+        raise unsupported_model(
             f"the variance of {type(model).__name__} with {kind.__name__}",
-            f": supported likelihoods are {known}",
+            f": supported likelihoods are {names}",
         )
 
 
 def _noise_of_training(model: Any, strategies: dict[Any, Any]) -> tuple[Any, Float]:
     """Return the prior of the training rows, and the covariance matrix of their noise."""
     _check_likelihood(model)
-    with predicting(model, strategies):
+    with prediction_mode(model, strategies):
         prior = strategies[model].train_prior_dist
         noise = model.likelihood._shaped_noise_covar(prior.mean.shape)
         return prior, array_of(noise.to_dense())
 
 
-def _of_each_task(covariance: Float, n_tasks: int, name: str) -> Float:
+def _task_covariances(covariance: Float, n_tasks: int, name: str) -> Float:
     """Return the noise covariances (tasks, n, n), from the matrix of all points and tasks."""
     n = len(covariance) // n_tasks
     blocks = covariance.reshape(n, n_tasks, n, n_tasks).transpose(1, 3, 0, 2)
     if np.any(blocks[~np.eye(n_tasks, dtype=np.bool_)]):
-        raise unsupported(f"the variance of {name} with noise that couples tasks")
+        raise unsupported_model(f"the variance of {name} with noise that couples tasks")
     return blocks[np.arange(n_tasks), np.arange(n_tasks)]
 
 
@@ -156,6 +158,6 @@ def _factor(matrix: Float, model: Any) -> Float:
 
 def _rounding(factor: Float, prior: Float, inputs: Any) -> float:
     """Return the rounding error of the model's own variance."""
-    own = rounding_of_factor(factor, float(np.diag(prior).max()), resolution_of(inputs))
+    rounding = rounding_of_factor(factor, float(np.diag(prior).max()), resolution_of(inputs))
     # GPyTorch raises smaller variances to this number.
-    return max(own, float(gpytorch.settings.min_variance.value(inputs.dtype)))
+    return max(rounding, float(gpytorch.settings.min_variance.value(inputs.dtype)))

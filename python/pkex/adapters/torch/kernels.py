@@ -1,4 +1,4 @@
-"""The kernels of GPyTorch in terms of those of pkex.
+"""The kernels of GPyTorch in terms of pkex's kernels.
 
 A kernel selects its `active_dims` among the columns when it is called. ScaleKernel and
 MultitaskKernel call `forward` of the kernel inside, which ignores its active_dims.
@@ -16,7 +16,7 @@ import numpy as np
 from gpytorch import kernels
 
 from pkex.adapters.kernels import KernelReader
-from pkex.adapters.torch.tensors import of_output
+from pkex.adapters.torch.tensors import parameter_of_output
 from pkex.kernels import (
     RBF,
     Kernel,
@@ -40,35 +40,39 @@ class TorchKernelReader(KernelReader):
         Of all outputs.
     output : int
         Number of the output in the flattened batch.
-    selected : tuple of int, optional
+    forward_columns : tuple of int, optional
         Columns that the kernel's `forward` is called with; by default all features.
-    only : int, optional
+    place : int, optional
         Place of one of these columns. A factor or summand of a ProductStructureKernel or
         AdditiveStructureKernel is a kernel of this column.
     """
 
     batch_shape: tuple[int, ...] = ()
     output: int = 0
-    selected: Columns | None = None
-    only: int | None = None
+    forward_columns: Columns | None = None
+    place: int | None = None
 
     @property
     def columns(self) -> Columns:
         """The columns that the kernel's `forward` is called with."""
-        return tuple(range(self.n_features)) if self.selected is None else self.selected
+        return (
+            tuple(range(self.n_features)) if self.forward_columns is None else self.forward_columns
+        )
 
     def in_columns_of(self, kernel: Any) -> TorchKernelReader:
         """Return a reader of the columns that a kernel selects when it is called."""
-        active = kernel.active_dims
-        if active is None:
+        active_dims = kernel.active_dims
+        if active_dims is None:
             return self
-        return replace(self, selected=tuple(self.columns[place] for place in active.tolist()))
+        return replace(
+            self, forward_columns=tuple(self.columns[place] for place in active_dims.tolist())
+        )
 
     def read(self, kernel: Any) -> Kernel:
-        """Return a kernel of which `forward` is called with the columns."""
-        found = super().read(kernel)
-        assert found is not None, "no kernel of GPyTorch is 0"
-        return found
+        """Return a kernel whose `forward` is called with the columns."""
+        result = super().read(kernel)
+        assert result is not None, "no kernel of GPyTorch is 0"
+        return result
 
     def read_call(self, kernel: Any) -> Kernel:
         """Return a kernel that is called with the columns."""
@@ -80,38 +84,38 @@ class TorchKernelReader(KernelReader):
 
     def by_column(self, kernel: Any) -> Iterator[KernelPolynomial]:
         """Yield a kernel that is called with each of the columns."""
-        own = self.in_columns_of(kernel)
-        for place in range(len(own.columns)):
-            yield replace(own, only=place).polynomial(kernel)
+        reader = self.in_columns_of(kernel)
+        for place in range(len(reader.columns)):
+            yield replace(reader, place=place).polynomial(kernel)
 
     def reason(self, kernel: Any) -> str:
         """Return why a kernel without a reader is unsupported."""
-        why = _REASONS.get(type(kernel).__name__, "")
-        others = ", and MultitaskKernel and LCMKernel of these"
-        return f"{why and ': '}{why}{super().reason(kernel)}{others}"
+        reason = _REASONS.get(type(kernel).__name__, "")
+        suffix = ", and MultitaskKernel and LCMKernel of these"
+        return f"{reason and ': '}{reason}{super().reason(kernel)}{suffix}"
 
-    def number(self, parameter: Any, n_own: int = 0) -> float:
-        """Return a parameter of a single number, with `n_own` axes after those of the batch."""
-        return float(self._of_output(parameter, n_own).item())
+    def number(self, parameter: Any, n_axes: int = 0) -> float:
+        """Return a parameter of a single number, with `n_axes` axes after those of the batch."""
+        return float(self._parameter_of_output(parameter, n_axes).item())
 
     def numbers(self, parameter: Any) -> float | Float:
         """Return a parameter as one number for all columns or one for each."""
-        values = np.broadcast_to(self._of_output(parameter, 2)[0], len(self.columns))
-        values = values if self.only is None else values[[self.only]]
+        values = np.broadcast_to(self._parameter_of_output(parameter, 2)[0], len(self.columns))
+        values = values if self.place is None else values[[self.place]]
         return float(values[0]) if np.all(values == values[0]) else values
 
     def vector(self, parameter: Any) -> Float:
         """Return a parameter that is a column of one number for each feature."""
-        return np.broadcast_to(self._of_output(parameter, 2)[:, 0], self.n_features)
+        return np.broadcast_to(self._parameter_of_output(parameter, 2)[:, 0], self.n_features)
 
     def on_columns(self, kernel: Kernel) -> KernelPolynomial:
         """Return a kernel of the columns, or of one of them."""
-        own = self.columns if self.only is None else (self.columns[self.only],)
-        return KernelPolynomial.of(kernel, own)
+        columns = self.columns if self.place is None else (self.columns[self.place],)
+        return KernelPolynomial.of(kernel, columns)
 
-    def _of_output(self, parameter: Any, n_own: int) -> Float:
-        own = tuple(parameter.shape[parameter.ndim - n_own :])
-        return of_output(parameter, own, self.batch_shape, self.output)
+    def _parameter_of_output(self, parameter: Any, n_axes: int) -> Float:
+        shape = tuple(parameter.shape[parameter.ndim - n_axes :])
+        return parameter_of_output(parameter, shape, self.batch_shape, self.output)
 
 
 def _rbf(reader: TorchKernelReader, kernel: Any) -> KernelPolynomial:
@@ -142,13 +146,13 @@ def _polynomial(reader: TorchKernelReader, kernel: Any) -> KernelPolynomial:
     return reader.on_columns(Polynomial(int(kernel.power), gamma=1.0, coef0=offset))
 
 
-def _scaled(reader: TorchKernelReader, kernel: Any) -> KernelPolynomial:
+def _scale(reader: TorchKernelReader, kernel: Any) -> KernelPolynomial:
     return reader.number(kernel.outputscale) * reader.polynomial(kernel.base_kernel)
 
 
 # BoTorch's adapter adds its own.
 READERS = TorchKernelReader.readers = {
-    kernels.ScaleKernel: _scaled,
+    kernels.ScaleKernel: _scale,
     kernels.RBFKernel: _rbf,
     kernels.MaternKernel: _matern,
     kernels.RQKernel: _rational_quadratic,

@@ -14,8 +14,8 @@ import gpytorch
 import numpy as np
 import torch
 
-from pkex.adapters.kernels import OwnKernel, check_kernel, distance_rounding, scaling_rounding
-from pkex.adapters.registry import unsupported
+from pkex.adapters.kernels import LibraryKernel, check_kernel, distance_rounding, scaling_rounding
+from pkex.adapters.registry import unsupported_model
 from pkex.adapters.torch.kernels import TorchKernelReader
 from pkex.adapters.torch.tensors import array_of, resolution_of, tensor_like
 from pkex.errors import UnsupportedModelError
@@ -65,17 +65,17 @@ class LinearMean:
         UnsupportedModelError
             If the module is not a ZeroMean, ConstantMean, LinearMean or MultitaskMean.
         """
-        kind, flat = type(module), np.zeros(reader.n_features)
+        kind, zeros = type(module), np.zeros(reader.n_features)
         if kind is gpytorch.means.MultitaskMean:
             return cls.of_module(module.base_means[reader.output], reader)
         if kind is gpytorch.means.ZeroMean:
-            return cls(np.zeros(()), flat)
+            return cls(np.zeros(()), zeros)
         if kind is gpytorch.means.ConstantMean:
-            return cls(np.array(reader.number(module.constant)), flat)
+            return cls(np.array(reader.number(module.constant)), zeros)
         if kind is gpytorch.means.LinearMean:
             bias = 0.0 if module.bias is None else reader.number(module.bias, 1)
             return cls(np.array(bias), reader.vector(module.weights))
-        raise unsupported(
+        raise unsupported_model(
             f"{reader.model_name} with the mean {kind.__name__}",
             ": supported are ZeroMean, ConstantMean, LinearMean and MultitaskMean of these",
         )
@@ -93,7 +93,7 @@ def check_modules(model: Any) -> None:
     """Raise an error if a model lacks the usual names of its modules."""
     for name in ("mean_module", "covar_module"):
         if not isinstance(getattr(model, name, None), torch.nn.Module):
-            raise unsupported(
+            raise unsupported_model(
                 f"{type(model).__name__} without {name}",
                 ": name the modules of the model as in GPyTorch's documentation",
             )
@@ -102,8 +102,8 @@ def check_modules(model: Any) -> None:
 def function_of(latents: Sequence[Latent], mean: LinearMean) -> Function:
     """Return the mean of a process."""
     if len(latents) == 1 and not mean.slopes.any():
-        (only,) = latents
-        return KernelSum(only.points, only.coefficients, only.kernel, mean.constants)
+        (latent,) = latents
+        return KernelSum(latent.points, latent.coefficients, latent.kernel, mean.constants)
     parts: list[Function] = [
         KernelSum(part.points, part.coefficients, part.kernel, 0.0 * mean.constants)
         for part in latents
@@ -113,7 +113,7 @@ def function_of(latents: Sequence[Latent], mean: LinearMean) -> Function:
     return Combination(parts, intercept=mean.constants)
 
 
-def side_by_side(functions: Sequence[Function]) -> Function:
+def stack_functions(functions: Sequence[Function]) -> Function:
     """Return functions as outputs of one function, with common points and kernel if possible."""
     expansions = [part for part in functions if isinstance(part, KernelSum)]
     if len(expansions) < len(functions):
@@ -158,18 +158,18 @@ class OutputCovariance:
         start = len(rows) * n_tasks
         block = array_of(prior.lazy_covariance_matrix[..., :start, start:].to_dense())
         if is_multitask:
-            of_tasks = block.reshape(len(rows), n_tasks, len(points), n_tasks)
-            own: Float = of_tasks[:, self.output, :, self.output]
+            by_task = block.reshape(len(rows), n_tasks, len(points), n_tasks)
+            covariance: Float = by_task[:, self.output, :, self.output]
         else:
-            of_outputs = block.reshape(-1, len(rows), len(points))
-            own = of_outputs[self.output % len(of_outputs)]
-        return own
+            by_output = block.reshape(-1, len(rows), len(points))
+            covariance = by_output[self.output % len(by_output)]
+        return covariance
 
     def __repr__(self) -> str:
         return f"of {type(self.model).__name__}.forward"
 
 
-def checked_rounding(kernel: Kernel, points: Float, own: OutputCovariance) -> float:
+def checked_rounding(kernel: Kernel, points: Float, covariance: OutputCovariance) -> float:
     """Return the rounding error of a model's own kernel, after a comparison with `kernel`.
 
     Raises
@@ -177,13 +177,13 @@ def checked_rounding(kernel: Kernel, points: Float, own: OutputCovariance) -> fl
     UnsupportedModelError
         If the kernels differ.
     """
-    resolution = resolution_of(own.like)
+    resolution = resolution_of(covariance.like)
     # GPyTorch subtracts the mean of the points before it computes squared distances.
     rounding = distance_rounding(kernel, points - points.mean(axis=0), resolution)
     rounding += scaling_rounding(kernel, points, resolution)
-    name = type(own.model).__name__
+    name = type(covariance.model).__name__
     try:
-        check_kernel(kernel, OwnKernel(own, repr(own)), points, rounding, name)
+        check_kernel(kernel, LibraryKernel(covariance, repr(covariance)), points, rounding, name)
     except UnsupportedModelError:
         if rounding < _LARGEST_ROUNDING:
             raise

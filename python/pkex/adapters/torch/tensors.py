@@ -19,11 +19,11 @@ def array_of(tensor: Any) -> Float:
     return np.array(tensor.detach().cpu().to(torch.float64).numpy())
 
 
-def of_output(
-    parameter: Any, own: tuple[int, ...], batch_shape: tuple[int, ...], output: int
+def parameter_of_output(
+    parameter: Any, shape: tuple[int, ...], batch_shape: tuple[int, ...], output: int
 ) -> Float:
-    """Return a parameter of shape `own` for one output of a batch, which may share it."""
-    values: Float = array_of(parameter.expand((*batch_shape, *own))).reshape(-1, *own)[output]
+    """Return a parameter of shape `shape` for one output of a batch, which may share it."""
+    values: Float = array_of(parameter.expand((*batch_shape, *shape))).reshape(-1, *shape)[output]
     return values
 
 
@@ -38,7 +38,7 @@ def resolution_of(tensor: Any) -> float:
 
 
 @contextmanager
-def exactly() -> Iterator[None]:
+def cholesky_solves() -> Iterator[None]:
     """Make models solve their equations by Cholesky factors, not by iterations."""
     largest = gpytorch.settings.max_cholesky_size(sys.maxsize)
     with largest, gpytorch.settings.fast_pred_var(False):
@@ -46,7 +46,7 @@ def exactly() -> Iterator[None]:
 
 
 @contextmanager
-def predicting(model: Any, strategies: dict[Any, Any]) -> Iterator[None]:
+def prediction_mode(model: Any, strategies: dict[Any, Any]) -> Iterator[None]:
     """Set a model to predict, and restore its mode and its cached predictions afterwards.
 
     Parameters
@@ -57,7 +57,7 @@ def predicting(model: Any, strategies: dict[Any, Any]) -> Iterator[None]:
         strategies are added.
     """
     parts = list(model.modules())
-    before = [(part, part.training, _kept(part)) for part in parts]
+    states = [(part, part.training, _cached_predictions(part)) for part in parts]
     for part, strategy in strategies.items():
         part.prediction_strategy = strategy
     was_training = model.training
@@ -68,23 +68,26 @@ def predicting(model: Any, strategies: dict[Any, Any]) -> Iterator[None]:
         with torch.no_grad(), gpytorch.settings.debug(False):
             yield
     finally:
-        made = {part: vars(part).get("prediction_strategy") for part in parts}
-        strategies.update({part: own for part, own in made.items() if own is not None})
+        for part in parts:
+            if (strategy := vars(part).get("prediction_strategy")) is not None:
+                strategies[part] = strategy
         if was_training:
             model.train()
-        for part, mode, kept in before:
+        for part, mode, cache in states:
             part.training = mode
-            for name in _kept(part):
-                if name in kept:
-                    setattr(part, name, kept[name])
+            for name in _cached_predictions(part):
+                if name in cache:
+                    setattr(part, name, cache[name])
                 else:
                     delattr(part, name)
 
 
-def _kept(part: Any) -> dict[str, Any]:
+def _cached_predictions(part: Any) -> dict[str, Any]:
     """Return the predictions that an exact model or a variational strategy caches."""
-    kept = {name: vars(part)[name] for name in _KEPT if name in vars(part)}
-    return {name: dict(own) if isinstance(own, dict) else own for name, own in kept.items()}
+    cache = {name: vars(part)[name] for name in _CACHES if name in vars(part)}
+    return {
+        name: dict(value) if isinstance(value, dict) else value for name, value in cache.items()
+    }
 
 
-_KEPT = ("prediction_strategy", "_memoize_cache")
+_CACHES = ("prediction_strategy", "_memoize_cache")
