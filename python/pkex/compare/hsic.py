@@ -279,7 +279,7 @@ def _attributed(problem: HSICProblem, options: StatisticOptions) -> StatisticVal
     n_permutations, generator = options.n_permutations, options.random_state
     blocks = None
     if n_permutations and not can_permute_rows(n, n_players, n_permutations):
-        blocks = TargetBlocks.drawn(n, 2 * n_players, generator)
+        blocks = TargetBlocks.draw(n, 2 * n_players, generator)
         problem = problem.arranged(blocks.order)
         rows, groups, alone = problem.sums(blocks.groups, exchanges=True)
     else:

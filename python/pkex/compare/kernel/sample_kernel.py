@@ -80,7 +80,7 @@ class SampleKernel:
         self.kernel.check_rows(np.ascontiguousarray(rows[:, columns]), name)
 
     def check_labels(
-        self, labels: Sequence[int], names: Sequence[str], what: str, argument: str
+        self, labels: Sequence[int], names: Sequence[str], rows_name: str, argument: str
     ) -> None:
         """Raise an error if the kernel subtracts category codes.
 
@@ -93,14 +93,14 @@ class SampleKernel:
         what, argument : str
             The names of the rows and of the kernel in messages.
         """
-        subtracted = self._columns_of_factors(are_labels=False)
+        number_columns = self._columns_of_factors(are_labels=False)
         for series in (term.series for term in self.terms if term.series is not None):
-            subtracted.update(series.columns.tolist())
-        wrong = [names[j] for j in labels if j in subtracted]
+            number_columns.update(series.columns.tolist())
+        wrong = [names[j] for j in labels if j in number_columns]
         if wrong:
-            hold = "hold" if " and " in what else "holds"
+            hold = "hold" if " and " in rows_name else "holds"
             raise InputError(
-                what,
+                rows_name,
                 f"{hold} labels ({columns_named(wrong)}), but "
                 f"{argument} is {self.kernel!r}, which compares numbers",
                 "pass pkex.kernels.Categorical() for labels, or convert them to numbers",
@@ -118,7 +118,7 @@ def user_kernel(kernel: object, n_columns: int, **samples: Float) -> SampleKerne
     """Return the argument `kernel`, checked for the rows of samples; None by default."""
     if kernel is None:
         return None
-    checked = SampleKernel.checked(kernel, "kernel", n_columns)
+    sample_kernel = SampleKernel.checked(kernel, "kernel", n_columns)
     for name, rows in samples.items():
-        checked.check_rows(rows, slice(n_columns), name)
-    return checked
+        sample_kernel.check_rows(rows, slice(n_columns), name)
+    return sample_kernel

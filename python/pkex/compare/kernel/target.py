@@ -83,22 +83,22 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int, missing: Missing = "er
         warn_of_many_labels(rows, [j for j in labels if j < d], "y", names, _MANY)
         _warn_of_integers(columns, is_label, names)
         numbers = [j for j in range(d) if j not in labels]
-        of_numbers = [names[j] for j in numbers]
-        some = rows[:, numbers]
-        rows[:, numbers] = without_rounding(some, of_numbers, "y", Constants.of(some))
+        number_names = [names[j] for j in numbers]
+        number_rows = rows[:, numbers]
+        rows[:, numbers] = without_rounding(number_rows, number_names, "y", Constants.of(number_rows))
         default, bandwidth = _default_kernel(rows, numbers, names)
         return Target(rows, SampleKernel.of(default, rows.shape[1], bandwidth), encoding)
-    checked = SampleKernel.checked(kernel, "target_kernel", d)
-    checked.check_labels([j for j in labels if j < d], names, "y", "target_kernel")
-    warn_of_many_labels(rows, checked.label_columns, "y", names, _MANY)
+    sample_kernel = SampleKernel.checked(kernel, "target_kernel", d)
+    sample_kernel.check_labels([j for j in labels if j < d], names, "y", "target_kernel")
+    warn_of_many_labels(rows, sample_kernel.label_columns, "y", names, _MANY)
     table = np.ascontiguousarray(rows[:, :d])
-    checked.check_rows(table, slice(d), "y")
+    sample_kernel.check_rows(table, slice(d), "y")
     # With equal labels, because many different labels are not worth a warning.
     numbers_only = table.copy()
-    numbers_only[:, checked.label_columns] = 0.0
-    warn_of_extremes(checked, numbers_only, "target_kernel")
-    warn_of_one_column(checked, table, names, "y", "target_kernel")
-    return Target(rows, checked.with_missing(d, rows.shape[1]), encoding)
+    numbers_only[:, sample_kernel.label_columns] = 0.0
+    warn_of_extremes(sample_kernel, numbers_only, "target_kernel")
+    warn_of_one_column(sample_kernel, table, names, "y", "target_kernel")
+    return Target(rows, sample_kernel.with_missing(d, rows.shape[1]), encoding)
 
 
 def _as_numbers(
@@ -109,9 +109,9 @@ def _as_numbers(
     Without dates and missing values the encoding is plain, also for labels.
     """
     if missing == "indicator" or any(map(holds_times, columns)):
-        read = [read_column(*own, "y") for own in zip(columns, names, strict=True)]
-        encoding = Encoding.fit({"y": read}, frozenset(), missing)
-        return encoding.rows(read, "y"), encoding, [c.is_label for c in encoding.columns]
+        read_columns = [read_column(*column_and_name, "y") for column_and_name in zip(columns, names, strict=True)]
+        encoding = Encoding.fit({"y": read_columns}, frozenset(), missing)
+        return encoding.rows(read_columns, "y"), encoding, [c.is_label for c in encoding.columns]
     is_label = [_holds_labels(column) for column in columns]
     parts = [
         _numbered(column, name if len(names) > 1 else None)
@@ -144,11 +144,11 @@ def _warn_of_integers(columns: list[Any], is_label: list[bool], names: tuple[str
                 Option("categorical", name, python=f"{kernel}, or the labels as strings"),
                 "; if they are numbers, write them with a decimal point, such as 1.0",
             )
-            what = (
+            reason = (
                 f"holds integers of only {number} different values, which are compared as numbers"
             )
-            of_several = name if len(names) > 1 else None
-            warn(InputWarning("y", what, fix, column=of_several, kind="integers"))
+            column_name = name if len(names) > 1 else None
+            warn(InputWarning("y", reason, fix, column=column_name, kind="integers"))
 
 
 def _check_length(columns: list[Any], n_rows: int) -> None:
@@ -163,15 +163,15 @@ def _check_length(columns: list[Any], n_rows: int) -> None:
 def _default_kernel(rows: Float, numbers: list[int], names: tuple[str, ...]) -> tuple[Kernel, str]:
     """Return the Gaussian kernel of the numbers times the delta kernel of the labels."""
     labels = [j for j in range(rows.shape[1]) if j not in numbers]
-    compared = "labels: 1 if equal, else 0"
-    of_numbers = np.ascontiguousarray(rows[:, numbers])
-    if (of_numbers == of_numbers[0]).all():
+    label_note = "labels: 1 if equal, else 0"
+    number_rows = np.ascontiguousarray(rows[:, numbers])
+    if (number_rows == number_rows[0]).all():
         # Without numbers, or with constant ones, for which any kernel is constant.
-        return Categorical(), compared if labels else "none: y is constant"
-    kernel, note = gaussian_kernel(of_numbers, [names[j] for j in numbers], "y", "target_kernel")
+        return Categorical(), label_note if labels else "none: y is constant"
+    kernel, note = gaussian_kernel(number_rows, [names[j] for j in numbers], "y", "target_kernel")
     if not labels:
         return kernel, note
-    return kernel.on(numbers) * Categorical().on(labels), f"{note}; {compared}"
+    return kernel.on(numbers) * Categorical().on(labels), f"{note}; {label_note}"
 
 
 def _columns(y: Any) -> tuple[list[Any], tuple[str, ...]]:

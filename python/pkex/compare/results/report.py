@@ -175,7 +175,7 @@ def _page_content(
     # Only for differences of two samples.
     pairs = getattr(result, "_dependence", None)
     if pairs is not None and is_significant(result, alpha):
-        facts["Pairs of columns"] = pairs.described
+        facts["Pairs of columns"] = pairs.description
     changes = getattr(result, "column_changes", ())
     shares = _shares(result, alpha)
     tables = (_table(result, shares), *([table_of_changes(changes)] if changes else []))
