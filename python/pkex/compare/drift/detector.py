@@ -16,8 +16,8 @@ from pkex.compare.drift.compared_rows import ComparedRows
 from pkex.compare.drift.reference import Plan, Reference
 from pkex.compare.drift.result import DriftResult
 from pkex.compare.drift.test import DriftTest
-from pkex.compare.kernel.choice import chosen_kernel, with_settled_constants
-from pkex.compare.kernel.sample_kernel import SampleKernel, user_kernel
+from pkex.compare.kernel.choice import choose_kernel, settle_constants
+from pkex.compare.kernel.sample_kernel import SampleKernel, check_user_kernel
 from pkex.compare.pairs.pair_sums import pair_sums
 from pkex.compare.pairs.two_sample_sums import PairWeights
 from pkex.compare.permutation.pair_dependence import DependenceTest
@@ -78,12 +78,10 @@ class Detector:
     ) -> Detector:
         """Prepare the comparison with a reference, and sum over its pairs."""
         what, d = "X_reference", len(encoding.names)
-        passed = user_kernel(kernel, d, X_reference=table.rows)
+        passed = check_user_kernel(kernel, d, X_reference=table.rows)
         later = "batches that have the same value there"
-        rows, constants = with_settled_constants(
-            table.rows, encoding, what, passed, later_rows=later
-        )
-        chosen = chosen_kernel(passed, rows, encoding, what, looks_ahead=True)
+        rows, constants = settle_constants(table.rows, encoding, what, passed, later_rows=later)
+        chosen = choose_kernel(passed, rows, encoding, what, looks_ahead=True)
         _warn_of_unusual(chosen.kernel, rows, what, conventions)
         if test.n_permutations:
             warn_of_duplicate_rows(rows, d, what)

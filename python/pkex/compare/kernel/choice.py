@@ -29,7 +29,7 @@ _MANY = "is it an identifier, or a number read as text? Leave it out, or convert
 _MOST_OF_ALL = 0.99
 
 
-def chosen_kernel(
+def choose_kernel(
     user_kernel: SampleKernel | None,
     rows: Float,
     encoding: Encoding,
@@ -65,8 +65,8 @@ def chosen_kernel(
         if (rows == rows[0]).all():
             raise equal_rows(rows_name, "kernel")
         note = (
-            f"each column centered on {len(rows)} rows of {rows_name}; length-scales of numbers twice "
-            "the median distance between the column's entries"
+            f"each column centered on {len(rows)} rows of {rows_name}; length-scales of numbers "
+            "twice the median distance between the column's entries"
         )
         default = OrthogonalANOVA.of(rows, labels, looks_ahead=looks_ahead)
         return SampleKernel.of(default, rows.shape[1], note)
@@ -100,13 +100,13 @@ def gaussian_kernel(
     rows: Float, names: Sequence[str], rows_name: str, argument: str
 ) -> tuple[Kernel, str]:
     """Return the Gaussian kernel of all columns, and the rule that chose its length-scales."""
-    heuristic_kernel = heuristic(rows, rows_name, argument)
-    warn_of_extremes(SampleKernel.of(heuristic_kernel.kernel, rows.shape[1]), rows, argument)
-    _warn_of_outliers(rows, heuristic_kernel.scales, names, rows_name, argument)
-    return heuristic_kernel.kernel, heuristic_kernel.note
+    result = heuristic(rows, rows_name, argument)
+    warn_of_extremes(SampleKernel.of(result.kernel, rows.shape[1]), rows, argument)
+    _warn_of_outliers(rows, result.scales, names, rows_name, argument)
+    return result.kernel, result.note
 
 
-def with_settled_constants(
+def settle_constants(
     rows: Float,
     encoding: Encoding,
     rows_name: str,
@@ -159,7 +159,9 @@ def with_settled_constants(
     return without_rounding(rows, names, rows_name, constants), constants
 
 
-def without_rounding(rows: Float, names: Sequence[str], rows_name: str, constants: Constants) -> Float:
+def without_rounding(
+    rows: Float, names: Sequence[str], rows_name: str, constants: Constants
+) -> Float:
     """Return rows with exactly equal values in columns that the default kernel treats as constant.
 
     After scaling by the standard deviation, the rounding errors of a constant column in float32

@@ -46,7 +46,7 @@ class SampleKernel:
         return cls(kernel, kernel.terms(n_columns), kernel.engine_columns(n_columns), bandwidth)
 
     @classmethod
-    def checked(cls, kernel: object, argument: str, n_columns: int) -> SampleKernel:
+    def of_argument(cls, kernel: object, argument: str, n_columns: int) -> SampleKernel:
         """Return the kernel of an argument for `n_columns` columns, or raise an error."""
         if not isinstance(kernel, Kernel):
             raise InputTypeError(
@@ -93,10 +93,10 @@ class SampleKernel:
         what, argument : str
             The names of the rows and of the kernel in messages.
         """
-        number_columns = self._columns_of_factors(are_labels=False)
+        numeric_columns = self._columns_of_factors(are_labels=False)
         for series in (term.series for term in self.terms if term.series is not None):
-            number_columns.update(series.columns.tolist())
-        wrong = [names[j] for j in labels if j in number_columns]
+            numeric_columns.update(series.columns.tolist())
+        wrong = [names[j] for j in labels if j in numeric_columns]
         if wrong:
             hold = "hold" if " and " in rows_name else "holds"
             raise InputError(
@@ -114,11 +114,11 @@ class SampleKernel:
         return self.of(self.kernel.on(range(n_columns)) * flags, n_all)
 
 
-def user_kernel(kernel: object, n_columns: int, **samples: Float) -> SampleKernel | None:
+def check_user_kernel(kernel: object, n_columns: int, **samples: Float) -> SampleKernel | None:
     """Return the argument `kernel`, checked for the rows of samples; None by default."""
     if kernel is None:
         return None
-    sample_kernel = SampleKernel.checked(kernel, "kernel", n_columns)
+    sample_kernel = SampleKernel.of_argument(kernel, "kernel", n_columns)
     for name, rows in samples.items():
         sample_kernel.check_rows(rows, slice(n_columns), name)
     return sample_kernel

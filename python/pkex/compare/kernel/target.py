@@ -83,12 +83,14 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int, missing: Missing = "er
         warn_of_many_labels(rows, [j for j in labels if j < d], "y", names, _MANY)
         _warn_of_integers(columns, is_label, names)
         numbers = [j for j in range(d) if j not in labels]
-        number_names = [names[j] for j in numbers]
-        number_rows = rows[:, numbers]
-        rows[:, numbers] = without_rounding(number_rows, number_names, "y", Constants.of(number_rows))
+        numeric_names = [names[j] for j in numbers]
+        numeric_rows = rows[:, numbers]
+        rows[:, numbers] = without_rounding(
+            numeric_rows, numeric_names, "y", Constants.of(numeric_rows)
+        )
         default, bandwidth = _default_kernel(rows, numbers, names)
         return Target(rows, SampleKernel.of(default, rows.shape[1], bandwidth), encoding)
-    sample_kernel = SampleKernel.checked(kernel, "target_kernel", d)
+    sample_kernel = SampleKernel.of_argument(kernel, "target_kernel", d)
     sample_kernel.check_labels([j for j in labels if j < d], names, "y", "target_kernel")
     warn_of_many_labels(rows, sample_kernel.label_columns, "y", names, _MANY)
     table = np.ascontiguousarray(rows[:, :d])
@@ -109,12 +111,14 @@ def _as_numbers(
     Without dates and missing values the encoding is plain, also for labels.
     """
     if missing == "indicator" or any(map(holds_times, columns)):
-        read_columns = [read_column(*column_and_name, "y") for column_and_name in zip(columns, names, strict=True)]
-        encoding = Encoding.fit({"y": read_columns}, frozenset(), missing)
-        return encoding.rows(read_columns, "y"), encoding, [c.is_label for c in encoding.columns]
+        values = [
+            read_column(column, name, "y") for column, name in zip(columns, names, strict=True)
+        ]
+        encoding = Encoding.fit({"y": values}, frozenset(), missing)
+        return encoding.rows(values, "y"), encoding, [c.is_label for c in encoding.columns]
     is_label = [_holds_labels(column) for column in columns]
     parts = [
-        _numbered(column, name if len(names) > 1 else None)
+        _encode_labels(column, name if len(names) > 1 else None)
         if label
         else as_rows(np.asarray(column)[:, None], "y", names=(name,))[:, 0]
         for column, name, label in zip(columns, names, is_label, strict=True)
@@ -164,11 +168,11 @@ def _default_kernel(rows: Float, numbers: list[int], names: tuple[str, ...]) -> 
     """Return the Gaussian kernel of the numbers times the delta kernel of the labels."""
     labels = [j for j in range(rows.shape[1]) if j not in numbers]
     label_note = "labels: 1 if equal, else 0"
-    number_rows = np.ascontiguousarray(rows[:, numbers])
-    if (number_rows == number_rows[0]).all():
+    numeric_rows = np.ascontiguousarray(rows[:, numbers])
+    if (numeric_rows == numeric_rows[0]).all():
         # Without numbers, or with constant ones, for which any kernel is constant.
         return Categorical(), label_note if labels else "none: y is constant"
-    kernel, note = gaussian_kernel(number_rows, [names[j] for j in numbers], "y", "target_kernel")
+    kernel, note = gaussian_kernel(numeric_rows, [names[j] for j in numbers], "y", "target_kernel")
     if not labels:
         return kernel, note
     return kernel.on(numbers) * Categorical().on(labels), f"{note}; {label_note}"
@@ -227,7 +231,7 @@ def _holds_labels(column: Any) -> bool:
     return any(isinstance(item, str | bytes | bool | np.bool_) for item in array.flat)
 
 
-def _numbered(column: Any, name: str | None) -> Float:
+def _encode_labels(column: Any, name: str | None) -> Float:
     """Return labels as numbers, in the order of their first occurrence."""
     numbers: dict[Any, int] = {}
     codes = np.empty(len(column))

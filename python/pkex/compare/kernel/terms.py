@@ -71,7 +71,9 @@ class KernelTerms:
         """
         packed_terms = [term.packed() for term in expanded(terms, domain)]
         exponent = math.frexp(math.fsum(coefficient for coefficient, *_ in packed_terms))[1] - 1
-        scaled_terms = [(math.ldexp(c, -exponent), factors, series) for c, factors, series in packed_terms]
+        scaled_terms = [
+            (math.ldexp(c, -exponent), factors, series) for c, factors, series in packed_terms
+        ]
         expansion = cls(scaled_terms, players)
         takes_halves = is_biased or not expansion.are_centered
         return replace(expansion, takes_halves=takes_halves), math.ldexp(1.0, exponent)
@@ -97,12 +99,12 @@ class KernelTerms:
         return bool(families) and all(family.startswith("centered") for family in families)
 
     @property
-    def have_own_pairs(self) -> bool:
+    def have_self_pairs(self) -> bool:
         """Whether γ(a, a)/2 is subtracted: for power series and centered kernels."""
         depends = self.are_centered or any(series is not None for _, _, series in self.terms)
         return depends and self.takes_halves
 
-    def joined(self) -> KernelTerms:
+    def as_one_player(self) -> KernelTerms:
         """Return the neutral kernel with all columns in one player: γ is k − k(x, x)."""
         return replace(self, players=np.zeros_like(self.players), absent=None)
 
@@ -116,9 +118,11 @@ class KernelTerms:
         place[columns] = np.arange(len(columns))
         terms: list[PackedTerm] = []
         for number, (coefficient, factors, series) in enumerate(self.terms):
-            player_factors, player_series = _kept(factors, place), None
+            player_factors, player_series = _restrict_factors(factors, place), None
             if series is not None:
-                player_series = _of_player(series, place, self._coefficients_of_others(number, player))
+                player_series = _restrict_series(
+                    series, place, self._coefficients_of_others(number, player)
+                )
             elif player_factors and self.absent is not None:
                 absent_factors = np.delete(self.absent[number, : self.n_players], player)
                 coefficient *= float(np.prod(absent_factors))
@@ -177,31 +181,33 @@ class KernelTerms:
         return values
 
 
-def _kept(factors: list[PackedFactor], place: NDArray[np.intp]) -> list[PackedFactor]:
+def _restrict_factors(factors: list[PackedFactor], place: NDArray[np.intp]) -> list[PackedFactor]:
     """Return the factors of the columns that have a place, with the places as columns."""
     restricted: list[PackedFactor] = []
     for family, columns, parameters in factors:
-        in_columns = place[columns] >= 0
-        if in_columns.any():
-            restricted.append((family, place[columns[in_columns]], parameters[in_columns]))
+        mask = place[columns] >= 0
+        if mask.any():
+            restricted.append((family, place[columns[mask]], parameters[mask]))
     return restricted
 
 
-def _of_player(series: PackedSeries, place: NDArray[np.intp], polynomial: Float) -> PackedSeries | None:
+def _restrict_series(
+    series: PackedSeries, place: NDArray[np.intp], polynomial: Float
+) -> PackedSeries | None:
     """Return a series of the columns that have a place, times a polynomial in s; None without."""
     weights, form, columns, rates, factors = series
-    in_columns = place[columns] >= 0
-    restricted_factors = _kept(factors, place)
-    if not in_columns.any() and not restricted_factors:
+    mask = place[columns] >= 0
+    factors = _restrict_factors(factors, place)
+    if not mask.any() and not factors:
         return None
     # Σ_q w_q [s^q] of P times F is Σ_q w'_q [s^q] of F with w'_q = Σ_r w_(q+r) P_r.
-    restricted_weights = np.array(
+    weights = np.array(
         [
             (polynomial[: len(weights) - q] * weights[q:][: len(polynomial)]).sum()
             for q in range(len(weights))
         ]
     )
-    return restricted_weights, form, place[columns[in_columns]], rates[in_columns], restricted_factors
+    return weights, form, place[columns[mask]], rates[mask], factors
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,6 +224,6 @@ class KernelRows:
     rows: Float
     terms: KernelTerms
 
-    def some(self, places: NDArray[np.integer[Any]]) -> KernelRows:
+    def take(self, places: NDArray[np.integer[Any]]) -> KernelRows:
         """Return the rows at some places."""
         return KernelRows(self.rows[places], self.terms)

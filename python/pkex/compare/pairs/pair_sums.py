@@ -87,10 +87,10 @@ def pair_sums(
         groups[n_first:] = int(n_first > 0)
     sample = (rows, terms.terms, terms.players, terms.absent, groups)
     weighting = (n_first, weights, skips_second, terms.takes_halves)
-    of_rows, of_groups, *others = sums_over_pairs(
+    row_sums, group_sums, *further_sums = sums_over_pairs(
         sample, weighting, computation, univariate_in_groups=univariate_in_groups
     )
-    return PairSums(of_rows, of_groups[:, 0], *others)
+    return PairSums(row_sums, group_sums[:, 0], *further_sums)
 
 
 def total(rows: Float) -> Float:
@@ -106,8 +106,10 @@ def pair_triangle(
     It is 0 for a row with itself. With univariate values, the shape is (n(n+1)/2, 2P).
     """
     n = len(rows)
-    each = np.arange(n, dtype=np.int64)
-    sums = pair_sums(rows, n, terms, each, univariate_in_groups=with_alone, computation=computation)
+    groups = np.arange(n, dtype=np.int64)
+    sums = pair_sums(
+        rows, n, terms, groups, univariate_in_groups=with_alone, computation=computation
+    )
     return sums.groups
 
 

@@ -52,12 +52,12 @@ def significance_in_blocks(
     generator: np.random.Generator,
 ) -> Significance:
     """Test by exchanges of targets within blocks, from sums over pairs of groups of blocks."""
-    unchanged_share = blocks.unchanged_share(problem.attributed.rows, problem.other.rows)
+    unchanged_share = blocks.unchanged_share(problem.attributed_side.rows, problem.other_side.rows)
     warn_of_few_permutations(n_permutations, unchanged_share)
     return significance_by_exchanges(
         blocks,
         2.0 * problem.scale * group_sums,  # ordered pairs
-        problem.on_the_diagonal().ravel(),
+        problem.diagonal_sums().ravel(),
         n_permutations,
         generator,
         problem.reports["permutations"],
@@ -83,7 +83,7 @@ def significance_row_by_row(
     problem: HSICProblem, n_permutations: int, generator: np.random.Generator
 ) -> Significance:
     """Test by permutations of the targets of few rows, whose pairs all fit into memory."""
-    sides = (problem.attributed, problem.other)
+    sides = (problem.attributed_side, problem.other_side)
     warn_of_few_permutations(n_permutations, max(map(_unchanged_share, sides)))
     (rows, terms), computation = (sides[0].rows, sides[0].terms), problem.computation.compensated()
     values = pair_triangle(rows, terms, computation, with_alone=True)
@@ -91,7 +91,7 @@ def significance_row_by_row(
     report = problem.reports["permutations"]
     sums = _permuted_sums(weights, values, n_permutations, generator, computation.n_threads, report)
     sums *= 2.0
-    sums += problem.on_the_diagonal().ravel()
+    sums += problem.diagonal_sums().ravel()
     scale = 2.0 * np.abs(weights[np.triu_indices(len(rows))]) @ np.abs(values)
     return _significance_of_sums(sums, scale)
 

@@ -115,7 +115,7 @@ class HSICResult(StatisticResult):
         It is 0 without dependence, 1 if both kernels are equal up to a factor, and NaN if X or y is
         constant. Computed when first accessed, or pickled, in another pass over the pairs.
         """
-        return self._normaliser("r2").normalized(self.statistic)
+        return self._normaliser("r2").normalize(self.statistic)
 
     @cached_property
     def alone_r2(self) -> Float:
@@ -125,7 +125,7 @@ class HSICResult(StatisticResult):
         HSIC(x_j, y) / √(HSIC(x_j, x_j) HSIC(y, y)), by the same estimator; NaN for a constant
         feature. Computed when first accessed, or pickled, in passes over the pairs.
         """
-        indices = self._normaliser("alone_r2").normalized_univariate(self.alone)
+        indices = self._normaliser("alone_r2").normalize_univariate(self.alone)
         return owned(indices)
 
     def _normaliser(self, name: str) -> Normalizer:

@@ -11,7 +11,7 @@ import numpy as np
 from pkex.compare.column_changes import column_changes
 from pkex.compare.comparison import Comparison, exact_domain
 from pkex.compare.data_warnings import warn_of_mistyped_columns
-from pkex.compare.kernel.sample_kernel import user_kernel
+from pkex.compare.kernel.sample_kernel import check_user_kernel
 from pkex.compare.kernel.terms import KernelTerms
 from pkex.compare.pairs.pair_sums import pair_sums
 from pkex.compare.pairs.two_sample_sums import PairWeights
@@ -41,7 +41,7 @@ def sampled_mmd(X: Any, Y: Any, kernel: Kernel | None, options: StatisticOptions
     sources, names, encoding = read_sources({"X": X, "Y": Y}, options.categorical, options.missing)
     first = next(iter(sources[0].chunks()))
     warn_of_mistyped_columns(first, encoding, options.categorical, "X")
-    passed, players = user_kernel(kernel, len(names)), options.players(names)
+    passed, players = check_user_kernel(kernel, len(names)), options.players(names)
     n_rows = sources[0].n_rows, sources[1].n_rows
     unit, own = _slots(*n_rows), slice(len(names))
     Design.check(options, n_rows, unit)
