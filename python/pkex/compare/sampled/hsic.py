@@ -17,9 +17,9 @@ from pkex.compare.pairs.hsic_problem import HSICProblem
 from pkex.compare.permutation.hsic_test import significance_by_exchanges
 from pkex.compare.permutation.target_blocks import BLOCK_SIZE, TargetBlocks
 from pkex.compare.results.hsic import HSICResult
-from pkex.compare.sampled.block_sums import BlockSums, OfBlock
+from pkex.compare.sampled.block_sums import BlockStatistic, BlockSums
 from pkex.compare.sampled.design import Design, n_reference
-from pkex.compare.sampled.error_of_means import of_parts_of_reference
+from pkex.compare.sampled.error_of_means import terms_of_parts
 from pkex.compare.sampled.estimate_over_design import estimate_over_design
 from pkex.compare.sampled.sample import Sample, with_rare
 from pkex.compare.statistic_options import StatisticOptions
@@ -218,10 +218,10 @@ class _BlockHSIC:
     is_tested: bool
     computation: Computation
 
-    def with_parts_of(self, reference: Float, n_threads: int) -> list[OfBlock]:
+    def with_parts_of(self, reference: Float, n_threads: int) -> list[BlockStatistic]:
         """Return statistics with means from disjoint parts of the reference."""
         rows, terms = self.attributed_side.of(reference).rows, self.attributed_side.terms
-        parts = of_parts_of_reference(terms, rows, n_threads)
+        parts = terms_of_parts(terms, rows, n_threads)
         sides = [replace(self.attributed_side, terms=part) for part in parts]
         return [replace(self, attributed_side=side, is_tested=False) for side in sides]
 
