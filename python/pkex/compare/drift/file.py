@@ -25,7 +25,7 @@ from pkex.compare.drift.file_checks import (
 )
 from pkex.compare.drift.reference import Reference
 from pkex.compare.kernel.sample_kernel import SampleKernel
-from pkex.compare.results.columns import checked_columns
+from pkex.compare.results.columns import parse_columns
 from pkex.compare.statistic_options import Conventions
 from pkex.games.players import Players
 from pkex.kernels.kernel_dicts import kernel_from_dict, kernel_to_dict
@@ -131,7 +131,7 @@ def _header(detector: Detector) -> dict[str, Any]:
 
 
 def _detector(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Detector:
-    encoding = Encoding(checked_columns(header["columns"]), header["known_from"])
+    encoding = Encoding(parse_columns(header["columns"]), header["known_from"])
     players, d = _players(header["players"]), len(encoding.columns)
     kernel, rows = kernel_from_dict(header["kernel"]), _floats(arrays["rows"], 2)
     constants = Constants(**{name: tuple(items) for name, items in header["constants"].items()})

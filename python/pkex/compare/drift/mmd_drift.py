@@ -16,7 +16,7 @@ from pkex.compare.drift.result import DriftResult
 from pkex.compare.drift.test import DriftTest, drawn_seed
 from pkex.compare.drift.timeline import DriftTimeline
 from pkex.compare.permutation.permutations import check_fits
-from pkex.compare.results.summary import described
+from pkex.compare.results.summary import describe_kernel
 from pkex.compare.statistic_options import Conventions
 from pkex.errors import warn
 from pkex.execution.progress import Progress, reporting, share
@@ -343,5 +343,5 @@ class MMDDrift:
         return (
             f"MMDDrift({n_rows} reference rows, {counted(features, 'feature')}, "
             f"{self.value_function} values, {self.estimator}; {self._detector.test}; "
-            f"kernel: {described(self.kernel, self.bandwidth)})"
+            f"kernel: {describe_kernel(self.kernel, self.bandwidth)})"
         )

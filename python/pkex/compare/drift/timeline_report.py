@@ -12,7 +12,11 @@ from numpy.typing import NDArray
 
 from pkex.compare.drift.batches import counted_batches
 from pkex.compare.drift.result import DriftResult
-from pkex.compare.results.conclusion import changed_pairs, significant_features
+from pkex.compare.results.conclusion import (
+    describe_pairs,
+    significant_features,
+    significant_pairs,
+)
 from pkex.compare.results.report import n_permutations, settings
 from pkex.inputs.wording import counted
 from pkex.results.report import Figure, PageContent, ReportTable
@@ -117,8 +121,7 @@ def _features(result: DriftResult) -> list[str]:
 
 def _pairs(result: DriftResult) -> list[str]:
     """Return the names of the pairs of columns whose dependence differs."""
-    pairs = changed_pairs(result, result.alpha)
-    return [f"{shortened(a)} and {shortened(b)}" for a, b in pairs]
+    return describe_pairs(significant_pairs(result, result.alpha))
 
 
 def _few(names: Sequence[str]) -> str:

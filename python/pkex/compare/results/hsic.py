@@ -144,9 +144,9 @@ class HSICResult(StatisticResult):
 
     def __copy__(self) -> HSICResult:
         # Not by pickling, which would compute r2 and alone_r2.
-        same = object.__new__(type(self))
-        same.__dict__.update(self.__dict__)
-        return same
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        return copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> HSICResult:
         # Results are immutable.
