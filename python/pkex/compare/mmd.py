@@ -228,7 +228,7 @@ def _compute_mmd(
     user_kernel, players = check_user_kernel(kernel, len(names), X=x, Y=y), options.players(names)
     row_weights = None if weights is None else RowWeights.of(weights, len(x), len(y))
     if row_weights is not None:
-        x, y = x[row_weights.kept[0]], y[row_weights.kept[1]]
+        x, y = x[row_weights.masks[0]], y[row_weights.masks[1]]
     warn_of_mistyped_columns(x, encoding, options.categorical, "X")
     if n_permutations:
         warn_of_duplicate_rows(x, len(names), "X")
