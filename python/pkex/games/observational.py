@@ -17,7 +17,7 @@ import numpy as np
 
 from pkex.errors import InputError, InputTypeError
 from pkex.games.category_codes import CategoryCodes
-from pkex.games.landmarks import sampled_rows
+from pkex.games.landmarks import sample_rows
 from pkex.inputs.choices import check_choice
 from pkex.inputs.integers import as_integer
 from pkex.inputs.keywords import with_known_keywords
@@ -178,14 +178,16 @@ class Observational:
         scales = {
             column: _median_distance(rows[:, column])
             for column in range(rows.shape[1])
-            if column not in levels.known
+            if column not in levels.codes
         }
-        differing = [column for column, scale in scales.items() if scale > 0.0]
-        labels = [column for column, codes in sorted(levels.known.items()) if len(codes) > 1]
+        varying_columns = [column for column, scale in scales.items() if scale > 0.0]
+        labels = [column for column, codes in sorted(levels.codes.items()) if len(codes) > 1]
         parts: list[Kernel] = []
-        if differing:
-            gaussian = RBF([scales[column] for column in differing])
-            parts = [gaussian if len(differing) == rows.shape[1] else gaussian.on(differing)]
+        if varying_columns:
+            gaussian = RBF([scales[column] for column in varying_columns])
+            parts = [
+                gaussian if len(varying_columns) == rows.shape[1] else gaussian.on(varying_columns)
+            ]
         if labels:
             parts.append(Categorical(_OF_LABELS).on(labels))
         # If all background rows are equal, any kernel gives them equal weights.
@@ -206,7 +208,7 @@ def _positive(size: Any) -> float:
 
 def _median_distance(column: Float) -> float:
     """Return the median distance between values; if it is 0, the mean positive distance."""
-    sample = np.sort(column[sampled_rows(len(column), min(len(column), _MEDIAN_OF))])
+    sample = np.sort(column[sample_rows(len(column), min(len(column), _MEDIAN_OF))])
     pairs = np.triu_indices(len(sample), 1)
     distances = sample[pairs[1]] - sample[pairs[0]]
     if not distances.size:
