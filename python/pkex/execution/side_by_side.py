@@ -25,8 +25,8 @@ def side_by_side(
 
     Without threadpoolctl, which limits the threads of BLAS, items are computed one by one.
     """
-    with _ONE_THREAD.held() as is_held:
-        if not is_held or n_threads == 1:
+    with _ONE_THREAD.limit() as is_limited:
+        if not is_limited or n_threads == 1:
             yield from map(function, items)
         else:
             yield from Threads(n_threads).map(function, items)
@@ -46,7 +46,7 @@ class _OneThread:
         self._lock, self._number, self._limits = Lock(), 0, ExitStack()
 
     @contextmanager
-    def held(self) -> Iterator[bool]:
+    def limit(self) -> Iterator[bool]:
         """Limit BLAS to one thread; yield False if this is not possible."""
         try:
             from threadpoolctl import threadpool_limits
