@@ -83,10 +83,10 @@ def test_amplitudes_may_be_tiny_or_huge(side, exponent):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_permuted_values_are_those_of_exchanged_targets(monkeypatch, blocks, estimator):
     drawn = []
-    permuted = hsic.TargetBlocks.permuted
+    permuted = hsic.TargetBlocks.draw_exchanges
     monkeypatch.setattr(
         hsic.TargetBlocks,
-        "permuted",
+        "draw_exchanges",
         lambda self, number, generator: (
             drawn.append(permuted(self, number, generator)) or drawn[-1]
         ),
