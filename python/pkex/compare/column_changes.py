@@ -25,7 +25,7 @@ from pkex.tables.encode import Column, Encoding
 from pkex.typing import Float
 
 # Largest probability of a reported change for samples of one distribution.
-_IMPROBABLE = 0.001
+_SMALL_PROBABILITY = 0.001
 # Largest number of levels of a column, and of lines, in a summary.
 _MOST_LEVELS, _MOST_LINES = 3, 5
 
@@ -234,7 +234,7 @@ def _change(
 
 def _is_improbable(k: float, n_sample: float, n_other: float) -> bool:
     """Return whether k random rows of both samples are unlikely to be in one of them."""
-    return k > 0 and k * math.log(n_sample / (n_sample + n_other)) <= math.log(_IMPROBABLE)
+    return k > 0 and k * math.log(n_sample / (n_sample + n_other)) <= math.log(_SMALL_PROBABILITY)
 
 
 def _only_in(

@@ -55,9 +55,9 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d.*|\d{1,4}([./])\d{1,2}\1\d{1,4}")
 _NUMBER = re.compile(r"[+-]?\d+\.\d+")
 # Number of unusual rows whose pairs are checked, of rows they are compared with, and of rows named
 # in a message.
-_MOST, _COMPARED, _NAMED = 32, 64, 3
+_MOST_UNUSUAL, _MOST_USUAL, _MOST_NUMBERS = 32, 64, 3
 # Sums of squares of larger kernel values over pairs may overflow.
-_LARGEST = 1e130
+_LARGEST_KERNEL = 1e130
 
 
 def warn_of_duplicate_rows(rows: Float, n_columns: int, rows_name: str) -> None:
@@ -205,8 +205,9 @@ def warn_of_unusual_rows(
     usual, unusual = np.flatnonzero(~is_unusual), np.flatnonzero(is_unusual)
     if not len(unusual) or len(usual) < 2:
         return
-    unusual = np.sort(unusual[np.argsort(-log_diagonal[unusual], kind="stable")[:_MOST]])
-    usual_sample = usual[np.linspace(0, len(usual) - 1, min(_COMPARED, len(usual))).astype(np.intp)]
+    unusual = np.sort(unusual[np.argsort(-log_diagonal[unusual], kind="stable")[:_MOST_UNUSUAL]])
+    places = np.linspace(0, len(usual) - 1, min(_MOST_USUAL, len(usual)))
+    usual_sample = usual[places.astype(np.intp)]
     with np.errstate(over="ignore"):
         pairs = np.abs(kernel(rows[unusual]) - 1.0)
         usual_pairs = kernel(rows[usual_sample]) - 1.0
@@ -226,7 +227,7 @@ def warn_of_unusual_rows(
             ("pass ", Option("kernel", python=option), ", which bounds each pair"),
         ]
         message = joined(*_describe_rows(unusual[is_dominant], samples), reason)
-        if largest > _LARGEST:
+        if largest > _LARGEST_KERNEL:
             raise InputOverflowError(None, message, fixes)
         warn(InputWarning(None, message, fixes))
     elif is_biased and outweighs.any():
@@ -247,8 +248,9 @@ def _describe_rows(rows: NDArray[np.intp], samples: Mapping[str, int]) -> list[s
         numbers = (rows[(start <= rows) & (rows < start + n_rows)] - start).tolist()
         start += n_rows
         if numbers:
-            text = ", ".join(map(str, numbers[:_NAMED]))
-            suffix = f" and {len(numbers) - _NAMED} more" if len(numbers) > _NAMED else ""
+            text = ", ".join(map(str, numbers[:_MOST_NUMBERS]))
+            n_more = len(numbers) - _MOST_NUMBERS
+            suffix = f" and {n_more} more" if n_more > 0 else ""
             row = f"{'; ' if words else ''}{'row' if len(numbers) == 1 else 'rows'} "
             words += [f"{row}{text}{suffix} of ", Argument(sample)]
     return words

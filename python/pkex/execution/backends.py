@@ -29,9 +29,9 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 # Size of a task, as a share of the remaining work of a worker; smallest share of its whole work.
-_OF_REST, _OF_ALL = 1 / 4, 1 / 32
+_TASK_SHARE, _LEAST_TASK_SHARE = 1 / 4, 1 / 32
 # Tasks per thread or Dask worker that are submitted at a time, including those that ended early.
-_AHEAD = 4
+_TASKS_AHEAD = 4
 # Seconds without a result after which a Dask cluster is asked for its workers.
 _PATIENCE = 30.0
 
@@ -49,7 +49,7 @@ class Threads:
         pool = ThreadPoolExecutor(self.number)
         futures = (pool.submit(function, item) for item in items)
         try:
-            for future in _look_ahead(futures, _AHEAD * self.number):
+            for future in _look_ahead(futures, _TASKS_AHEAD * self.number):
                 yield future.result()
         finally:
             pool.shutdown(cancel_futures=True)
@@ -158,7 +158,7 @@ class DaskWorkers(Workers):
                 self._wait(*function_tasks)
                 self._client.replicate(function_tasks)
             tasks = (self._submit(_call, *function_tasks, _pickle(item)) for item in items)
-            for task in _look_ahead(tasks, _AHEAD * self.number):
+            for task in _look_ahead(tasks, _TASKS_AHEAD * self.number):
                 self._wait(task)
                 yield task.result()
 
@@ -229,7 +229,9 @@ def ranges_of_tasks(
     ranges, start = [], 0
     while start < number:
         length = max(
-            1, int((number - start) / n_workers * _OF_REST), int(number / n_workers * _OF_ALL)
+            1,
+            int((number - start) / n_workers * _TASK_SHARE),
+            int(number / n_workers * _LEAST_TASK_SHARE),
         )
         stop = min(start + min(length, max_length or number), number)
         ranges.append((start, stop))

@@ -17,9 +17,9 @@ Progress = bool | Report
 
 # In seconds: calls without progress that take longer issue a warning, after this time of
 # measurement.
-_LONG, _MEASURED = 600.0, 5.0
+_LONG_CALL, _MEASUREMENT = 600.0, 5.0
 # The same for calls with a faster alternative.
-_LONG_WITH_ADVICE, _MEASURED_WITH_ADVICE = 10.0, 2.0
+_LONG_CALL_WITH_ADVICE, _MEASUREMENT_WITH_ADVICE = 10.0, 2.0
 _ADVICE: ContextVar[str | None] = ContextVar("_ADVICE", default=None)
 
 _BAR_FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
@@ -84,9 +84,9 @@ def _forecast() -> Report:
             start = now, share
         last_share = share
         elapsed, advice = now - start[0], _ADVICE.get()
-        long, min_elapsed = _LONG, _MEASURED
+        long, min_elapsed = _LONG_CALL, _MEASUREMENT
         if advice is not None:
-            long, min_elapsed = _LONG_WITH_ADVICE, _MEASURED_WITH_ADVICE
+            long, min_elapsed = _LONG_CALL_WITH_ADVICE, _MEASUREMENT_WITH_ADVICE
         if is_quiet and elapsed > min_elapsed and share > start[1]:
             seconds = elapsed / (share - start[1])
             if seconds > long:

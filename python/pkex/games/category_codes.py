@@ -20,7 +20,7 @@ _OTHER_COLUMNS = Option(
     python="value_function=pkex.Observational(kernel) with a kernel that is .on(the other columns)",
 )
 # A column may have so many distinct categories even if all of its values differ.
-_FEW = 10
+_FEW_CATEGORIES = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ def _encode_categories(values: NDArray[Any], name: str) -> dict[object, float]:
         )
         fix: list[Text] = ["drop the column", ("pass ", _OTHER_COLUMNS)]
         raise InputError("background", reason, fix, column=name) from None
-    if len(categories) > max(_FEW, len(values) // 2):
+    if len(categories) > max(_FEW_CATEGORIES, len(values) // 2):
         raise InputError(
             "background",
             f"has {len(categories)} distinct categories in {len(values)} rows, so hardly any rows "

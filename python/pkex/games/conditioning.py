@@ -29,7 +29,7 @@ _MOST_ROWS = 10_000
 # For the warning of explained rows in the background: the numbers of rows and coalitions that are
 # checked, the share of the weight that raises it, and the fewest players. With fewer players, there
 # are hardly coalitions that distinguish a row from others and leave players out.
-_ROWS, _COALITIONS, _LARGE_SHARE, _FEWEST = 8, 4, 0.2, 4
+_ROWS, _COALITIONS, _LARGE_SHARE, _FEWEST_PLAYERS = 8, 4, 0.2, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +234,7 @@ class ConditionalBackground:
             The number of each column's player.
         """
         p = int(players.max()) + 1
-        if p < _FEWEST or self.settings.leave_one_out:
+        if p < _FEWEST_PLAYERS or self.settings.leave_one_out:
             return
         numbers = np.unique(MatchingRows.of(X, self.rows).row_numbers)
         if not len(numbers):

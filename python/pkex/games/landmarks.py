@@ -13,7 +13,7 @@ from pkex.typing import Float
 # Relative to the largest pivot: landmarks with smaller pivots are linearly dependent on others.
 _TOLERANCE = 1e-12
 # Relative to the largest kernel value: more negative residuals are not due to rounding.
-_INDEFINITE = 1e-8
+_INDEFINITE_TOLERANCE = 1e-8
 
 
 class Features:
@@ -43,7 +43,7 @@ class Features:
         if not rank:
             raise np.linalg.LinAlgError("the kernel is 0 on all of its landmarks")
         residuals = gram.diagonal() - np.square(self.of(gram)).sum(axis=0)
-        if residuals.min() < -_INDEFINITE * float(gram.diagonal().max()):
+        if residuals.min() < -_INDEFINITE_TOLERANCE * float(gram.diagonal().max()):
             raise np.linalg.LinAlgError("the kernel is not positive definite on its landmarks")
 
     def of(self, values: Float) -> Float:

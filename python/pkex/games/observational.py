@@ -30,11 +30,11 @@ Embedding: TypeAlias = Literal["absent", "rows"]
 _EMBEDDINGS: tuple[Embedding, ...] = get_args(Embedding)
 
 # The kernel of distinct categories equals that of numbers one length-scale apart.
-_OF_LABELS = math.exp(-0.5)
+_LABEL_SIMILARITY = math.exp(-0.5)
 # Errors of weights are about 1e-17 divided by the squared regularization.
 _LEAST_REGULARIZATION = 1e-8
 # Medians are computed from a sample of so many rows if there are more.
-_MEDIAN_OF = 2000
+_MEDIAN_ROWS = 2000
 
 
 @dataclass(frozen=True, init=False)
@@ -189,7 +189,7 @@ class Observational:
                 gaussian if len(varying_columns) == rows.shape[1] else gaussian.on(varying_columns)
             ]
         if labels:
-            parts.append(Categorical(_OF_LABELS).on(labels))
+            parts.append(Categorical(_LABEL_SIMILARITY).on(labels))
         # If all background rows are equal, any kernel gives them equal weights.
         return replace(self, kernel=reduce(mul, parts) if parts else RBF(1.0))
 
@@ -208,7 +208,7 @@ def _positive(size: Any) -> float:
 
 def _median_distance(column: Float) -> float:
     """Return the median distance between values; if it is 0, the mean positive distance."""
-    sample = np.sort(column[sample_rows(len(column), min(len(column), _MEDIAN_OF))])
+    sample = np.sort(column[sample_rows(len(column), min(len(column), _MEDIAN_ROWS))])
     pairs = np.triu_indices(len(sample), 1)
     distances = sample[pairs[1]] - sample[pairs[0]]
     if not distances.size:

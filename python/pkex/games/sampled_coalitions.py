@@ -27,7 +27,7 @@ from pkex.typing import Float
 
 _FOLDS = 10
 # Relative to the largest eigenvalue of Σ x xᵀ: the null direction 1 has a smaller one by rounding.
-_RANK = 1e-10
+_RANK_TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +131,7 @@ def _fit_folds(points: Float, y: Float, scale: float) -> tuple[Float, Float, Flo
     folds = np.array_split(np.arange(len(points)), _FOLDS)
     for fold in folds:
         x, responses = points[fold], y[..., fold, :]
-        inverse = np.linalg.pinv(gram - x.T @ x, rcond=_RANK, hermitian=True)
+        inverse = np.linalg.pinv(gram - x.T @ x, rcond=_RANK_TOLERANCE, hermitian=True)
         fit = inverse @ (moments - x.T @ responses)
         residuals = scale * (responses - x @ fit)
         results.append((fit, x.T @ residuals, (x**2).T @ residuals**2))

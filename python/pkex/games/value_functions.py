@@ -32,7 +32,7 @@ _SYNONYMS: dict[str, ValueFunction] = {
 }
 _MEANING = "Or pass the settings of observational values: pkex.Observational()"
 # The use of background data by the value functions that require it, for messages.
-_FROM_ROWS = {
+_ROW_USES = {
     "interventional": "replaces absent features by those of",
     "observational": "conditions absent features on the present ones by",
 }
@@ -117,10 +117,10 @@ def chosen_value_function(
             )
         )
     if background is None:
-        if name in _FROM_ROWS:
+        if name in _ROW_USES:
             raise InputError(
                 Option("value_function", name),
-                f"{_FROM_ROWS[name]} background rows",
+                f"{_ROW_USES[name]} background rows",
                 [
                     (
                         "pass these by ",

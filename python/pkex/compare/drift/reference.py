@@ -33,7 +33,7 @@ from pkex.typing import Float, Report
 _MOST_BLOCKS = 128
 _LEAST_BLOCKS = 32
 # Smallest number of blocks of a reference, if it has as many rows.
-_LEAST_OF_REFERENCE = 16
+_LEAST_REFERENCE_BLOCKS = 16
 # Largest number of stored sums over pairs of blocks: 32 MB.
 _MOST_SUMS = 1 << 22
 
@@ -62,7 +62,7 @@ class Plan:
         if n + m <= max_blocks:
             return cls(1, n, m)
         min_size = 1 << max(0, math.ceil(math.log2(4.0 * m / max_blocks)))
-        max_size = 1 << (max(1, n // _LEAST_OF_REFERENCE).bit_length() - 1)
+        max_size = 1 << (max(1, n // _LEAST_REFERENCE_BLOCKS).bit_length() - 1)
         size = min(min_size, max_size)
         return cls(size, min(n // size, 3 * max_blocks // 4), min(m // size, max_blocks // 4))
 

@@ -25,13 +25,13 @@ from pkex.results.tables import number, numbers, shortened
 from pkex.typing import Float
 
 # Largest numbers of batches in the table and heat map, and in the bars; of features; of names.
-_MOST_BATCHES, _MOST_BARS, _MOST_FEATURES, _MOST_NAMED = 100, 20, 20, 5
+_MOST_BATCHES, _MOST_BARS, _MOST_FEATURES, _MOST_NAMES = 100, 20, 20, 5
 
 _READING = (
     "“MMD²” compares a batch with the reference: it is about 0 if both come from one distribution. "
     "The values of the features add up to it."
 )
-_TESTED = (
+_TEST_READING = (
     "“p” is the p-value of the hypothesis that reference and batch come from one distribution. "
     "“p (adjusted)” is adjusted for the number of batches by Holm's method: the probability that "
     "any batch without drift has one of at most α is at most α.",
@@ -73,7 +73,7 @@ def report_timeline(
         columns |= _test_columns(latest_results, corrected_pvalues[latest], is_drift[latest])
         texts = [f"adjusted p {number(p)}" for p in corrected_pvalues[latest].tolist()]
         heads = ["▾" if drifts else "" for drifts in is_drift[latest].tolist()]
-        reading += _TESTED
+        reading += _TEST_READING
     columns |= {"MMD²": statistics, "rows": rows}
     if corrected_pvalues is not None:
         columns["p"] = np.array([result.pvalue for result in latest_results])
@@ -128,8 +128,8 @@ def _pairs(result: DriftResult) -> list[str]:
 
 def _join_names(names: Sequence[str]) -> str:
     """Return the first names, and the number of further ones."""
-    more = len(names) - _MOST_NAMED
-    return "; ".join([*names[:_MOST_NAMED], *([f"{more} more"] if more > 0 else [])]) or "–"
+    more = len(names) - _MOST_NAMES
+    return "; ".join([*names[:_MOST_NAMES], *([f"{more} more"] if more > 0 else [])]) or "–"
 
 
 def _conclusion(

@@ -20,13 +20,15 @@ from pkex.tables.samples import warn_of_constant_columns
 from pkex.typing import Float
 
 # With fewer rows, all labels may differ.
-FEW = 10
+_FEW_ROWS = 10
 # A column is hidden by outliers if its interquartile range is below this many standard deviations.
-_NARROW = 0.025
+_NARROW_RANGE = 0.025
 # Advice about labels of which most occur once.
-_MANY = "is it an identifier, or a number read as text? Leave it out, or convert it to numbers"
+_LABEL_ADVICE = (
+    "is it an identifier, or a number read as text? Leave it out, or convert it to numbers"
+)
 # Largest share of the mean squared distance that one column has without a warning.
-_MOST_OF_ALL = 0.99
+_LARGE_SHARE = 0.99
 
 
 def choose_kernel(
@@ -60,7 +62,7 @@ def choose_kernel(
     d = len(names)
     table_labels = [j for j in labels if j < d]
     if table_labels:
-        warn_of_many_labels(rows, table_labels, rows_name, names, _MANY)
+        warn_of_many_labels(rows, table_labels, rows_name, names, _LABEL_ADVICE)
     if user_kernel is None:
         if (rows == rows[0]).all():
             raise equal_rows(rows_name, "kernel")
@@ -91,7 +93,7 @@ def warn_of_many_labels(
     """Warn if most labels of a column differ: they may be numbers read as text."""
     for j in labels:
         number = len(np.unique(rows[:, j]))
-        if number > len(rows) / 2 and len(rows) >= FEW:
+        if number > len(rows) / 2 and len(rows) >= _FEW_ROWS:
             reason = f"has {number} different labels in {len(rows)} rows: hardly any rows are equal"
             warn(InputWarning(argument, reason, fix, column=names[j] if len(names) > 1 else None))
 
@@ -214,7 +216,7 @@ def _warn_of_outliers(
     hidden = []
     for column, scale, name in zip(rows.T, scales, names, strict=True):
         low, high = np.quantile(scale.standardised(column), [0.25, 0.75])
-        if 0.0 < high - low < _NARROW:
+        if 0.0 < high - low < _NARROW_RANGE:
             hidden.append(name)
     if hidden:
         warn(
@@ -223,7 +225,7 @@ def _warn_of_outliers(
                 (
                     f"half of the values of {columns_named(hidden)} of ",
                     Argument(rows_name),
-                    f" lie within {100.0 * _NARROW:.2g} % of a standard deviation: are there "
+                    f" lie within {100.0 * _NARROW_RANGE:.2g} % of a standard deviation: are there "
                     "outliers, or codes of missing values, such as -999? The default kernel scales "
                     "by the standard deviation, which they dominate, and hides differences among "
                     "the other values",
@@ -262,7 +264,7 @@ def warn_of_one_column(
     with np.errstate(under="ignore", invalid="ignore"):
         other_share = math.fsum(np.delete(squares, largest) / squares[largest])
     share = 1.0 / (1.0 + other_share)
-    if share > _MOST_OF_ALL:
+    if share > _LARGE_SHARE:
         warn(
             InputWarning(
                 rows_name,

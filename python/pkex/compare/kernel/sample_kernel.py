@@ -17,7 +17,7 @@ from pkex.kernels.factors import Term
 from pkex.typing import Float
 
 # Kernel of two rows of which one has a missing value: as if one length-scale apart.
-_OF_MISSING = math.exp(-0.5)
+_MISSING_SIMILARITY = math.exp(-0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ class SampleKernel:
         """Return the kernel times a kernel of the further columns, which flag missing values."""
         if n_all == n_columns:
             return self
-        flags = Categorical(_OF_MISSING).on(range(n_columns, n_all))
+        flags = Categorical(_MISSING_SIMILARITY).on(range(n_columns, n_all))
         return self.of(self.kernel.on(range(n_columns)) * flags, n_all)
 
 

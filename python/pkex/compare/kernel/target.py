@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.compare.kernel.choice import (
-    FEW,
     gaussian_kernel,
     warn_of_extremes,
     warn_of_many_labels,
@@ -28,8 +27,10 @@ from pkex.tables.read import unmasked
 from pkex.tables.samples import as_rows, warn_of_constant_columns
 from pkex.typing import Float
 
+# Largest number of different integers that may be class labels.
+_FEW_VALUES = 10
 # Advice about labels of which most occur once.
-_MANY = "are they numbers? Pass them as floats, without target_kernel=Categorical()"
+_LABEL_ADVICE = "are they numbers? Pass them as floats, without target_kernel=Categorical()"
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +81,7 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int, missing: Missing = "er
     d, labels = len(names), encoding.labels or [j for j, label in enumerate(is_label) if label]
     warn_of_constant_columns(rows[:, :d], names, "y")
     if kernel is None:
-        warn_of_many_labels(rows, [j for j in labels if j < d], "y", names, _MANY)
+        warn_of_many_labels(rows, [j for j in labels if j < d], "y", names, _LABEL_ADVICE)
         _warn_of_integers(columns, is_label, names)
         numbers = [j for j in range(d) if j not in labels]
         numeric_names = [names[j] for j in numbers]
@@ -92,7 +93,7 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int, missing: Missing = "er
         return Target(rows, SampleKernel.of(default, rows.shape[1], bandwidth), encoding)
     sample_kernel = SampleKernel.of_argument(kernel, "target_kernel", d)
     sample_kernel.check_labels([j for j in labels if j < d], names, "y", "target_kernel")
-    warn_of_many_labels(rows, sample_kernel.label_columns, "y", names, _MANY)
+    warn_of_many_labels(rows, sample_kernel.label_columns, "y", names, _LABEL_ADVICE)
     table = np.ascontiguousarray(rows[:, :d])
     sample_kernel.check_rows(table, slice(d), "y")
     # With equal labels, because many different labels are not worth a warning.
@@ -141,7 +142,7 @@ def _warn_of_integers(columns: list[Any], is_label: list[bool], names: tuple[str
             continue
         number = len(np.unique(array))
         # For two numbers, the centered Gaussian kernel equals that of labels up to a factor.
-        if 2 < number <= FEW and 3 * number <= len(array):
+        if 2 < number <= _FEW_VALUES and 3 * number <= len(array):
             kernel = "target_kernel=pkex.kernels.Categorical()"
             fix = (
                 "if they are class labels, pass ",

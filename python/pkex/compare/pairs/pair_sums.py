@@ -25,7 +25,7 @@ from pkex.typing import Float
 # Smallest number of rows for workers: their pairs take many seconds of one core.
 _MANY_ROWS = 20_000
 # Largest number of rectangles times players of a task, whose results are some twenty megabytes.
-_OF_TASK = 640
+_TASK_SIZE = 640
 
 # Rows, terms, players, absent factors and groups; weights of pairs: see `_core.rectangle_sums`.
 _Sample: TypeAlias = tuple[Float, list[Any], NDArray[np.int64], Float | None, NDArray[np.int64]]
@@ -159,7 +159,7 @@ def _parts(
 ) -> Iterator[Float]:
     """Yield the sums of all rectangles, task by task."""
     players = work.args[0][2]
-    tasks = ranges_of_tasks(n_rectangles, workers.number, max(1, _OF_TASK // (players.max() + 1)))
+    tasks = ranges_of_tasks(n_rectangles, workers.number, max(1, _TASK_SIZE // (players.max() + 1)))
     with closing(workers.map(work, tasks)) as parts:
         for (_, stop), part in zip(tasks, parts, strict=True):
             # Arrays received over a network may be misaligned.

@@ -23,7 +23,7 @@ from pkex.typing import Float
 # Numbers held at a time.
 _CHUNK = 1 << 20
 # Standardized numbers that differ by less are tied.
-_TIED = 1e-9
+_TIE_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class PermutedValues:
 
     def largest_pvalues(self) -> Float:
         """Return the p-value of the largest standardized value for each row; (1 + B,)."""
-        return _tail_shares(self._largest(), _TIED)
+        return _tail_shares(self._largest(), _TIE_TOLERANCE)
 
     def pvalues(self) -> Float:
         """Return the unadjusted p-value of each feature; shape (P,)."""
@@ -114,7 +114,7 @@ class PermutedValues:
         if varies.any():
             largest = self._largest()[1:, None]
             pvalues[varies] = _permutation_pvalues(
-                largest >= standardize(self.numbers[:1])[0] - _TIED
+                largest >= standardize(self.numbers[:1])[0] - _TIE_TOLERANCE
             )
         return pvalues
 

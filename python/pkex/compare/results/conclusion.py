@@ -12,9 +12,9 @@ from pkex.results.tables import number, shortened
 from pkex.typing import Float
 
 # Largest number of named features and pairs, and the normal quantile of 95 % intervals.
-_MOST_NAMED, _QUANTILE = 6, 1.96
+_MOST_NAMES, _QUANTILE = 6, 1.96
 # The widest interval of a share that a sentence gives.
-_WIDEST = 1.0
+_WIDEST_INTERVAL = 1.0
 
 
 def is_significant(result: StatisticResult, alpha: float) -> bool | None:
@@ -114,7 +114,7 @@ def _features_with_shares(
     for j in features:
         name = shortened(result.feature_names[j])
         # Wide intervals are not informative; NaN if there are no standard errors.
-        if shares is not None and not np.ptp(intervals[j]) > _WIDEST:
+        if shares is not None and not np.ptp(intervals[j]) > _WIDEST_INTERVAL:
             share = percent(shares[j]) + (f" of {wording.whole}" if is_first else "")
             if np.isfinite(intervals[j]).all():
                 low, high = map(percent, intervals[j].tolist())
@@ -126,8 +126,8 @@ def _features_with_shares(
 
 
 def _join_texts(texts: list[str], divider: str = ", ") -> str:
-    if len(texts) > _MOST_NAMED:
-        texts = [*texts[:_MOST_NAMED], f"{len(texts) - _MOST_NAMED} more"]
+    if len(texts) > _MOST_NAMES:
+        texts = [*texts[:_MOST_NAMES], f"{len(texts) - _MOST_NAMES} more"]
     if len(texts) < 2:
         return "".join(texts)
     return f"{divider.join(texts[:-1])}{';' if divider == '; ' else ''} and {texts[-1]}"

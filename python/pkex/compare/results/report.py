@@ -45,7 +45,7 @@ _UNIVARIATE = (
     "adjusted for the number of features: if no feature counted, the probability that even one of "
     "them is at most α would be at most α. Read this column to decide whether a feature counts."
 )
-_ALL = (
+_PVALUES = (
     "“p” and “p (adjusted)” are p-values of the Shapley value, for the hypothesis that "
     "{hypothesis}. Small ones say that there is {whole}, and that the feature contributes to it."
 )
@@ -224,7 +224,7 @@ def _reading(result: StatisticResult, wording: Wording) -> tuple[str, ...]:
     # Estimators that compare some of the pairs are unbiased.
     noise = _NOISE.get(result.estimator, _NOISE["unbiased"])
     words = {**vars(wording), "label": result.label, "noise": noise.format(whole=wording.whole)}
-    texts = (_VALUES,) if result.pvalue is None else (_VALUES, _UNIVARIATE, _ALL, _SIZE)
+    texts = (_VALUES,) if result.pvalue is None else (_VALUES, _UNIVARIATE, _PVALUES, _SIZE)
     return tuple(text.format(**words) for text in texts)
 
 

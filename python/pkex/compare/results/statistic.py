@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # Attributes of documents, in this order, without those that subclasses add.
-_DOCUMENTED = (
+_DOCUMENT_FIELDS = (
     *("statistic", "pvalue", "statistic_pvalue", "univariate_pvalue"),
     *("values", "standard_errors", "feature_pvalues", "familywise_pvalues"),
     *("alone", "alone_pvalues", "alone_familywise_pvalues"),
@@ -210,7 +210,7 @@ class StatisticResult(ReadOnlyArrays, Result):
         return array
 
     def _plain(self) -> dict[str, Any]:
-        plain = {name: _plain(name, getattr(self, name)) for name in _DOCUMENTED}
+        plain = {name: _plain(name, getattr(self, name)) for name in _DOCUMENT_FIELDS}
         if (n_pairs := self._n_pairs()) is not None:
             plain["n_pairs"] = n_pairs
         return {

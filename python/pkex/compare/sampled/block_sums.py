@@ -18,7 +18,7 @@ from pkex.execution.backends import Threads, Workers
 from pkex.typing import Float, Report
 
 # Number of blocks of a task, and of tasks after which progress is reported.
-_OF_TASK, _OF_REPORT = 16, 8
+_BLOCKS_PER_TASK, _TASKS_PER_REPORT = 16, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +88,8 @@ def tasks(
     for number, rows in enumerate(parts):
         for round_shifts in shifts():
             n_blocks = len(rows[0])
-            for start in range(0, n_blocks, _OF_TASK):
-                blocks = range(start, min(start + _OF_TASK, n_blocks))
+            for start in range(0, n_blocks, _BLOCKS_PER_TASK):
+                blocks = range(start, min(start + _BLOCKS_PER_TASK, n_blocks))
                 yield Task(number, rows, round_shifts, blocks)
 
 
@@ -126,7 +126,7 @@ def means_of_parts(
             numbers[part].append(sums.numbers)
             groups = sums.groups if groups is None else groups + sums.groups
             n_done += n_blocks
-            if report is not None and number % _OF_REPORT == 0:
+            if report is not None and number % _TASKS_PER_REPORT == 0:
                 report(n_done, n_parts * n_blocks_of_part)
     means = np.array([total(np.array(sums)) / n_blocks_of_part for sums in numbers])
     assert groups is not None, "a design has blocks"

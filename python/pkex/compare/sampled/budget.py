@@ -22,11 +22,11 @@ from pkex.typing import Float
 Budget = int | timedelta | None
 
 # Calls with fewer pairs of rows take less than ten minutes.
-_QUICK = 1e9
+_FEW_PAIRS = 1e9
 # Calls that take more seconds raise a warning; number of rows for the measurement.
-_LONG, _SOME = 600.0, 128
+_LONG_CALL, _SAMPLE_ROWS = 600.0, 128
 # The share of a time limit for the pairs; the rest is for reading and preparation.
-_FOR_PAIRS = 0.7
+_PAIRS_SHARE = 0.7
 
 
 def check_budget(budget: object, estimator: str) -> Budget:
@@ -63,19 +63,19 @@ def pairs_of_budget(
     """
     if not isinstance(budget, timedelta):
         return budget
-    seconds = _FOR_PAIRS * budget.total_seconds() * n_workers
+    seconds = _PAIRS_SHARE * budget.total_seconds() * n_workers
     return int(pairs_among(n_rows) * seconds / _seconds(compare))
 
 
 def warn_of_all_pairs(rows: Float, terms: KernelTerms, computation: Computation) -> None:
     """Warn if all pairs of rows (n, d) will take long, from the measured time of some pairs."""
     n_pairs = float(pairs_among(len(rows)))
-    if n_pairs < _QUICK:
+    if n_pairs < _FEW_PAIRS:
         return
-    sample = np.ascontiguousarray(rows[evenly_random(len(rows), _SOME)])
+    sample = np.ascontiguousarray(rows[evenly_random(len(rows), _SAMPLE_ROWS)])
     compare = partial(pair_sums, sample, len(sample), terms, computation=computation.alone())
     seconds = _seconds(compare) * n_pairs / (pairs_among(len(sample)) * computation.n_threads)
-    if seconds > _LONG:
+    if seconds > _LONG_CALL:
         warn(
             InputWarning(
                 None,

@@ -37,7 +37,7 @@ _REFERENCE, _MOST_REFERENCE = 10_000, 0.125
 # Smallest number of parts, for standard errors; largest number of blocks of a part.
 _PARTS, _BLOCKS = 32, 1024
 # All pairs of this number of rows are compared quickly.
-_FEW = 20_000
+_FEW_ROWS = 20_000
 # Default number of pairs of the incomplete estimator, and per row if this is more.
 _PAIRS, _PAIRS_OF_ROW = 10**8, 100
 
@@ -83,9 +83,9 @@ class Design:
         references = tuple(n_reference(n, sum(n_rows)) for n in n_rows)
         n_remaining = [n - reference for n, reference in zip(n_rows, references, strict=True)]
         if estimator == "block":
-            return cls(references, *cls._of_one_round(n_remaining, unit, budget), 1, 1)
+            return cls(references, *cls._choose_large_blocks(n_remaining, unit, budget), 1, 1)
         budget = max(_PAIRS, _PAIRS_OF_ROW * sum(n_rows)) if budget is None else budget
-        return cls(references, *cls._of_rounds(n_remaining, unit, budget))
+        return cls(references, *cls._choose_small_blocks(n_remaining, unit, budget))
 
     @staticmethod
     def check(options: StatisticOptions, n_rows: tuple[int, ...], unit: tuple[int, ...]) -> None:
@@ -106,7 +106,7 @@ class Design:
             raise InputError(budget, ("is too small: ", option, pairs + blocks))
 
     @staticmethod
-    def _of_one_round(
+    def _choose_large_blocks(
         n_remaining: list[int], unit: tuple[int, ...], budget: int | None
     ) -> tuple[tuple[int, ...], int]:
         """Return the size and the number of large blocks; without a budget, of √n rows.
@@ -125,7 +125,7 @@ class Design:
         return tuple(best * u for u in unit), units // best
 
     @staticmethod
-    def _of_rounds(
+    def _choose_small_blocks(
         n_remaining: list[int], unit: tuple[int, ...], budget: int
     ) -> tuple[tuple[int, ...], int, int, int]:
         """Return sizes of small blocks, and the numbers of parts, blocks and rounds."""
@@ -171,7 +171,7 @@ def n_reference(n: int, n_all: int) -> int:
 def _alternative(n_rows: tuple[int, ...]) -> Text:
     """Return advice about too few rows."""
     exact = Option("estimator", "unbiased")
-    if max(n_rows) <= _FEW:
+    if max(n_rows) <= _FEW_ROWS:
         return "pass ", exact, ", which is fast for so few rows"
     return (
         "pass ",

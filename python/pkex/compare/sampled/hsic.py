@@ -21,7 +21,7 @@ from pkex.compare.sampled.block_sums import BlockStatistic, BlockSums
 from pkex.compare.sampled.design import Design, n_reference
 from pkex.compare.sampled.error_of_means import terms_of_parts
 from pkex.compare.sampled.estimate_over_design import estimate_over_design
-from pkex.compare.sampled.sample import Sample, with_rare
+from pkex.compare.sampled.sample import Sample, with_rare_values
 from pkex.compare.statistic_options import StatisticOptions
 from pkex.execution.computation import Computation
 from pkex.execution.progress import reporting
@@ -167,7 +167,7 @@ class _JoinedRows:
             check = partial(user_kernel.check_rows, columns=self.columns[: len(names)], name="X")
         sample = Sample.of(self.source, check, n_reference(n, n), options.random_state)
         column_names = dict(zip(self.columns.tolist(), names, strict=False))
-        return sample, with_rare(sample.reference, sample.extremes, column_names, _PART)
+        return sample, with_rare_values(sample.reference, sample.extremes, column_names, _PART)
 
     def of_reference(self, rows: Float, target_kernel: Kernel | None) -> tuple[Float, Target]:
         """Return the data of rows, and the target with its kernel."""

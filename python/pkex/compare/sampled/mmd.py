@@ -24,7 +24,7 @@ from pkex.compare.sampled.block_sums import BlockStatistic, BlockSums
 from pkex.compare.sampled.design import Design, n_reference
 from pkex.compare.sampled.error_of_means import terms_of_parts
 from pkex.compare.sampled.estimate_over_design import estimate_over_design
-from pkex.compare.sampled.sample import Sample, with_rare
+from pkex.compare.sampled.sample import Sample, with_rare_values
 from pkex.compare.statistic_options import StatisticOptions
 from pkex.execution.computation import Computation
 from pkex.execution.progress import reporting
@@ -59,7 +59,7 @@ def sampled_mmd(X: Any, Y: Any, kernel: Kernel | None, options: StatisticOptions
     changes = column_changes(x.source.chunks(), y.source.chunks(), encoding)
     rows_name, extremes = "a random part of X and Y", np.concatenate([x.extremes, y.extremes])
     reference = np.concatenate([x.reference, y.reference])
-    reference = with_rare(reference, extremes, dict(enumerate(names)), rows_name)
+    reference = with_rare_values(reference, extremes, dict(enumerate(names)), rows_name)
     domain = exact_domain(extremes)
     reference, comparison = Comparison.prepare(
         reference, encoding, players, user_kernel, options.conventions, rows_name, domain

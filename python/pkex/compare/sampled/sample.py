@@ -19,7 +19,7 @@ from pkex.typing import Float
 _Places = NDArray[np.integer[Any]]
 
 # Largest number of bytes of rows that are held at a time.
-_HELD = 1 << 29
+_MOST_BYTES = 1 << 29
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ def parts(samples: tuple[Sample, ...], design: Design) -> Iterator[tuple[Float, 
     part_sizes = [design.n_blocks * size for size in design.sizes]
     columns = [sample.source.n_columns for sample in samples]
     n_bytes = sum(8 * rows * d for rows, d in zip(part_sizes, columns, strict=True))
-    n_held = max(1, _HELD // n_bytes)
+    n_held = max(1, _MOST_BYTES // n_bytes)
     for start in range(0, design.n_parts, n_held):
         stop = min(start + n_held, design.n_parts)
         held_parts = [
@@ -121,7 +121,9 @@ def parts(samples: tuple[Sample, ...], design: Design) -> Iterator[tuple[Float, 
         held_parts.clear()
 
 
-def with_rare(reference: Float, extremes: Float, names: Mapping[int, str], rows_name: str) -> Float:
+def with_rare_values(
+    reference: Float, extremes: Float, names: Mapping[int, str], rows_name: str
+) -> Float:
     """Return the reference with one value of other rows in columns that are constant in it only.
 
     In such a column, about one in as many rows as the reference has differs from the others, so the
