@@ -160,7 +160,7 @@ class HSICResult(StatisticResult):
         return {**self.__dict__, **indices, "normaliser": None}
 
     def _plain(self) -> dict[str, Any]:
-        known: dict[str, Any] = {
+        indices: dict[str, Any] = {
             name: plain_numbers(name, vars(self)[name])
             for name in ("r2", "alone_r2")
             if name in vars(self)
@@ -171,7 +171,7 @@ class HSICResult(StatisticResult):
             "target_kernel_parameters": kernel_parameters(self.target_kernel),
             "target_bandwidth": self.target_bandwidth,
             "attribute": self.attribute,
-            **known,
+            **indices,
         }
 
     @classmethod
