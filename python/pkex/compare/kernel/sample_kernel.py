@@ -90,7 +90,7 @@ class SampleKernel:
             The categorical columns.
         names : sequence of str
             The names of all columns.
-        what, argument : str
+        rows_name, argument : str
             The names of the rows and of the kernel in messages.
         """
         numeric_columns = self._columns_of_factors(are_labels=False)
