@@ -135,15 +135,12 @@ class DependenceTest:
         n_permutations = min(self._n_permutations, _MOST_NUMBERS // len(pairs))
         generator = np.random.default_rng(self._seed)
         blocks = two_sample_blocks(len(x), len(y), len(pairs), n_permutations, generator)
-        labels = np.concatenate(
-            [blocks.in_first[None], blocks.draw_labels(n_permutations, generator)]
-        )
+        permuted_labels = blocks.draw_labels(n_permutations, generator)
+        labels = np.concatenate([blocks.in_first[None], permuted_labels])
         statistics = _statistics(features, pairs, elements, blocks, labels)
         permuted_values = PermutedValues(statistics, statistics.max(axis=0))
-        pvalues, familywise_pvalues = (
-            permuted_values.pvalues(),
-            permuted_values.familywise_pvalues(),
-        )
+        pvalues = permuted_values.pvalues()
+        familywise_pvalues = permuted_values.familywise_pvalues()
         order = np.lexsort([-statistics[0], pvalues, familywise_pvalues])
         return tuple(
             PairDependence(
@@ -174,16 +171,16 @@ def _features(samples: tuple[Float, Float], places: Sequence[int], is_label: boo
     values, *flags = ([rows[:, place] for rows in samples] for place in places)
     if is_label:
         levels = _frequent_levels(*values)
-        of_samples = [_standardize((sample[:, None] == levels).astype(float)) for sample in values]
+        features = [_standardize((sample[:, None] == levels).astype(float)) for sample in values]
     else:
-        of_samples = [_standardize(_polynomials(sample)) * _WEIGHTS for sample in values]
+        features = [_standardize(_polynomials(sample)) * _WEIGHTS for sample in values]
     for flag in flags:
-        of_samples = [
+        features = [
             np.column_stack([sample, _standardize(missing[:, None])])
-            for sample, missing in zip(of_samples, flag, strict=True)
+            for sample, missing in zip(features, flag, strict=True)
         ]
-    fine: Float = np.rint(np.concatenate(of_samples) / _UNIT) * _UNIT
-    return fine
+    rounded_features: Float = np.rint(np.concatenate(features) / _UNIT) * _UNIT
+    return rounded_features
 
 
 def _polynomials(entries: Float) -> Float:
@@ -193,12 +190,12 @@ def _polynomials(entries: Float) -> Float:
     return np.column_stack([t, 1.5 * t**2 - 0.5, 2.5 * t**3 - 1.5 * t])
 
 
-def _frequent_levels(first: Float, second: Float) -> Float:
+def _frequent_levels(x: Float, y: Float) -> Float:
     """Return the most frequent levels in both samples, without one of all levels."""
-    levels, counts = np.unique(np.concatenate([first, second]), return_counts=True)
+    levels, counts = np.unique(np.concatenate([x, y]), return_counts=True)
     levels = levels[np.argsort(-counts, kind="stable")]
     n_levels = min(_MOST_LEVELS, max(1, len(levels) - 1))
-    frequencies = [(levels == sample[:, None]).sum(axis=0) for sample in (first, second)]
+    frequencies = [(levels == sample[:, None]).sum(axis=0) for sample in (x, y)]
     frequent: Float = levels[np.minimum(*frequencies) >= _LEAST_ROWS][:n_levels]
     return frequent
 
@@ -282,10 +279,10 @@ def _statistics(
     rows = [starts[a] + row for (a, _), (row, _) in zip(pairs, indices, strict=True)]
     columns = [starts[b] + column for (_, b), (_, column) in zip(pairs, indices, strict=True)]
     ends = np.cumsum([len(row) for row in rows])
-    elements_of_all = np.concatenate(rows), np.concatenate(columns)
+    positions = np.concatenate(rows), np.concatenate(columns)
     arranged_features = np.concatenate(features, axis=1)[blocks.order]
     groups = np.split(arranged_features, np.flatnonzero(np.diff(blocks.groups)) + 1)
-    sums = np.stack([(group.T @ group)[elements_of_all] for group in groups])
+    sums = np.stack([(group.T @ group)[positions] for group in groups])
     mean, statistics = sums.sum(axis=0) / m, np.empty((len(labels), len(pairs)))
     for chunk in blocks_of(len(labels), _CHUNK // len(mean)):
         differences = labels[chunk].astype(np.float64) @ sums
