@@ -97,7 +97,7 @@ def means_of_parts(
     queue: Iterator[Task],
     statistic: BlockStatistic,
     design: Design,
-    run: Threads | Workers,
+    workers: Threads | Workers,
     report: Report | None,
 ) -> tuple[Float, Float]:
     """Return means over the blocks of a design.
@@ -120,7 +120,7 @@ def means_of_parts(
             pending.append((task.part, len(task.blocks)))
             yield task.samples()
 
-    with closing(run.map(partial(_sums, statistic), blocks())) as results:
+    with closing(workers.map(partial(_sums, statistic), blocks())) as results:
         for number, sums in enumerate(results, start=1):
             part, n_blocks = pending.popleft()
             numbers[part].append(sums.numbers)

@@ -81,7 +81,10 @@ class MeansSample:
 
 
 def with_error_of_means(
-    errors: Float, statistics: Sequence[BlockStatistic], sample: MeansSample, run: Threads | Workers
+    errors: Float,
+    statistics: Sequence[BlockStatistic],
+    sample: MeansSample,
+    workers: Threads | Workers,
 ) -> Float:
     """Return standard errors (2P,) that include the error of the means.
 
@@ -94,7 +97,7 @@ def with_error_of_means(
     """
     if not statistics:
         return errors
-    numbers = run.map(partial(_numbers, statistics), sample.groups)
+    numbers = workers.map(partial(_numbers, statistics), sample.groups)
     means = np.array([total(np.array(sums)) for sums in zip(*numbers, strict=True)])
     variances = (means / len(sample.groups)).var(axis=0, ddof=1) / len(statistics)
     total_errors: Float = np.sqrt(errors**2 + variances)

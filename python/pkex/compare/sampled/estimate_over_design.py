@@ -80,20 +80,24 @@ def estimate_over_design(
         The number of neighboring rows that stay together in all rounds.
     """
     example_rows = reference.take(np.arange(sum(unit)), axis=0, mode="wrap")
-    run = computation.workers or Threads(computation.n_threads)
+    workers = computation.workers or Threads(computation.n_threads)
     compare = partial(statistic, *np.split(example_rows, np.cumsum(unit)[:-1]))
-    budget = pairs_of_budget(options.budget, sum(unit), compare, run.number)
+    budget = pairs_of_budget(options.budget, sum(unit), compare, workers.number)
     n_rows = tuple(sample.source.n_rows for sample in samples)
     design = Design.of(options.conventions.estimator, n_rows, unit, budget)
     means_sample = MeansSample(design, unit)
     shifts = partial(design.shifts, together, options.random_state)
     part_means, groups = means_of_parts(
-        tasks(means_sample.collect(parts(samples, design)), shifts), statistic, design, run, report
+        tasks(means_sample.collect(parts(samples, design)), shifts),
+        statistic,
+        design,
+        workers,
+        report,
     )
     statistics_of_parts = statistic.with_parts_of(reference, computation.n_threads)
     # Parts are independent and identically distributed.
     errors = part_means.std(axis=0, ddof=1) / np.sqrt(len(part_means))
-    errors = with_error_of_means(errors, statistics_of_parts, means_sample, run)
+    errors = with_error_of_means(errors, statistics_of_parts, means_sample, workers)
     values, alone = np.split(total(part_means) / len(part_means), 2)
     statistic_values = StatisticValues(values, alone, errors[: len(values)])
     return DesignEstimate(design, statistic_values, groups)
