@@ -275,11 +275,11 @@ def _levels_in_words(levels: Sequence[tuple[Any, int]]) -> str:
     return ", ".join([*texts[:_MOST_LEVELS], more])
 
 
-def _range_in_words(side: OutOfRange | None, where: str, direction: str) -> str:
+def _range_in_words(side: OutOfRange | None, position: str, direction: str) -> str:
     if side is None:
         return ""
     limit, extreme = (x if isinstance(x, str) else number(x) for x in (side.limit, side.extreme))
-    return f"{counted(side.n_rows, 'row')} {where} {limit}, {direction} to {extreme}"
+    return f"{counted(side.n_rows, 'row')} {position} {limit}, {direction} to {extreme}"
 
 
 def lines_of_changes(changes: Sequence[ColumnChange]) -> list[str]:

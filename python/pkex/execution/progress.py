@@ -91,12 +91,12 @@ def _forecast() -> Report:
             seconds = elapsed / (share - start[1])
             if seconds > long:
                 is_quiet = False
-                faster = "" if advice is None else f". Faster: {advice}"
+                hint = "" if advice is None else f". Faster: {advice}"
                 warn(
                     InputWarning(
                         None,
                         f"this call is going to take about {duration(seconds)}, as its first "
-                        f"{elapsed:.0f} seconds went; Ctrl-C ends it{faster}",
+                        f"{elapsed:.0f} seconds went; Ctrl-C ends it{hint}",
                         (Option("progress", True), " shows how far it is"),
                         kind="forecast",
                     )

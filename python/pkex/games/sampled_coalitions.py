@@ -74,8 +74,8 @@ class SampledCoalitions:
         values : ndarray of shape (..., count, outputs)
             The values of the coalitions `members`, in one or several games.
         """
-        empty, everyone = (values[..., place, :] for place in self.ends)
-        total = (everyone - empty)[..., None, :]
+        empty_value, full_value = (values[..., place, :] for place in self.ends)
+        total = (full_value - empty_value)[..., None, :]
         n_pairs, p = self.pairs.shape[1], self.members.shape[1]
         if p == 1:
             return total, np.zeros_like(total)

@@ -213,17 +213,17 @@ def _warn_of_outliers(
 
     If half of the values are equal, as in rare binary columns, the others are not outliers.
     """
-    hidden = []
+    hidden_columns = []
     for column, scale, name in zip(rows.T, scales, names, strict=True):
         low, high = np.quantile(scale.standardised(column), [0.25, 0.75])
         if 0.0 < high - low < _NARROW_RANGE:
-            hidden.append(name)
-    if hidden:
+            hidden_columns.append(name)
+    if hidden_columns:
         warn(
             InputWarning(
                 None,
                 (
-                    f"half of the values of {columns_named(hidden)} of ",
+                    f"half of the values of {columns_named(hidden_columns)} of ",
                     Argument(rows_name),
                     f" lie within {100.0 * _NARROW_RANGE:.2g} % of a standard deviation: are there "
                     "outliers, or codes of missing values, such as -999? The default kernel scales "

@@ -88,8 +88,8 @@ def conclusion(result: StatisticResult, wording: Wording, alpha: float) -> str:
     if len(result.feature_names) == 1:
         features = []
     elif not features and not pairs:
-        also = " or pair of columns" if getattr(result, "pair_dependence", None) else ""
-        sentences.append(f"It is not significant for any single feature{also} at this level.")
+        suffix = " or pair of columns" if getattr(result, "pair_dependence", None) else ""
+        sentences.append(f"It is not significant for any single feature{suffix} at this level.")
     if features:
         does = wording.does if len(features) == 1 else wording.do
         names = _join_texts(_features_with_shares(result, features, wording))
