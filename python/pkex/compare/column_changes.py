@@ -50,13 +50,13 @@ class OutOfRange:
         """Return an object from the data written by `ColumnChange.to_dict`."""
         n_rows = as_integer("n_rows", plain["n_rows"], "a positive integer", least=1)
         limit, extreme = (
-            entry if isinstance(entry, str) else float(_finite(entry))
+            entry if isinstance(entry, str) else float(_check_finite(entry))
             for entry in (plain["limit"], plain["extreme"])
         )
         return cls(n_rows, limit, extreme)
 
 
-def _finite(plain: Any) -> int | float:
+def _check_finite(plain: Any) -> int | float:
     if not isinstance(plain, int | float) or not math.isfinite(plain):
         raise ValueError(f"{plain!r} is not a finite number")
     return plain
@@ -101,7 +101,9 @@ class ColumnChange:
             str(plain["name"]),
             _levels_of_plain(plain["new_levels"]),
             _levels_of_plain(plain["lost_levels"]),
-            missing=None if missing is None else (_finite(missing[0]), _finite(missing[1])),
+            missing=None
+            if missing is None
+            else (_check_finite(missing[0]), _check_finite(missing[1])),
             below=None if below is None else OutOfRange.of_plain(below),
             above=None if above is None else OutOfRange.of_plain(above),
         )
@@ -124,7 +126,7 @@ _LEVELS = ("new_levels", "lost_levels")
 def _levels_of_plain(plain: Iterable[Sequence[Any]]) -> tuple[tuple[Any, int], ...]:
     return tuple(
         (
-            level if level is None or isinstance(level, str | bool) else _finite(level),
+            level if level is None or isinstance(level, str | bool) else _check_finite(level),
             as_integer("rows of a level", count, "a positive integer", least=1),
         )
         for level, count in plain

@@ -208,12 +208,12 @@ class HSICSelector(SelectorMixin, BaseEstimator):
             assert pvalues is not None, "there are permutations"
             order, count = _order(-values, pvalues), int(np.sum(pvalues <= alpha))
         elif self.refit is not None:
-            search = self._backward if self.refit == "backward" else self._forward
+            search = self._eliminate_backward if self.refit == "backward" else self._select_forward
             order = search(X, y, count)
             self.selected_result_ = self._selected_result(X, y, np.sort(order[:count]))
         else:
             order = _order(-values)
-            count = count if self.share is None else _fewest(values[order], self.share)
+            count = count if self.share is None else _count_largest(values[order], self.share)
         self.ranking_ = np.empty(len(order), dtype=np.int64)
         self.ranking_[order] = np.arange(1, len(order) + 1)
         self.support_ = self.ranking_ <= count
@@ -290,14 +290,14 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         categorical = categorical_columns(self.categorical, tuple(names))
         return [place for place, column in enumerate(columns.tolist()) if column in categorical]
 
-    def _again(self, X: Any, y: Any, columns: ArrayLike) -> HSICResult:
+    def _refit(self, X: Any, y: Any, columns: ArrayLike) -> HSICResult:
         """Return the result for a subset of columns, without repeating warnings."""
         with warnings.catch_warnings(action="ignore", category=UserWarning):
             return self._hsic(X, y, columns)
 
     def _selected_result(self, X: Any, y: Any, columns: NDArray[np.intp]) -> HSICResult:
         """Return the result for the selected columns, with their names in the full table."""
-        result = self._again(X, y, columns)
+        result = self._refit(X, y, columns)
         names = tuple(self.result_.feature_names[column] for column in columns)
         columns_and_names = zip(result.columns, names, strict=True)
         return replace(
@@ -306,24 +306,24 @@ class HSICSelector(SelectorMixin, BaseEstimator):
             columns=tuple(replace(column, name=name) for column, name in columns_and_names),
         )
 
-    def _backward(self, X: Any, y: Any, count: int) -> NDArray[np.intp]:
+    def _eliminate_backward(self, X: Any, y: Any, count: int) -> NDArray[np.intp]:
         """Return all columns ranked by backward elimination, removed columns last."""
         result, columns, removals = self.result_, np.arange(self.n_features_in_), []
         while len(columns) > count:
             *_, place = _order(-result.values)
             removals.append(columns[place])
             columns = np.delete(columns, place)
-            result = self._again(X, y, columns)
+            result = self._refit(X, y, columns)
         return np.array([*columns[_order(-result.values)], *reversed(removals)], dtype=np.intp)
 
-    def _forward(self, X: Any, y: Any, count: int) -> NDArray[np.intp]:
+    def _select_forward(self, X: Any, y: Any, count: int) -> NDArray[np.intp]:
         """Return all columns ranked by forward selection, columns added first at the start."""
         order = _order(-self.result_.values)
         is_constant = np.isnan(self.result_.alone_r2)
         selection: list[int] = []
         candidates = order[~is_constant[order]].tolist()
         while candidates and len(selection) < count:
-            scores = [self._again(X, y, sorted([*selection, j])).r2 for j in candidates]
+            scores = [self._refit(X, y, sorted([*selection, j])).r2 for j in candidates]
             selection.append(candidates.pop(int(np.argmax(scores))))
         constants = order[is_constant[order]]
         return np.array([*selection, *candidates, *constants], dtype=np.intp)
@@ -377,7 +377,7 @@ def _order(*keys: Float) -> NDArray[np.intp]:
     return np.lexsort((np.arange(len(keys[0])), *keys))
 
 
-def _fewest(values: Float, share: float) -> int:
+def _count_largest(values: Float, share: float) -> int:
     """Return the smallest number of largest values that add up to a share of positive ones."""
     sums = np.cumsum(values[values > 0.0])
     # The tolerance keeps rounding errors from adding one more value.

@@ -119,7 +119,7 @@ class EncodedColumns(TableMap):
     def __call__(self, rows: NDArray[Any]) -> Float:
         """Return rows of a table that an explainer has read, as numbers."""
         columns = [
-            read_column(_unread(column, encoded_column), encoded_column.name, "X")
+            read_column(_restore_types(column, encoded_column), encoded_column.name, "X")
             for column, encoded_column in zip(rows.T, self._encoding.columns, strict=True)
         ]
         return self._encoding.rows(columns, "X")
@@ -134,7 +134,7 @@ class EncodedColumns(TableMap):
         return table
 
 
-def _unread(entries: NDArray[Any], column: Column) -> NDArray[Any]:
+def _restore_types(entries: NDArray[Any], column: Column) -> NDArray[Any]:
     """Return values in the types of the table: booleans, and categories of dates as texts."""
     if column.type == "category" and any(map(is_time, entries.tolist())):
         texts = np.empty(len(entries), dtype=object)

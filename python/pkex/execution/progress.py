@@ -135,14 +135,14 @@ def _bar(unit: str | None) -> Iterator[Report]:
 def _completing(report: Report) -> Iterator[Report]:
     last_report = -1, 1
 
-    def remember(done: int, total: int) -> None:
+    def report_change(done: int, total: int) -> None:
         nonlocal last_report
         # The last part of some work ends with the work, and both ends are reported.
         if done * last_report[1] != last_report[0] * total:
             last_report = done, total
             report(done, total)
 
-    yield remember
+    yield report_change
     done, total = last_report
     if done < total:
         report(total, total)

@@ -63,7 +63,7 @@ def combine_rows(rows: Rows, weights: Float, players: NDArray[np.int64]) -> tupl
     n_players = int(players.max()) + 1
     row_numbers = np.indices((len(weights),) * n_players).reshape(n_players, -1)
     if is_sparse(rows):
-        by_player = zip(row_numbers, _of_players(rows, players), strict=True)
+        by_player = zip(row_numbers, _split_by_player(rows, players), strict=True)
         combinations = as_sparse_rows(
             sum(player_rows[numbers] for numbers, player_rows in by_player), "background"
         )
@@ -73,7 +73,7 @@ def combine_rows(rows: Rows, weights: Float, players: NDArray[np.int64]) -> tupl
     return combinations, products / products.sum()
 
 
-def _of_players(rows: SparseRows, players: NDArray[np.int64]) -> Iterator[SparseRows]:
+def _split_by_player(rows: SparseRows, players: NDArray[np.int64]) -> Iterator[SparseRows]:
     """Yield the rows with the columns of each player, and 0 in others."""
     for player in range(int(players.max()) + 1):
         player_rows = rows.copy()

@@ -60,11 +60,11 @@ class MatchingRows:
         """
         places: dict[tuple[Any, ...], list[int]] = {}
         for place, row in enumerate(rows.tolist()):
-            places.setdefault(_comparable(row), []).append(place)
+            places.setdefault(_row_key(row), []).append(place)
         pairs = [
             (number, place)
             for number, row in enumerate(X.tolist())
-            for place in places.get(_comparable(row), ())
+            for place in places.get(_row_key(row), ())
         ]
         row_numbers, background_numbers = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
         return cls(row_numbers, background_numbers)
@@ -385,7 +385,7 @@ class ConditionalWeights:
             sides = roots * np.column_stack([values, np.ones(len(values))])
             predictions = cross_kernel @ (roots * self._solve(center_kernel, sides))
         means: Float = predictions[:, :-1]
-        return means + self._missing(predictions[:, -1])[:, None] * (self._shares @ values)
+        return means + self._missing_shares(predictions[:, -1])[:, None] * (self._shares @ values)
 
     def _kernels(self, present: NDArray[np.bool_]) -> tuple[Float, Float]:
         """Return the kernel among background rows or landmarks, and from explained rows to them."""
@@ -402,7 +402,7 @@ class ConditionalWeights:
         except np.linalg.LinAlgError as error:
             if is_of_memory(error):
                 raise
-            raise self._not_positive(present) from None
+            raise self._indefinite_error(present) from None
 
     def _weights_of_rows(self, center_kernel: Float, cross_kernel: Float) -> Weights:
         """Return w = √B (√B K √B + η)⁻¹ √B k, completed; eigenvalues of √B K √B are at most 1."""
@@ -412,7 +412,7 @@ class ConditionalWeights:
         index = self.exclusions.index
         weights /= (1.0 - self.exclusions.sums(weights[index], len(weights)))[:, None]
         weights[index] = 0.0
-        weights += self._missing(weights.sum(axis=1))[:, None] * self._shares
+        weights += self._missing_shares(weights.sum(axis=1))[:, None] * self._shares
         weights[index] = 0.0
         return Weights(weights, add_up_to_1=self._is_completed)
 
@@ -430,13 +430,13 @@ class ConditionalWeights:
         left /= scales[:, None]
         total = left @ weighted_features.sum(axis=1) - (1.0 - scales) / scales
         return Weights(
-            np.concatenate([left, self._missing(total)[:, None]], axis=1),
+            np.concatenate([left, self._missing_shares(total)[:, None]], axis=1),
             np.concatenate([weighted_features, self._shares[None]]),
             self.exclusions,
             self._is_completed,
         )
 
-    def _missing(self, totals: Float) -> Float:
+    def _missing_shares(self, totals: Float) -> Float:
         """Return 1 minus the sums of weights, divided by the shares of rows not left out.
 
         Zeros if weights are not completed.
@@ -456,7 +456,7 @@ class ConditionalWeights:
         solution: Float = linalg.cho_solve(factor, sides, check_finite=False)
         return solution
 
-    def _not_positive(self, present: NDArray[np.bool_]) -> InputError:
+    def _indefinite_error(self, present: NDArray[np.bool_]) -> InputError:
         """Return the error that the kernel is not positive definite on the present columns."""
         column_names = ", ".join(np.array(self.conditioning.levels.names)[present].tolist())
         settings = self.conditioning.settings
@@ -476,6 +476,6 @@ class ConditionalWeights:
         )
 
 
-def _comparable(row: list[Any]) -> tuple[Any, ...]:
+def _row_key(row: list[Any]) -> tuple[Any, ...]:
     """Return the values of a row as a dictionary key; all missing values are equal."""
     return tuple(None if is_missing(value) else value for value in row)

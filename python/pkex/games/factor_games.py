@@ -75,13 +75,15 @@ class FactorGames:
         values = np.empty((math.comb(n_players, quantity.size), self.weights.shape[1]))
         for prefix in combinations(range(n_players - 1), quantity.size - 1):
             start = prefix[-1] + 1
-            integrals = self._without(list(prefix))._integrals(quantity.measure, computation)
+            integrals = self._without_players(list(prefix))._integrals(
+                quantity.measure, computation
+            )
             players = np.arange(start, n_players)
             members = np.column_stack([np.tile(prefix, (len(players), 1)), players])
             values[ranks(members.astype(np.int64), n_players)] = integrals[start - len(prefix) :]
         return values
 
-    def _without(self, members: list[int]) -> FactorGames:
+    def _without_players(self, members: list[int]) -> FactorGames:
         """Return the games of the other players, weighted by the members' differences."""
         factors = self.difference[:, members].prod(axis=1, keepdims=True)
         return FactorGames(

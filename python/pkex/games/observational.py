@@ -151,7 +151,7 @@ class Observational:
             if not isinstance(switch, bool):
                 raise TypeError(f"{name} must be True or False; got {switch!r}")
         object.__setattr__(self, "kernel", kernel)
-        object.__setattr__(self, "regularization", _positive(regularization))
+        object.__setattr__(self, "regularization", _check_regularization(regularization))
         object.__setattr__(self, "n_landmarks", n_landmarks)
         object.__setattr__(self, "leave_one_out", leave_one_out)
         object.__setattr__(self, "normalize", normalize)
@@ -194,7 +194,7 @@ class Observational:
         return replace(self, kernel=reduce(mul, parts) if parts else RBF(1.0))
 
 
-def _positive(size: Any) -> float:
+def _check_regularization(size: Any) -> float:
     if isinstance(size, bool) or not isinstance(size, Real):
         raise InputTypeError("regularization", f"must be a positive number; got {size!r}")
     if not _LEAST_REGULARIZATION <= float(size) < np.inf:

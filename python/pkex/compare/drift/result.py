@@ -127,7 +127,7 @@ class DriftResult(MMDResult):
                 "version": version("pkex"),
             },
         }
-        plain: dict[str, Any] = _finite(fields)
+        plain: dict[str, Any] = _replace_non_finite(fields)
         return plain
 
     @classmethod
@@ -192,10 +192,10 @@ def _dates(days: Float, since: np.datetime64) -> NDArray[np.datetime64]:
     return dates
 
 
-def _finite(item: Any) -> Any:
+def _replace_non_finite(item: Any) -> Any:
     """Return JSON data with None instead of NaN and infinity."""
     if isinstance(item, dict):
-        return {key: _finite(value) for key, value in item.items()}
+        return {key: _replace_non_finite(value) for key, value in item.items()}
     if isinstance(item, list):
-        return [_finite(value) for value in item]
+        return [_replace_non_finite(value) for value in item]
     return None if isinstance(item, float) and not math.isfinite(item) else item

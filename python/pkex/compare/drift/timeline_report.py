@@ -152,13 +152,13 @@ def _conclusion(
     drift_results = [results[place] for place in places]
     sentences = [
         f"{len(places)} of {count} {verb} from the reference ({level}): {batch_names}.",
-        _most_common("Features that differ individually", map(_features, drift_results)),
-        _most_common("Pairs of columns whose dependence differs", map(_pairs, drift_results)),
+        _count_names("Features that differ individually", map(_features, drift_results)),
+        _count_names("Pairs of columns whose dependence differs", map(_pairs, drift_results)),
     ]
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _most_common(title: str, names_of_batches: Iterable[Sequence[str]]) -> str:
+def _count_names(title: str, names_of_batches: Iterable[Sequence[str]]) -> str:
     """Return the most frequent names with their numbers of batches; "" without names."""
     counts = Counter(chain.from_iterable(names_of_batches))
     text = _join_names([f"{name} in {batches_in_words(n)}" for name, n in counts.most_common()])

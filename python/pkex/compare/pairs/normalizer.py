@@ -36,12 +36,12 @@ class Normalizer:
     def normalize(self, statistic: float) -> float:
         """Return the statistic / √(HSIC(x, x) HSIC(y, y)); NaN if a side is constant."""
         return self._ratio(
-            statistic, self._with_itself(self.attributed_side), self._with_itself(self.other_side)
+            statistic, self._side_hsic(self.attributed_side), self._side_hsic(self.other_side)
         )
 
     def normalize_univariate(self, alone: Float) -> Float:
         """Return the normalized univariate value of each player; shape (P,)."""
-        other_hsic = self._with_itself(self.other_side)
+        other_hsic = self._side_hsic(self.other_side)
         indices = np.full(len(alone), np.nan)
         for player, value in enumerate(alone.tolist()):
             columns, terms = self.attributed_side.terms.of_player(player)
@@ -49,10 +49,10 @@ class Normalizer:
                 side = KernelRows(
                     np.ascontiguousarray(self.attributed_side.rows[:, columns]), terms
                 )
-                indices[player] = self._ratio(value, self._with_itself(side), other_hsic)
+                indices[player] = self._ratio(value, self._side_hsic(side), other_hsic)
         return indices
 
-    def _with_itself(self, side: KernelRows) -> float:
+    def _side_hsic(self, side: KernelRows) -> float:
         computation = Computation(n_threads=thread_count(self.conventions.n_jobs))
         return _self_hsic(side, computation, is_biased=self.conventions.is_biased)
 

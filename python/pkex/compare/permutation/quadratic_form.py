@@ -61,7 +61,7 @@ class QuadraticForm:
         quadratic[starts] -= 2.0 * (weight_second + between) * sums
         return cls(weight_second * sums.sum(axis=0), quadratic)
 
-    def at(self, labels: NDArray[np.bool_]) -> Float:
+    def evaluate(self, labels: NDArray[np.bool_]) -> Float:
         """Evaluate the form at labels (B, G); returns shape (B, P).
 
         Four blocks have 16 possible labels. For each two groups of four blocks, the sums for all
@@ -77,7 +77,7 @@ class QuadraticForm:
         values = np.tile(self.constant, (n_permutations, 1))
         for players in blocks_of(len(self.constant), _CHUNK // (n_fours << 2 * _BITS)):
             for four in range(n_fours):
-                _add_looked_up(
+                _add_table_values(
                     values[:, players], self._table(four, n_fours, players), codes[four:]
                 )
         return values
@@ -116,7 +116,7 @@ def _subset_sums(items: Float) -> Float:
     return sums
 
 
-def _add_looked_up(values: Float, table: Float, codes: NDArray[np.uint8]) -> None:
+def _add_table_values(values: Float, table: Float, codes: NDArray[np.uint8]) -> None:
     """Add to values (B, P) the entries of a table (F, 16, 16, P) at codes (F, B)."""
     size = table.shape[1] * table.shape[2]
     flat = np.ascontiguousarray(table).reshape(len(codes), size, -1)

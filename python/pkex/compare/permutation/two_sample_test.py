@@ -57,6 +57,6 @@ def permuted_values(
         # Cancellation is smallest if the larger sample is unlabeled.
         labels, within = ~labels, within[::-1]
     form = QuadraticForm.of_mmd(group_sums, within, weights.between)
-    values = form.at(labels)
+    values = form.evaluate(labels)
     values += diagonal
     return PermutedValues(values, form.scale)
