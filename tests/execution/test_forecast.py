@@ -112,8 +112,8 @@ CALLS = {
 def test_what_takes_long_of_a_gaussian_process_names_what_is_faster(
     monkeypatch, process_and_rows, name
 ):
-    monkeypatch.setattr(progress_module, "_LONG_WITH_ADVICE", 0.0)
-    monkeypatch.setattr(progress_module, "_MEASURED_WITH_ADVICE", 0.0)
+    monkeypatch.setattr(progress_module, "_LONG_CALL_WITH_ADVICE", 0.0)
+    monkeypatch.setattr(progress_module, "_MEASUREMENT_WITH_ADVICE", 0.0)
     call, faster = CALLS[name]
     with pytest.warns(UserWarning, match=f"is going to take about .*Faster: .*{faster}"):
         call(*process_and_rows)
