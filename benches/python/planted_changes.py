@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 import pkex
-from pkex.compare.results.conclusion import changed_pairs, significant_features
+from pkex.compare.results.conclusion import significant_features, significant_pairs
 
 ROWS, ALPHA, PERMUTATIONS = 500, 0.05, 999
 LEVELS = np.array(list("uvwx"))
@@ -71,7 +71,7 @@ def main(n_tables=60, seed=0):
         planted = change(second, rng)
         result = pkex.mmd(first, second, n_permutations=PERMUTATIONS, random_state=number)
         columns = {result.feature_names[j] for j in significant_features(result, ALPHA)}
-        pairs = set(changed_pairs(result, ALPHA))
+        pairs = set(significant_pairs(result, ALPHA))
         own = counts[change.__name__]
         own["tables"] += 1
         own["significant"] += result.pvalue <= ALPHA

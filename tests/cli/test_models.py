@@ -119,8 +119,8 @@ def test_explain_takes_a_background_and_outputs_of_several(run, files, models):
 def test_a_forecast_is_said_in_words_of_the_command_and_no_part_of_the_answer(
     run, files, models, monkeypatch
 ):
-    monkeypatch.setattr(progress, "_LONG_WITH_ADVICE", 0.0)
-    monkeypatch.setattr(progress, "_MEASURED_WITH_ADVICE", 0.0)
+    monkeypatch.setattr(progress, "_LONG_CALL_WITH_ADVICE", 0.0)
+    monkeypatch.setattr(progress, "_MEASUREMENT_WITH_ADVICE", 0.0)
     rows = files / "labelled.csv"
     done = run("explain", models / "process.skops", rows, "--background", rows, "--uncertainty")
     assert "warning: this call is going to take about" in done.err

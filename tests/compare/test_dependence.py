@@ -141,7 +141,7 @@ def test_pairs_with_a_constant_column_are_left_out_and_not_for_their_rows_alone(
     generator = np.random.default_rng(0)
     test = DependenceTest.of(x, y, Encoding(COLUMNS[:3]), 9, generator)
     assert [pair.columns for pair in test.pairs] == [("x0", "x2")]
-    assert test.described == "1 of 3 tested, the others have too few rows or a constant column"
+    assert test.description == "1 of 3 tested, the others have too few rows or a constant column"
 
 
 def test_results_have_the_pairs_and_keep_them_without_the_rows(rng):

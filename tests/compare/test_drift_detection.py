@@ -40,9 +40,9 @@ def test_permuted_statistics_equal_those_of_the_kernel_matrix(rng, n, m, estimat
     pooled = np.concatenate([y[generator.permutation(m)], drift._detector.reference.rows])
     assert sorted(map(tuple, pooled[m:])) == sorted(map(tuple, x))
     blocks = plan.blocks(n, m)
-    assert plan.size * plan.of_reference <= n
-    assert plan.size * plan.of_batch <= m
-    labels = blocks.permuted(39, generator)
+    assert plan.size * plan.n_reference <= n
+    assert plan.size * plan.n_batch <= m
+    labels = blocks.draw_labels(39, generator)
     matrix = kernel(pooled)
     expected = [squared_mmd(matrix, own[blocks.groups], estimator) for own in labels]
     np.testing.assert_allclose(result.permuted_values.sum(axis=1), expected, rtol=0, atol=1e-12)

@@ -455,8 +455,8 @@ def test_a_copy_has_the_indices_that_were_computed_and_computes_none(monkeypatch
     result = pkex.hsic(x, x[:, 0])
     r2 = result.r2
     with monkeypatch.context() as context:
-        context.delattr(Normalizer, "normalized")
-        context.delattr(Normalizer, "normalized_univariate")
+        context.delattr(Normalizer, "normalize")
+        context.delattr(Normalizer, "normalize_univariate")
         again = copied(result)
         assert again.r2 == r2
     np.testing.assert_array_equal(again.alone_r2, result.alone_r2)

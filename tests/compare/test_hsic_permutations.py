@@ -123,8 +123,8 @@ def test_permuted_values_are_those_of_targets_that_were_exchanged(problem, n):
     y, number, n_players = options.pop("y")[:n], 19, len(X[0])
     result = pkex.hsic(X[:n], y, n_permutations=number, random_state=7, **options)
     generator = np.random.default_rng(7)  # the same draws
-    arranged = TargetBlocks.drawn(n, 2 * n_players, generator)
-    exchanges = arranged.permuted(number, generator)
+    arranged = TargetBlocks.draw(n, 2 * n_players, generator)
+    exchanges = arranged.draw_exchanges(number, generator)
     options |= {name: getattr(result, name) for name in ("kernel", "target_kernel", "estimator")}
     again = []
     for of_groups in exchanges:
@@ -141,7 +141,7 @@ def test_permuted_values_are_those_of_targets_that_were_exchanged(problem, n):
 
 @pytest.mark.parametrize("n", [8, 66, 130, 513, 5001])
 def test_rows_are_arranged_in_groups_of_target_blocks(rng, n):
-    arranged = TargetBlocks.drawn(n, 40, rng)
+    arranged = TargetBlocks.draw(n, 40, rng)
     assert sorted(arranged.order) == list(range(n))
     assert np.all(np.isin(np.diff(arranged.groups), [0, 1]))
     assert arranged.n_movable == min(32, n // BLOCK_SIZE)
@@ -150,7 +150,7 @@ def test_rows_are_arranged_in_groups_of_target_blocks(rng, n):
     assert len(sizes) == arranged.n_groups == arranged.n_movable + (n % BLOCK_SIZE > 0)
     assert np.all(sizes[arranged.n_movable :] == n % BLOCK_SIZE)
     assert np.ptp(sizes[: arranged.n_movable]) in (0, BLOCK_SIZE)
-    exchanges = arranged.permuted(50, rng)
+    exchanges = arranged.draw_exchanges(50, rng)
     for of_groups in exchanges:
         sources = arranged.sources(of_groups)
         assert sorted(sources) == list(range(n))
@@ -161,7 +161,7 @@ def test_rows_are_arranged_in_groups_of_target_blocks(rng, n):
 
 @pytest.mark.parametrize(("n_players", "n_groups"), [(20, 32), (60, 32), (500, 11), (5000, 6)])
 def test_sums_of_many_features_are_those_of_fewer_groups(rng, n_players, n_groups):
-    arranged = TargetBlocks.drawn(1000, 2 * n_players, rng)
+    arranged = TargetBlocks.draw(1000, 2 * n_players, rng)
     assert arranged.n_groups == n_groups
     if n_groups > 6:
         assert n_groups * (n_groups + 1) / 2 * 64 * 2 * n_players * 8 <= 40e6

@@ -36,7 +36,7 @@ def test_permuted_blocks_are_permuted_rows(n, m):
     # The same draws.
     generator = np.random.default_rng(7)
     blocks = two_sample_blocks(n, m, 3, 3, generator)
-    labels = blocks.permuted(3, generator)
+    labels = blocks.draw_labels(3, generator)
     arranged = np.concatenate([x, y])[blocks.order]
     for drawn, values in zip(labels, result.permuted_values, strict=True):
         is_first = drawn[blocks.groups] == 1.0

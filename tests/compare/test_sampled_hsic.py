@@ -83,10 +83,10 @@ def test_amplitudes_may_be_tiny_or_huge(side, exponent):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_permuted_values_are_those_of_exchanged_targets(monkeypatch, blocks, estimator):
     drawn = []
-    permuted = hsic.TargetBlocks.permuted
+    permuted = hsic.TargetBlocks.draw_exchanges
     monkeypatch.setattr(
         hsic.TargetBlocks,
-        "permuted",
+        "draw_exchanges",
         lambda self, number, generator: (
             drawn.append(permuted(self, number, generator)) or drawn[-1]
         ),
@@ -136,7 +136,7 @@ def test_errors_hold_that_of_means_also_of_features_that_do_not_matter(monkeypat
     found = pkex.hsic(x, y, **options)
     # The standard deviation over data sets is 0.00015, by simulation.
     assert (np.abs(np.log(found.standard_errors[1:] / 0.00015)) < 0.4).all()
-    monkeypatch.setattr(hsic, "of_parts_of_reference", lambda *_: [])
+    monkeypatch.setattr(hsic, "terms_of_parts", lambda *_: [])
     without = pkex.hsic(x, y, **options)
     assert (without.values == found.values).all()
     assert (without.standard_errors < found.standard_errors).all()

@@ -222,7 +222,7 @@ def test_results_have_equal_bits_for_any_threads_and_shelves(monkeypatch, estima
     assert bits(pkex.mmd(x, y, n_jobs=2, **options)) == bits(expected)
     # Some parts at a time, or one.
     for held in (50_000, 1):
-        monkeypatch.setattr(sample, "_HELD", held)
+        monkeypatch.setattr(sample, "_MOST_BYTES", held)
         assert bits(pkex.mmd(x, y, n_jobs=2, **options)) == bits(expected)
 
 
@@ -352,7 +352,7 @@ def test_a_missing_entry_is_named_by_its_row_of_all():
 
 def test_a_file_that_changes_while_it_is_read_is_refused(written, monkeypatch):
     (x, _), (path, _) = written
-    monkeypatch.setattr(sample, "_HELD", 1)
+    monkeypatch.setattr(sample, "_MOST_BYTES", 1)
     chunks = stream._Parquet.chunks
     reads = []
 
@@ -380,8 +380,8 @@ def test_bad_entries_in_files_are_refused_by_column(written, tmp_path):
 
 
 def test_all_pairs_that_take_long_are_warned_of_at_once(monkeypatch):
-    monkeypatch.setattr(budget, "_QUICK", 0)
-    monkeypatch.setattr(budget, "_LONG", 0.0)
+    monkeypatch.setattr(budget, "_FEW_PAIRS", 0)
+    monkeypatch.setattr(budget, "_LONG_CALL", 0.0)
     with pytest.warns(UserWarning, match="will take about .*estimator='incomplete'"):
         pkex.mmd(*two_samples(n=50, m=50))
 

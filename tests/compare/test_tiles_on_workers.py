@@ -33,7 +33,7 @@ CALLS = {
 def pieces(monkeypatch):
     """The pieces that workers computed, of few sums; also of few rows."""
     monkeypatch.setattr(pair_sums, "_MANY_ROWS", 100)
-    monkeypatch.setattr(pair_sums, "_OF_TASK", 2)
+    monkeypatch.setattr(pair_sums, "_TASK_SIZE", 2)
     handed_out, run = [], JoblibWorkers.map
 
     def recorded(self, function, items):

@@ -15,7 +15,7 @@ from sklearn.svm import SVC, SVR
 from small_regression import ROWS, X, Y
 
 import pkex
-from pkex.execution.backends import InOnePiece, Threads, active_workers, ranges_of_tasks
+from pkex.execution.backends import SerializedFunction, Threads, active_workers, ranges_of_tasks
 from pkex.explain import exact_values
 
 
@@ -171,7 +171,7 @@ def test_rows_of_parquet_files_are_explained_when_they_are_asked_for(tmp_path):
 
 
 def test_work_that_is_pickled_again_needs_no_alignment():
-    work = InOnePiece(partial(np.add, np.arange(9.0)))
+    work = SerializedFunction(partial(np.add, np.arange(9.0)))
     for _ in range(2):
         beside = []
         pickled = pickle.dumps(work, protocol=5, buffer_callback=beside.append)
@@ -230,14 +230,14 @@ ON_A_CLUSTER = """
 
     def slow_down():
         # Lets this process take its time for each piece of work.
-        call = backends.InOnePiece.__call__
+        call = backends.SerializedFunction.__call__
 
         def slow(work, *arguments):
             time.sleep(0.05)
             open(f"slow {os.getpid()}", "w").close()
             return call(work, *arguments)
 
-        backends.InOnePiece.__call__ = slow
+        backends.SerializedFunction.__call__ = slow
         return os.getpid()
 
     class Dies:

@@ -108,7 +108,7 @@ def test_the_model_is_sent_once_for_all_blocks_of_a_call(client, monkeypatch, tm
     with joblib.parallel_config(backend="dask", client=client):
         sparse = explainer.shap_values(rows, sparse=True)
         explainer.write_parquet(tmp_path / "rows.parquet", tmp_path / "values.parquet")
-    assert sent.count(backends._in_one_piece) == 2
+    assert sent.count(backends._unpickle_function) == 2
     assert len(sent) > 2 * len(rows) / 10
     np.testing.assert_array_equal(sparse.toarray(), expected)
     written = parquet.read_table(tmp_path / "values.parquet").to_pandas()

@@ -112,16 +112,16 @@ CALLS = {
 def test_what_takes_long_of_a_gaussian_process_names_what_is_faster(
     monkeypatch, process_and_rows, name
 ):
-    monkeypatch.setattr(progress_module, "_LONG_WITH_ADVICE", 0.0)
-    monkeypatch.setattr(progress_module, "_MEASURED_WITH_ADVICE", 0.0)
+    monkeypatch.setattr(progress_module, "_LONG_CALL_WITH_ADVICE", 0.0)
+    monkeypatch.setattr(progress_module, "_MEASUREMENT_WITH_ADVICE", 0.0)
     call, faster = CALLS[name]
     with pytest.warns(UserWarning, match=f"is going to take about .*Faster: .*{faster}"):
         call(*process_and_rows)
 
 
 def test_an_explainer_that_takes_long_to_prepare_says_so(monkeypatch):
-    monkeypatch.setattr(progress_module, "_LONG", 0.15)
-    monkeypatch.setattr(progress_module, "_MEASURED", 0.05)
+    monkeypatch.setattr(progress_module, "_LONG_CALL", 0.15)
+    monkeypatch.setattr(progress_module, "_MEASUREMENT", 0.05)
     points = np.random.default_rng(0).normal(size=(3000, 100))
     function = pkex.KernelExpansion(points, np.ones(3000), pkex.kernels.Laplacian(8.0))
     with pytest.warns(UserWarning, match="is going to take about .* seconds") as found:
@@ -139,8 +139,8 @@ def test_the_forecast_of_a_call_points_at_the_line_that_calls(monkeypatch):
     rows = np.random.default_rng(0).normal(size=(6000, 40))
     function = pkex.KernelExpansion(rows[:1000], np.ones(1000), pkex.kernels.RBF(3.0))
     explainer = pkex.Explainer(function, n_jobs=1)
-    monkeypatch.setattr(progress_module, "_LONG", 0.3)
-    monkeypatch.setattr(progress_module, "_MEASURED", 0.1)
+    monkeypatch.setattr(progress_module, "_LONG_CALL", 0.3)
+    monkeypatch.setattr(progress_module, "_MEASUREMENT", 0.1)
     with pytest.warns(UserWarning, match="is going to take about .* seconds") as found:
         values = explainer.shap_values(rows)
     assert found[0].filename == __file__

@@ -15,7 +15,7 @@ EXACT = shapley_weights(D) @ WORTHS
 
 
 def drawn(d, n_coalitions, seed):
-    return SampledCoalitions.drawn(d, n_coalitions, np.random.default_rng(seed))
+    return SampledCoalitions.draw(d, n_coalitions, np.random.default_rng(seed))
 
 
 def estimated(worths, n_coalitions, seed):

@@ -127,10 +127,10 @@ def _output(
     warnings: list[str],
 ) -> CommandOutput:
     from pkex.compare.results.conclusion import (
-        changed_pairs,
         conclusion,
         is_significant,
         significant_features,
+        significant_pairs,
     )
     from pkex.compare.results.report import report_difference
     from pkex.compare.results.wording import DIFFERENCE
@@ -152,7 +152,7 @@ def _output(
         changed_columns=[
             result.feature_names[j] for j in significant_features(result, options.alpha)
         ],
-        changed_pairs=[list(pair) for pair in changed_pairs(result, options.alpha)],
+        changed_pairs=[list(pair) for pair in significant_pairs(result, options.alpha)],
         column_changes=[change.to_dict() for change in result.column_changes],
         reference={"file": reference.name, "rows": len(reference.frame), "of": reference.n_rows},
         current={"file": current.name, "rows": len(current.frame), "of": current.n_rows},

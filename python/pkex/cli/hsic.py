@@ -91,7 +91,7 @@ def _output(
 ) -> CommandOutput:
     from pkex.compare.results.conclusion import conclusion, is_significant
     from pkex.compare.results.report import report_dependence
-    from pkex.compare.results.summary import described
+    from pkex.compare.results.summary import describe_kernel
     from pkex.compare.results.wording import DEPENDENCE
 
     names = "the features", ", ".join(options.target)
@@ -99,7 +99,7 @@ def _output(
     r2 = result.r2 if result.n_pairs is None else None
     facts = {
         table.name: table.description(),
-        "Kernel of the target": described(result.target_kernel, result.target_bandwidth),
+        "Kernel of the target": describe_kernel(result.target_kernel, result.target_bandwidth),
         **({} if r2 is None else {"Normalized": f"{_NORMALIZED} = {r2:.3g}"}),
         **test_facts(options),
     }

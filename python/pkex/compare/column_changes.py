@@ -25,7 +25,7 @@ from pkex.tables.encode import Column, Encoding
 from pkex.typing import Float
 
 # Largest probability of a reported change for samples of one distribution.
-_IMPROBABLE = 0.001
+_SMALL_PROBABILITY = 0.001
 # Largest number of levels of a column, and of lines, in a summary.
 _MOST_LEVELS, _MOST_LINES = 3, 5
 
@@ -50,13 +50,13 @@ class OutOfRange:
         """Return an object from the data written by `ColumnChange.to_dict`."""
         n_rows = as_integer("n_rows", plain["n_rows"], "a positive integer", least=1)
         limit, extreme = (
-            entry if isinstance(entry, str) else float(_finite(entry))
+            entry if isinstance(entry, str) else float(_check_finite(entry))
             for entry in (plain["limit"], plain["extreme"])
         )
         return cls(n_rows, limit, extreme)
 
 
-def _finite(plain: Any) -> int | float:
+def _check_finite(plain: Any) -> int | float:
     if not isinstance(plain, int | float) or not math.isfinite(plain):
         raise ValueError(f"{plain!r} is not a finite number")
     return plain
@@ -101,7 +101,9 @@ class ColumnChange:
             str(plain["name"]),
             _levels_of_plain(plain["new_levels"]),
             _levels_of_plain(plain["lost_levels"]),
-            missing=None if missing is None else (_finite(missing[0]), _finite(missing[1])),
+            missing=None
+            if missing is None
+            else (_check_finite(missing[0]), _check_finite(missing[1])),
             below=None if below is None else OutOfRange.of_plain(below),
             above=None if above is None else OutOfRange.of_plain(above),
         )
@@ -124,7 +126,7 @@ _LEVELS = ("new_levels", "lost_levels")
 def _levels_of_plain(plain: Iterable[Sequence[Any]]) -> tuple[tuple[Any, int], ...]:
     return tuple(
         (
-            level if level is None or isinstance(level, str | bool) else _finite(level),
+            level if level is None or isinstance(level, str | bool) else _check_finite(level),
             as_integer("rows of a level", count, "a positive integer", least=1),
         )
         for level, count in plain
@@ -132,8 +134,8 @@ def _levels_of_plain(plain: Iterable[Sequence[Any]]) -> tuple[tuple[Any, int], .
 
 
 def column_changes(
-    first: Iterable[Float],
-    second: Iterable[Float],
+    chunks_x: Iterable[Float],
+    chunks_y: Iterable[Float],
     encoding: Encoding,
     unknown: Mapping[int, Sequence[Any]] | None = None,
 ) -> tuple[ColumnChange, ...]:
@@ -141,14 +143,14 @@ def column_changes(
 
     Parameters
     ----------
-    first, second : iterable of ndarray of shape (rows, k)
+    chunks_x, chunks_y : iterable of ndarray of shape (rows, k)
         The samples as encoded rows, in chunks.
     encoding : Encoding
     unknown : mapping of int to sequence, optional
         Levels that are not in the encoding, by the position of their column.
     """
-    reference = _Summary.of(first, encoding)
-    batch = _Summary.of(second, encoding, (reference.smallest, reference.largest))
+    reference = _Summary.of(chunks_x, encoding)
+    batch = _Summary.of(chunks_y, encoding, (reference.smallest, reference.largest))
     changes = [
         _change(j, column, reference, batch, (unknown or {}).get(j, ()))
         for j, column in enumerate(encoding.columns)
@@ -205,49 +207,55 @@ class _Summary:
 
 
 def _change(
-    j: int, column: Column, first: _Summary, second: _Summary, unknown: Sequence[Any]
+    j: int, column: Column, summary_x: _Summary, summary_y: _Summary, unknown: Sequence[Any]
 ) -> ColumnChange:
-    n, m = first.n_rows, second.n_rows
+    n, m = summary_x.n_rows, summary_y.n_rows
     if column.is_label:
         levels = [*(column.levels or ()), *unknown]
         missing = levels.index(None) if None in levels else -1
-        lost = _only_in(first.counts[j], second.counts[j], missing)
+        counts_x, counts_y = summary_x.counts[j], summary_y.counts[j]
+        lost_codes = _only_in(counts_x, counts_y, missing)
         return ColumnChange(
             column.name,
-            tuple((levels[c], k) for c, k in _only_in(second.counts[j], first.counts[j], missing)),
-            tuple((levels[c], k) for c, k in lost if _is_improbable(k, n, m)),
-            _shares((first.counts[j][missing], second.counts[j][missing]), (n, m)),
+            tuple((levels[c], k) for c, k in _only_in(counts_y, counts_x, missing)),
+            tuple((levels[c], k) for c, k in lost_codes if _is_improbable(k, n, m)),
+            _shares((counts_x[missing], counts_y[missing]), (n, m)),
         )
     sides = []
     for beyond, limits, extremes in (
-        (second.n_beyond[0], first.smallest, second.smallest),
-        (second.n_beyond[1], first.largest, second.largest),
+        (summary_y.n_beyond[0], summary_x.smallest, summary_y.smallest),
+        (summary_y.n_beyond[1], summary_x.largest, summary_y.largest),
     ):
-        present = n - first.n_missing[j], m - second.n_missing[j]
+        present = n - summary_x.n_missing[j], m - summary_y.n_missing[j]
         is_shown = present[0] > 0 and _is_improbable(beyond[j], present[1], present[0])
         ends = (_entry(limits[j], column), _entry(extremes[j], column)) if is_shown else None
         sides.append(None if ends is None else OutOfRange(int(beyond[j]), *ends))
-    missing_shares = _shares((first.n_missing[j], second.n_missing[j]), (n, m))
+    missing_shares = _shares((summary_x.n_missing[j], summary_y.n_missing[j]), (n, m))
     return ColumnChange(column.name, (), (), missing_shares, *sides)
 
 
-def _is_improbable(k: float, own: float, other: float) -> bool:
+def _is_improbable(k: float, n_sample: float, n_other: float) -> bool:
     """Return whether k random rows of both samples are unlikely to be in one of them."""
-    return k > 0 and k * math.log(own / (own + other)) <= math.log(_IMPROBABLE)
+    return k > 0 and k * math.log(n_sample / (n_sample + n_other)) <= math.log(_SMALL_PROBABILITY)
 
 
-def _only_in(own: Counter[int], other: Counter[int], missing: int) -> list[tuple[int, int]]:
-    return [(code, k) for code, k in own.most_common() if not other[code] and code != missing]
+def _only_in(
+    counts: Counter[int], other_counts: Counter[int], missing: int
+) -> list[tuple[int, int]]:
+    """Return codes in one sample only and their counts; the code of missing values is ignored."""
+    return [
+        (code, k) for code, k in counts.most_common() if not other_counts[code] and code != missing
+    ]
 
 
 def _shares(counts: tuple[float, float], sizes: tuple[int, int]) -> tuple[float, float] | None:
     """Return shares of missing values if they differ by more than chance, or are new."""
-    first, second = (float(count / size) for count, size in zip(counts, sizes, strict=True))
-    pooled = sum(counts) / sum(sizes)
-    spread = math.sqrt(pooled * (1.0 - pooled) * (1.0 / sizes[0] + 1.0 / sizes[1]))
+    share_x, share_y = (float(count / size) for count, size in zip(counts, sizes, strict=True))
+    share = sum(counts) / sum(sizes)
+    spread = math.sqrt(share * (1.0 - share) * (1.0 / sizes[0] + 1.0 / sizes[1]))
     is_new = counts[0] == 0 < counts[1]
     # The normal quantile of 0.0005 on each side.
-    return (first, second) if is_new or abs(first - second) > 3.29 * spread else None
+    return (share_x, share_y) if is_new or abs(share_x - share_y) > 3.29 * spread else None
 
 
 def _entry(value: float, column: Column) -> float | str:
@@ -261,19 +269,19 @@ def _entry(value: float, column: Column) -> float | str:
 def _levels_in_words(levels: Sequence[tuple[Any, int]]) -> str:
     if not levels:
         return ""
-    shown = [f"{shortened(repr(level), 24)} ({counted(k, 'row')})" for level, k in levels]
+    texts = [f"{shortened(repr(level), 24)} ({counted(k, 'row')})" for level, k in levels]
     if len(levels) <= _MOST_LEVELS:
-        return ", ".join(shown)
-    rest = levels[_MOST_LEVELS:]
-    more = f"{len(rest)} more ({counted(sum(k for _, k in rest), 'row')})"
-    return ", ".join([*shown[:_MOST_LEVELS], more])
+        return ", ".join(texts)
+    further_levels = levels[_MOST_LEVELS:]
+    more = f"{len(further_levels)} more ({counted(sum(k for _, k in further_levels), 'row')})"
+    return ", ".join([*texts[:_MOST_LEVELS], more])
 
 
-def _range_in_words(side: OutOfRange | None, where: str, direction: str) -> str:
+def _range_in_words(side: OutOfRange | None, position: str, direction: str) -> str:
     if side is None:
         return ""
     limit, extreme = (x if isinstance(x, str) else number(x) for x in (side.limit, side.extreme))
-    return f"{counted(side.n_rows, 'row')} {where} {limit}, {direction} to {extreme}"
+    return f"{counted(side.n_rows, 'row')} {position} {limit}, {direction} to {extreme}"
 
 
 def lines_of_changes(changes: Sequence[ColumnChange]) -> list[str]:
@@ -285,8 +293,8 @@ def lines_of_changes(changes: Sequence[ColumnChange]) -> list[str]:
         texts = [f"{title}: {text}" for title, text in change.cells().items()]
         lines.append(f"  {shortened(change.name)}: {'; '.join(texts)}")
     if len(changes) > _MOST_LINES:
-        left_out = len(changes) - _MOST_LINES + 1
-        lines[_MOST_LINES:] = [f"  ({counted(left_out, 'more column')}: column_changes)"]
+        n_hidden = len(changes) - _MOST_LINES + 1
+        lines[_MOST_LINES:] = [f"  ({counted(n_hidden, 'more column')}: column_changes)"]
     return lines
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pkex.compare.kernel.choice import chosen_kernel, with_settled_constants
+from pkex.compare.kernel.choice import choose_kernel, settle_constants
 from pkex.compare.kernel.sample_kernel import SampleKernel
 from pkex.compare.kernel.terms import KernelTerms
 from pkex.compare.permutation.significance import Significance
@@ -62,8 +62,8 @@ class StatisticValues:
         if errors is not None:
             errors = unit * errors
         if significance is not None:
-            permuted = unit * significance.permuted_values
-            significance = replace(significance, permuted_values=permuted)
+            permuted_values = unit * significance.permuted_values
+            significance = replace(significance, permuted_values=permuted_values)
         return StatisticValues(values, unit * self.alone, errors, significance)
 
 
@@ -100,12 +100,12 @@ class Comparison:
         rows: Float,
         encoding: Encoding,
         players: Players,
-        passed: SampleKernel | None,
+        user_kernel: SampleKernel | None,
         conventions: Conventions,
-        what: str,
+        rows_name: str,
         domain: Domain | None = None,
         *,
-        is_divided: bool = True,
+        is_attributed: bool = True,
     ) -> tuple[Float, Comparison]:
         """Choose and expand the kernel of rows.
 
@@ -114,14 +114,14 @@ class Comparison:
         rows : ndarray of shape (n, k)
         encoding : Encoding
         players : Players
-        passed : SampleKernel, optional
+        user_kernel : SampleKernel, optional
             The kernel passed by the user.
         conventions : Conventions
-        what : str
+        rows_name : str
             The name of the rows in messages.
         domain : Domain, optional
             Domain of the rows that are compared; by default the domain of `rows`.
-        is_divided : bool, default True
+        is_attributed : bool, default True
             Whether the statistic is attributed to the columns of these rows.
 
         Returns
@@ -130,33 +130,43 @@ class Comparison:
             Without rounding errors in constant columns, for the default kernel.
         comparison : Comparison
         """
-        rows, _ = with_settled_constants(rows, encoding, what, passed)
-        chosen = chosen_kernel(passed, rows, encoding, what)
+        rows, _ = settle_constants(rows, encoding, rows_name, user_kernel)
+        sample_kernel = choose_kernel(user_kernel, rows, encoding, rows_name)
         domain = domain or exact_domain(rows)
-        return rows, cls.of(chosen, encoding, players, conventions, domain, is_divided=is_divided)
+        return rows, cls.of(
+            sample_kernel, encoding, players, conventions, domain, is_attributed=is_attributed
+        )
 
     @classmethod
     def of(
         cls,
-        chosen: SampleKernel,
+        sample_kernel: SampleKernel,
         encoding: Encoding,
         players: Players,
         conventions: Conventions,
         domain: Domain,
         *,
-        is_divided: bool = True,
+        is_attributed: bool = True,
     ) -> Comparison:
         """Expand a kernel over the players, or over all columns as one; see `prepare`."""
-        of_column = np.zeros(len(chosen.columns), dtype=np.int64)
-        if is_divided:
-            of_column = players.with_copies(encoding.flagged).of_column[chosen.columns]
+        of_column = np.zeros(len(sample_kernel.columns), dtype=np.int64)
+        if is_attributed:
+            of_column = players.with_copies(encoding.flagged).of_column[sample_kernel.columns]
         terms, unit = KernelTerms.of(
-            chosen.terms, of_column, domain, is_biased=conventions.is_biased
+            sample_kernel.terms, of_column, domain, is_biased=conventions.is_biased
         )
-        return cls(conventions, encoding, players, chosen.kernel, chosen.bandwidth, terms, unit)
+        return cls(
+            conventions,
+            encoding,
+            players,
+            sample_kernel.kernel,
+            sample_kernel.bandwidth,
+            terms,
+            unit,
+        )
 
     def with_means(
-        self, rows: Float, computation: Computation, what: str
+        self, rows: Float, computation: Computation, rows_name: str
     ) -> tuple[Comparison, Computation]:
         """Return the comparison with the factors of absent players, and the further computation.
 
@@ -165,7 +175,7 @@ class Comparison:
         rows : ndarray of shape (n, ·)
             In the engine's form.
         computation : Computation
-        what : str
+        rows_name : str
             The name of the rows in messages.
 
         Raises
@@ -177,11 +187,11 @@ class Comparison:
         if self.conventions.value_function == "neutral" or self.terms.are_centered:
             return self, computation
         # The means take at most a third of the time.
-        of_means, report = parts_of(computation.progress, 1.0, 2.0)
-        terms = self.terms.with_means(rows, computation.n_threads, of_means)
+        means_report, report = parts_of(computation.progress, 1.0, 2.0)
+        terms = self.terms.with_means(rows, computation.n_threads, means_report)
         if terms.absent is not None and not np.isfinite(terms.absent).all():
             raise InputOverflowError(
-                what,
+                rows_name,
                 f"has values too large for {self.kernel}, whose mean over pairs of rows is out of "
                 "the range of floats",
                 "divide the columns by their standard deviations",

@@ -55,12 +55,12 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d.*|\d{1,4}([./])\d{1,2}\1\d{1,4}")
 _NUMBER = re.compile(r"[+-]?\d+\.\d+")
 # Number of unusual rows whose pairs are checked, of rows they are compared with, and of rows named
 # in a message.
-_MOST, _COMPARED, _NAMED = 32, 64, 3
+_MOST_UNUSUAL, _MOST_USUAL, _MOST_NUMBERS = 32, 64, 3
 # Sums of squares of larger kernel values over pairs may overflow.
-_LARGEST = 1e130
+_LARGEST_KERNEL = 1e130
 
 
-def warn_of_duplicate_rows(rows: Float, n_columns: int, what: str) -> None:
+def warn_of_duplicate_rows(rows: Float, n_columns: int, rows_name: str) -> None:
     """Warn if rows equal earlier rows, and are unlikely to be equal by chance.
 
     At least three in four rows that are equal in the most varied column of non-integers must be
@@ -73,7 +73,7 @@ def warn_of_duplicate_rows(rows: Float, n_columns: int, what: str) -> None:
         Encoded rows; columns after those of the table are 1 where a number is missing.
     n_columns : int
         The number of columns of the table.
-    what : str
+    rows_name : str
         The name of the rows in the message.
     """
     rows = rows[:_MOST_ROWS]
@@ -82,23 +82,23 @@ def warn_of_duplicate_rows(rows: Float, n_columns: int, what: str) -> None:
     fewest = max(_FEWEST_COPIES, _LEAST_SHARE * n)
     if k < _FEWEST_COLUMNS or n <= fewest:
         return
-    most_varied = 0
+    max_distinct = 0
     for column in rows.T:
-        varied = len(np.unique(column))
+        n_distinct = len(np.unique(column))
         # Copies are equal in every column.
-        if n - varied < fewest:
+        if n - n_distinct < fewest:
             return
         if (column != np.rint(column)).any():
-            most_varied = max(most_varied, varied)
-    distinct = len({hash(row.tobytes()) for row in rows})
-    n_copies = n - distinct
-    if most_varied and n_copies >= fewest and n_copies >= 3 * (distinct - most_varied):
+            max_distinct = max(max_distinct, n_distinct)
+    n_distinct_rows = len({hash(row.tobytes()) for row in rows})
+    n_copies = n - n_distinct_rows
+    if max_distinct and n_copies >= fewest and n_copies >= 3 * (n_distinct_rows - max_distinct):
         warn(
             InputWarning(
                 None,
                 (
                     f"{n_copies} of {counted(n, 'row')} of ",
-                    Argument(what),
+                    Argument(rows_name),
                     " equal an earlier row in all columns",
                 ),
                 "if rows were copied, p-values are too small: remove the copies",
@@ -107,7 +107,7 @@ def warn_of_duplicate_rows(rows: Float, n_columns: int, what: str) -> None:
 
 
 def warn_of_mistyped_columns(
-    rows: Float, encoding: Encoding, categorical: Iterable[int | str] | None, what: str
+    rows: Float, encoding: Encoding, categorical: Iterable[int | str] | None, rows_name: str
 ) -> None:
     """Warn of counters, ids, numeric codes, and of dates and numbers read as text.
 
@@ -118,16 +118,16 @@ def warn_of_mistyped_columns(
     encoding : Encoding
     categorical : iterable of int or str, optional
         Columns that the user passed as categorical.
-    what : str
+    rows_name : str
         The name of the rows in messages.
     """
-    named = categorical_columns(categorical, encoding.names)
+    categorical_positions = categorical_columns(categorical, encoding.names)
     for j, column in enumerate(encoding.columns):
         warning = None
         if column.compared == "numbers":
-            warning = _doubt_of_numbers(rows[:_MOST_ROWS, j], column.name, what)
-        elif column.type == "text" and j not in named:
-            warning = _doubt_of_texts(column, what)
+            warning = _doubt_of_numbers(rows[:_MOST_ROWS, j], column.name, rows_name)
+        elif column.type == "text" and j not in categorical_positions:
+            warning = _doubt_of_texts(column, rows_name)
         if warning is not None:
             warn(warning)
 
@@ -139,15 +139,15 @@ def _doubt_of_numbers(entries: Float, name: str, argument: str) -> InputWarning 
     doubt = partial(InputWarning, argument, column=name, kind="integers")
     if (np.diff(entries) == 1.0).all():
         return doubt("increases by 1 from row to row", ("if it numbers the rows, ", drop(name)))
-    distinct = len(np.unique(entries))
+    n_distinct = len(np.unique(entries))
     span = float(entries.max() - entries.min()) + 1.0
     is_running = n * (n - 1.0) >= 2.0 * _EXPONENT * span
-    if distinct == n and (is_running or _ID.search(name)):
+    if n_distinct == n and (is_running or _ID.search(name)):
         return doubt(
             "holds integers that are all different, like running numbers or ids",
             ("if it does not measure anything, ", drop(name)),
         )
-    if 2 < distinct < n and _CODE.search(name):
+    if 2 < n_distinct < n and _CODE.search(name):
         return doubt(
             "holds integers, which are compared as numbers",
             ("if they are codes, pass ", Option("categorical", [name])),
@@ -200,55 +200,57 @@ def warn_of_unusual_rows(
     """
     if len(rows) < _FEWEST_ROWS or not isinstance(kernel, OrthogonalANOVA):
         return
-    n, own = len(rows), kernel.log_diagonal(rows)
-    is_unusual = own - np.median(own) > math.log(n)
+    n, log_diagonal = len(rows), kernel.log_diagonal(rows)
+    is_unusual = log_diagonal - np.median(log_diagonal) > math.log(n)
     usual, unusual = np.flatnonzero(~is_unusual), np.flatnonzero(is_unusual)
     if not len(unusual) or len(usual) < 2:
         return
-    unusual = np.sort(unusual[np.argsort(-own[unusual], kind="stable")[:_MOST]])
-    compared = usual[np.linspace(0, len(usual) - 1, min(_COMPARED, len(usual))).astype(np.intp)]
+    unusual = np.sort(unusual[np.argsort(-log_diagonal[unusual], kind="stable")[:_MOST_UNUSUAL]])
+    places = np.linspace(0, len(usual) - 1, min(_MOST_USUAL, len(usual)))
+    usual_sample = usual[places.astype(np.intp)]
     with np.errstate(over="ignore"):
         pairs = np.abs(kernel(rows[unusual]) - 1.0)
-        usual_pairs = kernel(rows[compared]) - 1.0
-    typical = float(np.sqrt(np.mean(usual_pairs[~np.eye(len(compared), dtype=bool)] ** 2)))
+        usual_pairs = kernel(rows[usual_sample]) - 1.0
+    typical = float(np.sqrt(np.mean(usual_pairs[~np.eye(len(usual_sample), dtype=bool)] ** 2)))
     outweighs = pairs > n * typical
-    with_others = (outweighs & ~np.eye(len(unusual), dtype=bool)).any(axis=1)
-    if with_others.any():
-        largest = float(pairs[with_others].max())
-        what = (
+    is_dominant = (outweighs & ~np.eye(len(unusual), dtype=bool)).any(axis=1)
+    if is_dominant.any():
+        largest = float(pairs[is_dominant].max())
+        reason = (
             ": unusual in so many columns at once that single pairs of these rows dominate "
             f"{statistic} and its values (kernel up to {largest:.2g}, of other pairs about "
             f"{typical:.2g}); univariate results are not affected"
         )
-        bounded = f"kernel=pkex.kernels.median_heuristic({', '.join(samples)})"
+        option = f"kernel=pkex.kernels.median_heuristic({', '.join(samples)})"
         fixes: list[Text] = [
             "check these rows",
-            ("pass ", Option("kernel", python=bounded), ", which bounds each pair"),
+            ("pass ", Option("kernel", python=option), ", which bounds each pair"),
         ]
-        message = joined(*_named(unusual[with_others], samples), what)
-        if largest > _LARGEST:
+        message = joined(*_describe_rows(unusual[is_dominant], samples), reason)
+        if largest > _LARGEST_KERNEL:
             raise InputOverflowError(None, message, fixes)
         warn(InputWarning(None, message, fixes))
     elif is_biased and outweighs.any():
-        what = (
+        reason = (
             ": unusual in so many columns at once that pairs of a row with itself dominate the "
             f"biased {statistic} and its values"
         )
         fix = "pass ", Option("estimator", "unbiased"), ", which leaves these pairs out"
-        message = joined(*_named(unusual[outweighs.any(axis=1)], samples), what)
+        message = joined(*_describe_rows(unusual[outweighs.any(axis=1)], samples), reason)
         warn(InputWarning(None, message, fix))
 
 
-def _named(rows: NDArray[np.intp], samples: Mapping[str, int]) -> list[str | Argument]:
+def _describe_rows(rows: NDArray[np.intp], samples: Mapping[str, int]) -> list[str | Argument]:
     """Return the names of some rows of pooled samples, in words."""
     words: list[str | Argument] = []
     start = 0
     for sample, n_rows in samples.items():
-        own = (rows[(start <= rows) & (rows < start + n_rows)] - start).tolist()
+        numbers = (rows[(start <= rows) & (rows < start + n_rows)] - start).tolist()
         start += n_rows
-        if own:
-            listed = ", ".join(map(str, own[:_NAMED]))
-            more = f" and {len(own) - _NAMED} more" if len(own) > _NAMED else ""
-            row = f"{'; ' if words else ''}{'row' if len(own) == 1 else 'rows'} "
-            words += [f"{row}{listed}{more} of ", Argument(sample)]
+        if numbers:
+            text = ", ".join(map(str, numbers[:_MOST_NUMBERS]))
+            n_more = len(numbers) - _MOST_NUMBERS
+            suffix = f" and {n_more} more" if n_more > 0 else ""
+            row = f"{'; ' if words else ''}{'row' if len(numbers) == 1 else 'rows'} "
+            words += [f"{row}{text}{suffix} of ", Argument(sample)]
     return words

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from pkex.compare.comparison import Comparison, StatisticValues, exact_domain
 from pkex.compare.data_warnings import warn_of_duplicate_rows, warn_of_unusual_rows
-from pkex.compare.kernel.sample_kernel import user_kernel
+from pkex.compare.kernel.sample_kernel import check_user_kernel
 from pkex.compare.kernel.target import as_target
 from pkex.compare.kernel.terms import KernelRows
 from pkex.compare.pairs.hsic_problem import SAMPLE, HSICProblem
@@ -190,11 +190,11 @@ def hsic(
     options = StatisticOptions(
         conventions, n_permutations, budget, random_state, progress, groups, categorical, missing
     )
-    of_pairs = sampled_hsic if options.is_sampled else _hsic_of_all_pairs
-    return of_pairs(X, y, (kernel, target_kernel), attribute, options)
+    compute = sampled_hsic if options.is_sampled else _compute_hsic
+    return compute(X, y, (kernel, target_kernel), attribute, options)
 
 
-def _hsic_of_all_pairs(
+def _compute_hsic(
     X: ArrayLike,
     y: ArrayLike,
     kernels: tuple[Kernel | None, Kernel | None],
@@ -211,44 +211,51 @@ def _hsic_of_all_pairs(
     if conventions.estimator == "unbiased":
         check_row_count(rows, "X", 4, " for the unbiased estimator")
     check_row_count(rows, "X", 2)
-    passed = user_kernel(kernels[0], d, X=rows)
+    user_kernel = check_user_kernel(kernels[0], d, X=rows)
     target = as_target(y, kernels[1], n, options.missing)
     check_same_rows(row_labels(y), row_labels(X), "y", "X")
     players = options.players(encoding.names if is_x else target.encoding.names)
     if options.n_permutations:
-        both = np.column_stack([target.rows, rows])
-        warn_of_duplicate_rows(both, target.rows.shape[1] + d, "X and y")
-    rows, of_x = Comparison.prepare(
-        rows, encoding, players, passed, conventions, "X", is_divided=is_x
+        joint_rows = np.column_stack([target.rows, rows])
+        warn_of_duplicate_rows(joint_rows, target.rows.shape[1] + d, "X and y")
+    rows, comparison_x = Comparison.prepare(
+        rows, encoding, players, user_kernel, conventions, "X", is_attributed=is_x
     )
     domain = exact_domain(target.rows)
-    of_y = Comparison.of(
-        target.kernel, target.encoding, players, conventions, domain, is_divided=not is_x
+    comparison_y = Comparison.of(
+        target.kernel, target.encoding, players, conventions, domain, is_attributed=not is_x
     )
-    warn_of_unusual_rows(of_x.kernel, rows, {"X": n}, "HSIC", is_biased=conventions.is_biased)
+    warn_of_unusual_rows(
+        comparison_x.kernel, rows, {"X": n}, "HSIC", is_biased=conventions.is_biased
+    )
     # Copies, because the result keeps them.
-    x = KernelRows(read_only(of_x.kernel.engine_rows(rows)), of_x.terms)
-    targets = KernelRows(read_only(target.rows), of_y.terms)
-    attributed, other = (x, targets) if is_x else (targets, x)
+    x = KernelRows(read_only(comparison_x.kernel.engine_rows(rows)), comparison_x.terms)
+    targets = KernelRows(read_only(target.rows), comparison_y.terms)
+    attributed_side, other_side = (x, targets) if is_x else (targets, x)
     computation = conventions.computation()
-    warn_of_all_pairs(attributed.rows, attributed.terms, computation)
+    warn_of_all_pairs(attributed_side.rows, attributed_side.terms, computation)
     with reporting(options.progress) as report:
-        divided, computation = (of_x if is_x else of_y).with_means(
-            attributed.rows, computation.reporting(report), "X" if is_x else "y"
+        comparison, computation = (comparison_x if is_x else comparison_y).with_means(
+            attributed_side.rows, computation.reporting(report), "X" if is_x else "y"
         )
-        attributed = replace(attributed, terms=divided.terms)
+        attributed_side = replace(attributed_side, terms=comparison.terms)
         reports = _reports(computation.progress, n, len(players), options.n_permutations)
         problem = HSICProblem.of(
-            attributed, other, computation.reporting(None), reports, is_biased=conventions.is_biased
+            attributed_side,
+            other_side,
+            computation.reporting(None),
+            reports,
+            is_biased=conventions.is_biased,
         )
-        values = _attributed(problem, options)
+        values = _compute_values(problem, options)
+    unit = comparison_x.unit * comparison_y.unit
     return HSICResult(
-        **of_x.fields(values, of_y.unit),
-        target_kernel=of_y.kernel,
-        target_bandwidth=of_y.bandwidth,
+        **comparison_x.fields(values, comparison_y.unit),
+        target_kernel=comparison_y.kernel,
+        target_bandwidth=comparison_y.bandwidth,
         attribute=attribute,
         n_rows=n,
-        normaliser=Normalizer(attributed, other, of_x.unit * of_y.unit, conventions),
+        normaliser=Normalizer(attributed_side, other_side, unit, conventions),
     )
 
 
@@ -273,14 +280,14 @@ def _reports(
     return dict(zip(costs, parts_of(report, *costs.values()), strict=True))
 
 
-def _attributed(problem: HSICProblem, options: StatisticOptions) -> StatisticValues:
+def _compute_values(problem: HSICProblem, options: StatisticOptions) -> StatisticValues:
     """Attribute HSIC to players, and test it."""
-    n, n_players = len(problem.offsets), problem.attributed.terms.n_players
+    n, n_players = len(problem.offsets), problem.attributed_side.terms.n_players
     n_permutations, generator = options.n_permutations, options.random_state
     blocks = None
     if n_permutations and not can_permute_rows(n, n_players, n_permutations):
-        blocks = TargetBlocks.drawn(n, 2 * n_players, generator)
-        problem = problem.arranged(blocks.order)
+        blocks = TargetBlocks.draw(n, 2 * n_players, generator)
+        problem = problem.reorder(blocks.order)
         rows, groups, alone = problem.sums(blocks.groups, exchanges=True)
     else:
         rows, groups, alone = problem.sums()
@@ -289,10 +296,10 @@ def _attributed(problem: HSICProblem, options: StatisticOptions) -> StatisticVal
         significance = significance_in_blocks(problem, blocks, groups, n_permutations, generator)
     elif n_permutations:
         significance = significance_row_by_row(problem, n_permutations, generator)
-    own = problem.on_the_diagonal()
+    diagonal = problem.diagonal_sums()
     return StatisticValues(
-        problem.scale * total(rows[:, 0]) + own[0],
-        2.0 * problem.scale * alone + own[1],
+        problem.scale * total(rows[:, 0]) + diagonal[0],
+        2.0 * problem.scale * alone + diagonal[1],
         hsic_errors(problem.projections(rows), problem.second_order(), n),
         significance,
     )

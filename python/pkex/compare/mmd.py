@@ -23,7 +23,7 @@ from pkex.compare.data_warnings import (
     warn_of_mistyped_columns,
     warn_of_unusual_rows,
 )
-from pkex.compare.kernel.sample_kernel import user_kernel
+from pkex.compare.kernel.sample_kernel import check_user_kernel
 from pkex.compare.pairs.pair_sums import pair_sums
 from pkex.compare.pairs.two_sample_sums import PairWeights, TwoSampleSums
 from pkex.compare.permutation.blocks import two_sample_blocks
@@ -210,10 +210,10 @@ def mmd(
             "n_permutations cannot be combined with weights: weighted rows are not exchangeable. "
             "Omit one of them"
         )
-    return _mmd_of_all_pairs(X, Y, kernel, weights, options)
+    return _compute_mmd(X, Y, kernel, weights, options)
 
 
-def _mmd_of_all_pairs(
+def _compute_mmd(
     X: ArrayLike,
     Y: ArrayLike,
     kernel: Kernel | None,
@@ -223,32 +223,34 @@ def _mmd_of_all_pairs(
     """Compute `mmd` over all pairs of rows, with checked options."""
     conventions, n_permutations = options.conventions, options.n_permutations
     check_in_memory({"X": X, "Y": Y}, conventions.estimator)
-    of_x, of_y, encoding = two_samples(X, Y, options.categorical, options.missing)
-    x, y, names = of_x.rows, of_y.rows, encoding.names
-    passed, players = user_kernel(kernel, len(names), X=x, Y=y), options.players(names)
+    table_x, table_y, encoding = two_samples(X, Y, options.categorical, options.missing)
+    x, y, names = table_x.rows, table_y.rows, encoding.names
+    user_kernel, players = check_user_kernel(kernel, len(names), X=x, Y=y), options.players(names)
     row_weights = None if weights is None else RowWeights.of(weights, len(x), len(y))
     if row_weights is not None:
-        x, y = x[row_weights.kept[0]], y[row_weights.kept[1]]
+        x, y = x[row_weights.masks[0]], y[row_weights.masks[1]]
     warn_of_mistyped_columns(x, encoding, options.categorical, "X")
     if n_permutations:
         warn_of_duplicate_rows(x, len(names), "X")
         warn_of_duplicate_rows(y, len(names), "Y")
-    pooled, comparison = Comparison.prepare(
-        np.concatenate([x, y]), encoding, players, passed, conventions, "X and Y"
+    rows, comparison = Comparison.prepare(
+        np.concatenate([x, y]), encoding, players, user_kernel, conventions, "X and Y"
     )
     sizes, is_biased = {"X": len(x), "Y": len(y)}, conventions.is_biased
-    warn_of_unusual_rows(comparison.kernel, pooled, sizes, "MMD²", is_biased=is_biased)
-    compared = comparison.kernel.engine_rows(pooled)
+    warn_of_unusual_rows(comparison.kernel, rows, sizes, "MMD²", is_biased=is_biased)
+    engine_rows = comparison.kernel.engine_rows(rows)
     computation = conventions.computation()
-    warn_of_all_pairs(compared, comparison.terms, computation)
+    warn_of_all_pairs(engine_rows, comparison.terms, computation)
     with reporting(options.progress) as report:
         comparison, computation = comparison.with_means(
-            compared, computation.reporting(report), "X and Y"
+            engine_rows, computation.reporting(report), "X and Y"
         )
         if row_weights is not None:
-            values = _weighted(compared, row_weights.weights, comparison, computation)
+            values = _compute_weighted_values(
+                engine_rows, row_weights.weights, comparison, computation
+            )
         else:
-            values = _unweighted(compared, len(x), comparison, options, computation)
+            values = _compute_values(engine_rows, len(x), comparison, options, computation)
     return MMDResult(
         **comparison.fields(values),
         n_rows=(len(x), len(y)),
@@ -257,7 +259,7 @@ def _mmd_of_all_pairs(
     )
 
 
-def _unweighted(
+def _compute_values(
     rows: Float, n: int, comparison: Comparison, options: StatisticOptions, computation: Computation
 ) -> StatisticValues:
     """Attribute MMD² of the first n rows and the other rows to players, and test it."""
@@ -273,37 +275,39 @@ def _unweighted(
         rows, n, terms, groups, univariate_in_groups=blocks is not None, computation=computation
     )
     weights = PairWeights.of(comparison.conventions.estimator, n, m)
-    own = weights.self_pairs * terms.self_pair()
-    values = TwoSampleSums.of(sums, n).mmd(weights, own)
+    diagonal = weights.self_pairs * terms.self_pair()
+    values = TwoSampleSums.of(sums, n).mmd(weights, diagonal)
     if blocks is None:
         return values
     significance = significance_of_blocks(
-        sums.groups, blocks, weights, own, n_permutations, generator
+        sums.groups, blocks, weights, diagonal, n_permutations, generator
     )
     return replace(values, significance=significance)
 
 
-def _weighted(
+def _compute_weighted_values(
     rows: Float, weights: tuple[Float, Float], comparison: Comparison, computation: Computation
 ) -> StatisticValues:
     """Attribute MMD² of weighted samples to players, with the means Σ w w′ k."""
     (v, w), terms = weights, comparison.terms
     n, is_biased = len(v), comparison.conventions.is_biased
     if is_biased:
-        of_pairs = PairWeights(1.0, 1.0, 1.0, math.fsum(v**2) + math.fsum(w**2))
+        pair_weights = PairWeights(1.0, 1.0, 1.0, math.fsum(v**2) + math.fsum(w**2))
     else:
-        of_pairs = PairWeights(1.0 / weight_of_pairs(v, "X"), 1.0 / weight_of_pairs(w, "Y"), 1.0)
+        pair_weights = PairWeights(
+            1.0 / weight_of_pairs(v, "X"), 1.0 / weight_of_pairs(w, "Y"), 1.0
+        )
     sums = pair_sums(rows, n, terms, weights=np.concatenate([v, w]), computation=computation)
-    own = of_pairs.self_pairs * terms.self_pair()
-    result = TwoSampleSums.of(sums, n).mmd(of_pairs, own, has_errors=False)
-    if is_biased or not terms.have_own_pairs:
+    diagonal = pair_weights.self_pairs * terms.self_pair()
+    result = TwoSampleSums.of(sums, n).mmd(pair_weights, diagonal, has_errors=False)
+    if is_biased or not terms.have_self_pairs:
         return result
     values, alone = result.values, result.alone
     for sample, u in ((rows[:n], v), (rows[n:], w)):
         # The terms γ(a, a)/2 and γ(b, b)/2 subtracted from each pair do not cancel with unequal
         # weights: Σ_{a≠b} u_a u_b (f_a + f_b)/(1 − Σu²) differs from 2 Σ u_a f_a.
-        lacking = u * (math.fsum(u**2) - u) / weight_of_pairs(u, "X")
-        of_rows = terms.self_pairs(sample)
-        values = values + (lacking[:, None] * of_rows[0]).sum(axis=0)
-        alone = alone + (lacking[:, None] * of_rows[1]).sum(axis=0)
+        factors = u * (math.fsum(u**2) - u) / weight_of_pairs(u, "X")
+        self_values = terms.self_pairs(sample)
+        values = values + (factors[:, None] * self_values[0]).sum(axis=0)
+        alone = alone + (factors[:, None] * self_values[1]).sum(axis=0)
     return StatisticValues(values, alone)

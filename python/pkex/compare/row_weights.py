@@ -20,13 +20,13 @@ class RowWeights:
 
     Parameters
     ----------
-    kept : tuple of two ndarrays of bool, shapes (n,) and (m,)
+    masks : tuple of two ndarrays of bool, shapes (n,) and (m,)
         The rows with positive weights.
     weights : tuple of two ndarrays
         The positive weights; they add up to 1 in each sample.
     """
 
-    kept: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    masks: tuple[NDArray[np.bool_], NDArray[np.bool_]]
     weights: tuple[Float, Float]
 
     @classmethod
@@ -40,18 +40,17 @@ class RowWeights:
             at least two of them positive in each.
         """
         try:
-            first, second = weights
+            weights_x, weights_y = weights
         except (TypeError, ValueError):
             raise ValueError(
                 "weights must be a tuple of two, (weights of the rows of X, weights of the rows of "
                 "Y)"
             ) from None
-        both = _normalized(first, n, "X", 0), _normalized(second, m, "Y", 1)
-        kept = both[0] > 0.0, both[1] > 0.0
-        return cls(kept, (both[0][kept[0]], both[1][kept[1]]))
+        v, w = _normalize(weights_x, n, "X", 0), _normalize(weights_y, m, "Y", 1)
+        return cls((v > 0.0, w > 0.0), (v[v > 0.0], w[w > 0.0]))
 
 
-def weight_of_pairs(weights: Float, of: str) -> float:
+def weight_of_pairs(weights: Float, sample: str) -> float:
     """Return Σ_{i≠l} w_i w_l = Σ_i w_i (1 − w_i), where 1 − w_i is the sum of the other weights.
 
     Raises
@@ -64,23 +63,23 @@ def weight_of_pairs(weights: Float, of: str) -> float:
     pairs = math.fsum(weights * (before + after))
     if pairs < 1e-280:
         raise InputError(
-            f"weights[{'XY'.index(of)}]",
-            f"must not be concentrated on one row of {of}: its weight is over 1e280 times the sum "
-            "of the others, so that pairs of different rows have weight 0",
+            f"weights[{'XY'.index(sample)}]",
+            f"must not be concentrated on one row of {sample}: its weight is over 1e280 times the "
+            "sum of the others, so that pairs of different rows have weight 0",
             ["pass less extreme weights", ("pass ", Option("estimator", "biased"))],
         )
     return pairs
 
 
-def _normalized(weights: Any, n_rows: int, of: str, place: int) -> Float:
+def _normalize(weights: Any, n_rows: int, sample: str, place: int) -> Float:
     if weights is None:
         return equal_weights(n_rows)
     name = f"weights[{place}]"
-    relative = relative_weights(weights, name, n_rows, of)
+    relative = relative_weights(weights, name, n_rows, sample)
     if np.count_nonzero(relative) < 2:
         raise ValueError(
-            f"{name} must be positive for at least two rows of {of} (weights that are negligible "
-            "compared with the largest count as 0)"
+            f"{name} must be positive for at least two rows of {sample} (weights that are "
+            "negligible compared with the largest count as 0)"
         )
     normalized: Float = relative / relative.sum()
     return normalized

@@ -189,7 +189,7 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         HSICSelector
             The fitted selector.
         """
-        X, y = _checked(self, X, y)
+        X, y = _check_data(self, X, y)
         alpha = self._significance()
         count = self._count(self.n_features_in_)
         n_permutations = self.n_permutations
@@ -208,12 +208,12 @@ class HSICSelector(SelectorMixin, BaseEstimator):
             assert pvalues is not None, "there are permutations"
             order, count = _order(-values, pvalues), int(np.sum(pvalues <= alpha))
         elif self.refit is not None:
-            search = self._backward if self.refit == "backward" else self._forward
+            search = self._eliminate_backward if self.refit == "backward" else self._select_forward
             order = search(X, y, count)
-            self.selected_result_ = self._of_selected(X, y, np.sort(order[:count]))
+            self.selected_result_ = self._selected_result(X, y, np.sort(order[:count]))
         else:
             order = _order(-values)
-            count = count if self.share is None else _fewest(values[order], self.share)
+            count = count if self.share is None else _count_largest(values[order], self.share)
         self.ranking_ = np.empty(len(order), dtype=np.int64)
         self.ranking_[order] = np.arange(1, len(order) + 1)
         self.support_ = self.ranking_ <= count
@@ -226,14 +226,14 @@ class HSICSelector(SelectorMixin, BaseEstimator):
             "share": self.share,
             "alpha": self.alpha,
         }
-        passed = [name for name, value in rules.items() if value is not None]
-        if len(passed) > 1:
+        rule_names = [name for name, value in rules.items() if value is not None]
+        if len(rule_names) > 1:
             raise ValueError(
-                f"Pass only one of n_features_to_select, share and alpha; got {passed}"
+                f"Pass only one of n_features_to_select, share and alpha; got {rule_names}"
             )
         if self.refit is not None:
             check_choice("refit", self.refit, _REFITS)
-            if passed != ["n_features_to_select"]:
+            if rule_names != ["n_features_to_select"]:
                 raise ValueError(
                     "refit requires n_features_to_select. Pass the number of features to select"
                 )
@@ -241,7 +241,7 @@ class HSICSelector(SelectorMixin, BaseEstimator):
             _check_number("share", self.share, "above 0 and at most 1")
             if not 0.0 < self.share <= 1.0:
                 raise ValueError(f"share must be above 0 and at most 1; got {self.share!r}")
-        alpha = _ALPHA if not passed else self.alpha
+        alpha = _ALPHA if not rule_names else self.alpha
         if alpha is not None:
             _check_number("alpha", alpha, "between 0 and 1")
             if not 0.0 < alpha < 1.0:
@@ -252,10 +252,10 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         """Return the number of features to select, 0 if another rule determines it."""
         if self.n_features_to_select is None:
             return 0
-        what = f"an integer from 1 to {n_features}, the number of features of X"
-        count = as_integer("n_features_to_select", self.n_features_to_select, what, least=1)
+        valid = f"an integer from 1 to {n_features}, the number of features of X"
+        count = as_integer("n_features_to_select", self.n_features_to_select, valid, least=1)
         if count > n_features:
-            raise ValueError(f"n_features_to_select must be {what}; got {count}")
+            raise ValueError(f"n_features_to_select must be {valid}; got {count}")
         return count
 
     def _hsic(
@@ -287,46 +287,46 @@ class HSICSelector(SelectorMixin, BaseEstimator):
         if self.categorical is None:
             return None
         names = getattr(self, "feature_names_in_", numbered(self.n_features_in_))
-        chosen = categorical_columns(self.categorical, tuple(names))
-        return [place for place, column in enumerate(columns.tolist()) if column in chosen]
+        categorical = categorical_columns(self.categorical, tuple(names))
+        return [place for place, column in enumerate(columns.tolist()) if column in categorical]
 
-    def _again(self, X: Any, y: Any, columns: ArrayLike) -> HSICResult:
+    def _refit(self, X: Any, y: Any, columns: ArrayLike) -> HSICResult:
         """Return the result for a subset of columns, without repeating warnings."""
         with warnings.catch_warnings(action="ignore", category=UserWarning):
             return self._hsic(X, y, columns)
 
-    def _of_selected(self, X: Any, y: Any, columns: NDArray[np.intp]) -> HSICResult:
+    def _selected_result(self, X: Any, y: Any, columns: NDArray[np.intp]) -> HSICResult:
         """Return the result for the selected columns, with their names in the full table."""
-        result = self._again(X, y, columns)
+        result = self._refit(X, y, columns)
         names = tuple(self.result_.feature_names[column] for column in columns)
-        described = zip(result.columns, names, strict=True)
+        columns_and_names = zip(result.columns, names, strict=True)
         return replace(
             result,
             _axes=replace(result._axes, features=names),
-            columns=tuple(replace(column, name=name) for column, name in described),
+            columns=tuple(replace(column, name=name) for column, name in columns_and_names),
         )
 
-    def _backward(self, X: Any, y: Any, count: int) -> NDArray[np.intp]:
+    def _eliminate_backward(self, X: Any, y: Any, count: int) -> NDArray[np.intp]:
         """Return all columns ranked by backward elimination, removed columns last."""
-        result, left, gone = self.result_, np.arange(self.n_features_in_), []
-        while len(left) > count:
-            *_, last = _order(-result.values)
-            gone.append(left[last])
-            left = np.delete(left, last)
-            result = self._again(X, y, left)
-        return np.array([*left[_order(-result.values)], *reversed(gone)], dtype=np.intp)
+        result, columns, removals = self.result_, np.arange(self.n_features_in_), []
+        while len(columns) > count:
+            *_, place = _order(-result.values)
+            removals.append(columns[place])
+            columns = np.delete(columns, place)
+            result = self._refit(X, y, columns)
+        return np.array([*columns[_order(-result.values)], *reversed(removals)], dtype=np.intp)
 
-    def _forward(self, X: Any, y: Any, count: int) -> NDArray[np.intp]:
+    def _select_forward(self, X: Any, y: Any, count: int) -> NDArray[np.intp]:
         """Return all columns ranked by forward selection, columns added first at the start."""
         order = _order(-self.result_.values)
         is_constant = np.isnan(self.result_.alone_r2)
-        chosen: list[int] = []
-        others = order[~is_constant[order]].tolist()
-        while others and len(chosen) < count:
-            found = [self._again(X, y, sorted([*chosen, other])).r2 for other in others]
-            chosen.append(others.pop(int(np.argmax(found))))
-        rest = [*others, *order[is_constant[order]]]
-        return np.array([*chosen, *rest], dtype=np.intp)
+        selection: list[int] = []
+        candidates = order[~is_constant[order]].tolist()
+        while candidates and len(selection) < count:
+            scores = [self._refit(X, y, sorted([*selection, j])).r2 for j in candidates]
+            selection.append(candidates.pop(int(np.argmax(scores))))
+        constants = order[is_constant[order]]
+        return np.array([*selection, *candidates, *constants], dtype=np.intp)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         validation.check_is_fitted(self, "support_")
@@ -347,7 +347,7 @@ class HSICSelector(SelectorMixin, BaseEstimator):
 HSICSelector.__module__ = "pkex"
 
 
-def _checked(selector: HSICSelector, X: Any, y: Any) -> tuple[Any, Any]:
+def _check_data(selector: HSICSelector, X: Any, y: Any) -> tuple[Any, Any]:
     """Set the number and names of columns, and return X and y in the form that `hsic` accepts.
 
     Tables with named columns, such as data frames, may hold non-numeric columns, which `hsic`
@@ -357,8 +357,8 @@ def _checked(selector: HSICSelector, X: Any, y: Any) -> tuple[Any, Any]:
         options: dict[str, Any] = {"accept_sparse": "csr", "ensure_min_samples": 2}
         if selector.missing == "indicator":
             options[FINITE] = "allow-nan"
-        X, checked = validated(selector, X, y, multi_output=True, **options)
-        return X, y if is_pandas(y) else checked
+        X, y_array = validated(selector, X, y, multi_output=True, **options)
+        return X, y if is_pandas(y) else y_array
     if y is None:
         raise ValueError("HSICSelector requires y to be passed, but the target y is None")
     keep_names(selector, X, reset=True)
@@ -366,10 +366,10 @@ def _checked(selector: HSICSelector, X: Any, y: Any) -> tuple[Any, Any]:
     return X, y
 
 
-def _check_number(name: str, value: Any, what: str) -> None:
+def _check_number(name: str, value: Any, valid: str) -> None:
     """Raise an error if a parameter is not a number."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number {what}; got {value!r} ({type(value).__name__})")
+        raise TypeError(f"{name} must be a number {valid}; got {value!r} ({type(value).__name__})")
 
 
 def _order(*keys: Float) -> NDArray[np.intp]:
@@ -377,7 +377,7 @@ def _order(*keys: Float) -> NDArray[np.intp]:
     return np.lexsort((np.arange(len(keys[0])), *keys))
 
 
-def _fewest(values: Float, share: float) -> int:
+def _count_largest(values: Float, share: float) -> int:
     """Return the smallest number of largest values that add up to a share of positive ones."""
     sums = np.cumsum(values[values > 0.0])
     # The tolerance keeps rounding errors from adding one more value.

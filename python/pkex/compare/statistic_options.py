@@ -93,12 +93,12 @@ class StatisticOptions:
     def __post_init__(self) -> None:
         estimator = self.conventions.estimator
         check_choice("estimator", estimator, (*ESTIMATORS, *SAMPLED_ESTIMATORS))
-        checked = {
+        options = {
             "n_permutations": check_n_permutations(self.n_permutations),
             "budget": check_budget(self.budget, estimator),
             "random_state": as_generator(self.random_state),
         }
-        self.__dict__.update(checked)
+        self.__dict__.update(options)
 
     @property
     def is_sampled(self) -> bool:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pkex.compare.kernel.choice import chosen_kernel
-from pkex.compare.kernel.sample_kernel import user_kernel
+from pkex.compare.kernel.choice import choose_kernel
+from pkex.compare.kernel.sample_kernel import check_user_kernel
 from pkex.functions.descriptions import KernelExpansion
 from pkex.functions.encoded import EncodedKernelSum, TableMap
 from pkex.functions.kernel_sum import KernelSum
@@ -73,19 +73,21 @@ def witness(
     >>> pkex.Explainer(f, value_function="neutral").shap_values([[0.5]]).round(2)
     array([[0.88]])
     """
-    of_x, of_y, encoding = two_samples(X, Y, categorical, missing)
-    x, y = of_x.rows, of_y.rows
-    passed = user_kernel(kernel, len(encoding.names), X=x, Y=y)
-    pooled = np.concatenate([x, y])
-    used = chosen_kernel(passed, pooled, encoding, "X and Y").kernel
-    signs = np.repeat([1.0 / len(x), -1.0 / len(y)], [len(x), len(y)])
-    labels = of_x.labels if of_x.labels.columns else of_y.labels
+    table_x, table_y, encoding = two_samples(X, Y, categorical, missing)
+    x, y = table_x.rows, table_y.rows
+    user_kernel = check_user_kernel(kernel, len(encoding.names), X=x, Y=y)
+    points = np.concatenate([x, y])
+    kernel = choose_kernel(user_kernel, points, encoding, "X and Y").kernel
+    coefficients = np.repeat([1.0 / len(x), -1.0 / len(y)], [len(x), len(y)])
+    labels = table_x.labels if table_x.labels.columns else table_y.labels
     if encoding.is_plain:
-        names = of_x.labels.names or of_y.labels.names
-        others = labels.columns if names is None else None
-        return KernelExpansion._of(KernelSum(pooled, signs, used, 0.0, names, others))
+        names = table_x.labels.names or table_y.labels.names
+        column_labels = labels.columns if names is None else None
+        return KernelExpansion._of(
+            KernelSum(points, coefficients, kernel, 0.0, names, column_labels)
+        )
     columns = EncodedColumns(encoding, replace(labels, rows=None))
-    return KernelExpansion._of(EncodedKernelSum(pooled, signs, used, columns))
+    return KernelExpansion._of(EncodedKernelSum(points, coefficients, kernel, columns))
 
 
 class EncodedColumns(TableMap):
@@ -117,8 +119,8 @@ class EncodedColumns(TableMap):
     def __call__(self, rows: NDArray[Any]) -> Float:
         """Return rows of a table that an explainer has read, as numbers."""
         columns = [
-            read_column(_unread(column, own), own.name, "X")
-            for column, own in zip(rows.T, self._encoding.columns, strict=True)
+            read_column(_restore_types(column, encoded_column), encoded_column.name, "X")
+            for column, encoded_column in zip(rows.T, self._encoding.columns, strict=True)
         ]
         return self._encoding.rows(columns, "X")
 
@@ -132,7 +134,7 @@ class EncodedColumns(TableMap):
         return table
 
 
-def _unread(entries: NDArray[Any], column: Column) -> NDArray[Any]:
+def _restore_types(entries: NDArray[Any], column: Column) -> NDArray[Any]:
     """Return values in the types of the table: booleans, and categories of dates as texts."""
     if column.type == "category" and any(map(is_time, entries.tolist())):
         texts = np.empty(len(entries), dtype=object)

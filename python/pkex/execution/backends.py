@@ -30,9 +30,9 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 # Size of a task, as a share of the remaining work of a worker; smallest share of its whole work.
-_OF_REST, _OF_ALL = 1 / 4, 1 / 32
+_TASK_SHARE, _LEAST_TASK_SHARE = 1 / 4, 1 / 32
 # Tasks per thread or Dask worker that are submitted at a time, including those that ended early.
-_AHEAD = 4
+_TASKS_AHEAD = 4
 # Seconds without a result after which a Dask cluster is asked for its workers.
 _PATIENCE = 30.0
 # `is_over`, in a thread of `Threads`: set when no one waits for results anymore.
@@ -58,7 +58,7 @@ class Threads:
         pool = ThreadPoolExecutor(self.number, initializer=prepare)
         futures = (pool.submit(function, item) for item in items)
         try:
-            for future in _ahead(futures, _AHEAD * self.number):
+            for future in _look_ahead(futures, _TASKS_AHEAD * self.number):
                 yield future.result()
         finally:
             is_over.set()
@@ -127,10 +127,10 @@ class JoblibWorkers(Workers):
         """Yield a function that maps items to an iterator of their results, in order."""
         from joblib import delayed
 
-        call, piece = delayed(_of_item), InOnePiece(function)
+        call, piece = delayed(_call), SerializedFunction(function)
 
         def results(items: Iterable[_Item]) -> Generator[_Result, None, None]:
-            yield from self._parallel(call(piece, _pickled(item)) for item in items)
+            yield from self._parallel(call(piece, _pickle(item)) for item in items)
 
         yield results
 
@@ -167,15 +167,15 @@ class DaskWorkers(Workers):
 
         At the end, tasks that have not begun are canceled.
         """
-        sent: list[Any] = []
+        function_tasks: list[Any] = []
 
         def results(items: Iterable[_Item]) -> Generator[_Result, None, None]:
-            if not sent:
-                sent.append(self._submit(_in_one_piece, _pickled(function)))
-                self._wait(*sent)
-                self._client.replicate(sent)
-            tasks = (self._submit(_of_item, *sent, _pickled(item)) for item in items)
-            for task in _ahead(tasks, _AHEAD * self.number):
+            if not function_tasks:
+                function_tasks.append(self._submit(_unpickle_function, _pickle(function)))
+                self._wait(*function_tasks)
+                self._client.replicate(function_tasks)
+            tasks = (self._submit(_call, *function_tasks, _pickle(item)) for item in items)
+            for task in _look_ahead(tasks, _TASKS_AHEAD * self.number):
                 self._wait(task)
                 yield task.result()
 
@@ -183,7 +183,7 @@ class DaskWorkers(Workers):
             yield results
         finally:
             # Dask also cancels the tasks that depend on it.
-            self._client.cancel(sent)
+            self._client.cancel(function_tasks)
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         # Dask advises sending arguments over ten megabytes once, as these are.
@@ -208,7 +208,7 @@ class DaskWorkers(Workers):
                     )
 
 
-class InOnePiece:
+class SerializedFunction:
     """A function that is pickled as one array of bytes, which is made once.
 
     Arrays that a cluster sends separately from a pickle may be unaligned, which the engine does not
@@ -224,59 +224,63 @@ class InOnePiece:
         return self._function(*arguments)
 
     @cached_property
-    def _piece(self) -> NDArray[np.uint8]:
-        return np.frombuffer(_pickled(self._function), dtype=np.uint8)
+    def _data(self) -> NDArray[np.uint8]:
+        return np.frombuffer(_pickle(self._function), dtype=np.uint8)
 
     def __reduce__(self) -> tuple[Callable[[NDArray[np.uint8]], Any], tuple[NDArray[np.uint8]]]:
-        return _in_one_piece, (self._piece,)
+        return _unpickle_function, (self._data,)
 
 
-def ranges_of_tasks(number: int, n_workers: int, most: int | None = None) -> list[tuple[int, int]]:
+def ranges_of_tasks(
+    number: int, n_workers: int, max_length: int | None = None
+) -> list[tuple[int, int]]:
     """Split numbers 0, 1, … into ranges of decreasing length, so that workers end together.
 
     Parameters
     ----------
     number : int
     n_workers : int
-    most : int, optional
+    max_length : int, optional
         The largest length.
     """
     ranges, start = [], 0
     while start < number:
         length = max(
-            1, int((number - start) / n_workers * _OF_REST), int(number / n_workers * _OF_ALL)
+            1,
+            int((number - start) / n_workers * _TASK_SHARE),
+            int(number / n_workers * _LEAST_TASK_SHARE),
         )
-        stop = min(start + min(length, most or number), number)
+        stop = min(start + min(length, max_length or number), number)
         ranges.append((start, stop))
         start = stop
     return ranges
 
 
-def _ahead(futures: Iterator[_Item], number: int) -> Iterator[_Item]:
+def _look_ahead(futures: Iterator[_Item], number: int) -> Iterator[_Item]:
     """Yield futures in order; at most `number` of them are submitted and not yielded."""
-    submitted: deque[_Item] = deque()
+    queue: deque[_Item] = deque()
     for future in futures:
-        submitted.append(future)
-        if len(submitted) == number:
-            yield submitted.popleft()
-    yield from submitted
+        queue.append(future)
+        if len(queue) == number:
+            yield queue.popleft()
+    yield from queue
 
 
-def _pickled(item: Any) -> bytes:
-    pickled: bytes = _cloudpickle().dumps(item)
-    return pickled
+def _pickle(item: Any) -> bytes:
+    data: bytes = _cloudpickle().dumps(item)
+    return data
 
 
-def _unpickled(pickled: Any) -> Any:
-    return pickle.loads(pickled)
+def _unpickle(data: Any) -> Any:
+    return pickle.loads(data)
 
 
-def _in_one_piece(pickled: Any) -> InOnePiece:
-    return InOnePiece(_unpickled(pickled))
+def _unpickle_function(data: Any) -> SerializedFunction:
+    return SerializedFunction(_unpickle(data))
 
 
-def _of_item(function: Callable[[Any], _Result], item: bytes) -> _Result:
-    return function(_unpickled(item))
+def _call(function: Callable[[Any], _Result], item: bytes) -> _Result:
+    return function(_unpickle(item))
 
 
 def _cloudpickle() -> Any:
@@ -298,11 +302,11 @@ def active_workers(n_jobs: int | None) -> Workers | None:
     if n_jobs == 1 or (joblib_parallel := sys.modules.get("joblib.parallel")) is None:
         return None
     # Without an active backend, joblib returns threads here.
-    backend, configured = joblib_parallel.get_active_backend(prefer="threads")
+    backend, default_n_jobs = joblib_parallel.get_active_backend(prefer="threads")
     if getattr(backend, "uses_threads", False) or backend.nesting_level or is_dask_task():
         return None
     if n_jobs is None or n_jobs == -1:
-        n_jobs = -1 if configured is None else configured
+        n_jobs = -1 if default_n_jobs is None else default_n_jobs
     if n_jobs == 1:
         return None
     distributed = sys.modules.get("distributed")

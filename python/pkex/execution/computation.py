@@ -57,9 +57,9 @@ class Computation:
         The end of each part is reported.
         """
         for number, item in enumerate(items):
-            own = self.part(number, len(items))
-            yield item, own
-            own.report(1, 1)
+            part = self.part(number, len(items))
+            yield item, part
+            part.report(1, 1)
 
     def report(self, done: int, total: int) -> None:
         """Report the work done and the total, if there is a progress."""

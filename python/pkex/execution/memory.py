@@ -20,12 +20,12 @@ _WORDS = re.compile(
 
 def is_of_memory(error: BaseException) -> bool:
     """Return whether an error, or a cause of it, reports a lack of memory."""
-    seen: list[BaseException] = []
+    causes: list[BaseException] = []
     cause: BaseException | None = error
-    while cause is not None and cause not in seen:
+    while cause is not None and cause not in causes:
         if isinstance(cause, MemoryError) or _WORDS.search(str(cause)):
             return True
-        seen.append(cause)
+        causes.append(cause)
         cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
     return False
 

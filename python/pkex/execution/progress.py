@@ -17,9 +17,9 @@ Progress = bool | Report
 
 # In seconds: calls without progress that take longer issue a warning, after this time of
 # measurement.
-_LONG, _MEASURED = 600.0, 5.0
+_LONG_CALL, _MEASUREMENT = 600.0, 5.0
 # The same for calls with a faster alternative.
-_LONG_WITH_ADVICE, _MEASURED_WITH_ADVICE = 10.0, 2.0
+_LONG_CALL_WITH_ADVICE, _MEASUREMENT_WITH_ADVICE = 10.0, 2.0
 _ADVICE: ContextVar[str | None] = ContextVar("_ADVICE", default=None)
 
 _BAR_FORMAT = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
@@ -42,10 +42,10 @@ def reporting(progress: Progress, *, unit: str | None = None) -> Iterator[Report
     if progress is False:
         yield _forecast()
     elif progress is True:
-        with _bar(unit) as bar, _completed(bar) as report:
+        with _bar(unit) as bar, _completing(bar) as report:
             yield report
     elif callable(progress):
-        with _completed(progress) as report:
+        with _completing(progress) as report:
             yield report
     else:
         raise TypeError(
@@ -73,30 +73,30 @@ def advising(advice: str) -> Iterator[None]:
 def _forecast() -> Report:
     """Return a report that warns once if the call is going to take long."""
     # The time and share of the first work; earlier preparations are not measured.
-    begun: tuple[float, float] | None = None
-    last, is_quiet = 0.0, True
+    start: tuple[float, float] | None = None
+    last_share, is_quiet = 0.0, True
 
     def report(done: int, total: int) -> None:
-        nonlocal begun, last, is_quiet
+        nonlocal start, last_share, is_quiet
         now, share = time.monotonic(), done / total
         # A smaller share belongs to the next step of the call, which is measured separately.
-        if begun is None or begun[1] == 0.0 or share < last:
-            begun = now, share
-        last = share
-        measured, advice = now - begun[0], _ADVICE.get()
-        long, least = _LONG, _MEASURED
+        if start is None or start[1] == 0.0 or share < last_share:
+            start = now, share
+        last_share = share
+        elapsed, advice = now - start[0], _ADVICE.get()
+        long, min_elapsed = _LONG_CALL, _MEASUREMENT
         if advice is not None:
-            long, least = _LONG_WITH_ADVICE, _MEASURED_WITH_ADVICE
-        if is_quiet and measured > least and share > begun[1]:
-            whole = measured / (share - begun[1])
-            if whole > long:
+            long, min_elapsed = _LONG_CALL_WITH_ADVICE, _MEASUREMENT_WITH_ADVICE
+        if is_quiet and elapsed > min_elapsed and share > start[1]:
+            seconds = elapsed / (share - start[1])
+            if seconds > long:
                 is_quiet = False
-                faster = "" if advice is None else f". Faster: {advice}"
+                hint = "" if advice is None else f". Faster: {advice}"
                 warn(
                     InputWarning(
                         None,
-                        f"this call is going to take about {duration(whole)}, as its first "
-                        f"{measured:.0f} seconds went; Ctrl-C ends it{faster}",
+                        f"this call is going to take about {duration(seconds)}, as its first "
+                        f"{elapsed:.0f} seconds went; Ctrl-C ends it{hint}",
                         (Option("progress", True), " shows how far it is"),
                         kind="forecast",
                     )
@@ -120,8 +120,8 @@ def _bar(unit: str | None) -> Iterator[Report]:
     except ImportError as error:
         raise missing_library("progress=True", "tqdm", "progress") from error
     # Without a unit, progress is a share, because only the engine knows the total.
-    shown = {"bar_format": _BAR_FORMAT} if unit is None else {"unit": f" {unit}"}
-    with tqdm(total=1.0 if unit is None else math.inf, desc="pkex", **shown) as bar:
+    options = {"bar_format": _BAR_FORMAT} if unit is None else {"unit": f" {unit}"}
+    with tqdm(total=1.0 if unit is None else math.inf, desc="pkex", **options) as bar:
 
         def report(done: int, total: int) -> None:
             if unit is not None:
@@ -132,18 +132,18 @@ def _bar(unit: str | None) -> Iterator[Report]:
 
 
 @contextmanager
-def _completed(report: Report) -> Iterator[Report]:
-    last = -1, 1
+def _completing(report: Report) -> Iterator[Report]:
+    last_report = -1, 1
 
-    def remember(done: int, total: int) -> None:
-        nonlocal last
+    def report_change(done: int, total: int) -> None:
+        nonlocal last_report
         # The last part of some work ends with the work, and both ends are reported.
-        if done * last[1] != last[0] * total:
-            last = done, total
+        if done * last_report[1] != last_report[0] * total:
+            last_report = done, total
             report(done, total)
 
-    yield remember
-    done, total = last
+    yield report_change
+    done, total = last_report
     if done < total:
         report(total, total)
 
@@ -163,12 +163,12 @@ def share(report: Report | None, number: int, n_parts: int) -> Report | None:
 
 
 # The total progress.
-_WHOLE = 1_000_000
+_TOTAL = 1_000_000
 
 
 def _part(report: Report, start: float, end: float) -> Report:
     def report_part(done: int, total: int) -> None:
         share = done / total
-        report(round(_WHOLE * (start * (1.0 - share) + end * share)), _WHOLE)
+        report(round(_TOTAL * (start * (1.0 - share) + end * share)), _TOTAL)
 
     return report_part

@@ -44,7 +44,7 @@ class Settings:
         with memory_errors(), reporting(progress) as report:
             yield Computation(self.method, self.summation, self.n_threads, report)
 
-    def unusual(self) -> list[str]:
+    def changed_arguments(self) -> list[str]:
         """Return settings that differ from the defaults, as keyword arguments."""
         return [
             f"{field.name}={getattr(self, field.name)!r}"

@@ -25,28 +25,28 @@ def side_by_side(
 
     Without threadpoolctl, which limits the threads of BLAS, items are computed one by one.
     """
-    with _ONE_THREAD.held() as is_held:
-        if not is_held or n_threads == 1:
+    with _BLAS_LIMIT.limit() as is_limited:
+        if not is_limited or n_threads == 1:
             yield from map(function, items)
         else:
             yield from Threads(n_threads).map(function, items)
 
 
-class _OneThread:
+class _BlasLimit:
     """Limits BLAS to one thread while any thread of the process requires that.
 
     The first sets the limit, the last removes it.
     """
 
     def __init__(self) -> None:
-        self.forget()
+        self.reset()
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Reset the state: in a forked process, which has no other threads."""
         self._lock, self._number, self._limits = Lock(), 0, ExitStack()
 
     @contextmanager
-    def held(self) -> Iterator[bool]:
+    def limit(self) -> Iterator[bool]:
         """Limit BLAS to one thread; yield False if this is not possible."""
         try:
             from threadpoolctl import threadpool_limits
@@ -66,6 +66,6 @@ class _OneThread:
                     self._limits.close()
 
 
-_ONE_THREAD = _OneThread()
+_BLAS_LIMIT = _BlasLimit()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_ONE_THREAD.forget)
+    os.register_at_fork(after_in_child=_BLAS_LIMIT.reset)

@@ -31,9 +31,9 @@ def thread_count(n_jobs: int | None) -> int:
     for one thread, or the number of ``joblib.parallel_config(n_jobs=...)``.
     """
     cores = _usable_cores()
-    is_nested, configured = _joblib_context()
+    is_nested, default_n_jobs = _joblib_context()
     if n_jobs is None:
-        n_jobs = configured
+        n_jobs = default_n_jobs
     if n_jobs > 0:
         return min(n_jobs, max(cores, _MOST_THREADS))
     return 1 if is_nested or is_dask_task() else max(1, cores + 1 + n_jobs)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pkex.execution.backends import InOnePiece
+from pkex.execution.backends import SerializedFunction
 from pkex.explain.model_columns import ModelColumns
 from pkex.inputs.optional import missing_library
 from pkex.tables.labels import Labels
@@ -88,7 +88,7 @@ def on_dask_rows(
         if not are_documents and (of_table is None or tuple(data.columns) != of_table):
             columns.check_labels(Labels(tuple(data.columns)), "X")
         lengths = (np.nan,) * data.npartitions
-    explain = delayed(InOnePiece(_OfChunk(values, shape)))
+    explain = delayed(SerializedFunction(_OfChunk(values, shape)))
     chunks = [
         da.from_delayed(explain(part), shape=(length, *shape), dtype=np.float64)
         for length, part in zip(lengths, parts_of_rows(data), strict=True)

@@ -135,7 +135,7 @@ class CoalitionEstimator:
             f"with their complements, at least {_LEAST} in all and {_LEAST_OF_FEATURE} per feature"
         )
         count = _checked_number("n_coalitions", n_coalitions, what, least, n_players)
-        return cls(game, SampledCoalitions.drawn(n_players, count, generator))
+        return cls(game, SampledCoalitions.draw(n_players, count, generator))
 
     def __call__(
         self, function: Function | CoalitionGames, rows: Float, how: Computation

@@ -750,7 +750,7 @@ class Explainer(SkopsGuard, AttributeHints):
             parts += _unusual(self.conditioning)
         if problem.game.background is not None:
             parts.append(f"background of {counted(len(problem.game.background[1]), 'row')}")
-        return f"Explainer({', '.join([*parts, *problem.settings.unusual()])})"
+        return f"Explainer({', '.join([*parts, *problem.settings.changed_arguments()])})"
 
 
 def _unusual(settings: Observational) -> list[str]:

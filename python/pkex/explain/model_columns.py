@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.adapters import AdaptedModel
 from pkex.errors import InputError
-from pkex.games.background import unwrapped_background
+from pkex.games.background import unwrap_background
 from pkex.inputs.choices import check_names
 from pkex.inputs.wording import counted
 from pkex.results.tables import shortened
@@ -179,7 +179,7 @@ class ModelColumns:
         columns : ModelColumns
             With the names of the background's columns if the model has none.
         """
-        data, own_weights, own_names = unwrapped_background(background)
+        data, own_weights, own_names = unwrap_background(background)
         if own_weights is not None and weights is not None:
             raise InputError(
                 "background_weights",

@@ -92,7 +92,7 @@ def warn_of_constant_players(function: Conditional) -> None:
     is_constant = (rows == rows[0]).all(axis=0)
     varying = np.bincount(function.players, ~is_constant, function.n_players)
     still = np.flatnonzero(varying[function.players] == 0.0).tolist()
-    constant = [column for column in still if column not in levels.ignored]
+    constant = [column for column in still if column not in levels.ignored_columns]
     if constant and not is_constant.all():
         names = shown([levels.names[column] for column in constant])
         warn(

@@ -93,7 +93,7 @@ class Schema:
             return ExplainedRows(rows, data, table.names, index, documents)
         # A table may name columns that had no names before.
         is_named = self.columns.known_names is not None
-        features = self.players.names if is_named else self.players.renamed(table.names)
+        features = self.players.names if is_named else self.players.rename(table.names)
         entries = self.players.entries(data)
         if documents is not None:
             documents = replace(documents.by_feature(self.players.of_column), noun="feature")

@@ -130,7 +130,7 @@ class Conditional(Coalitionwise):
     ) -> Generator[Float, None, None]:
         """Yield the values of rows, shape (n, outputs), for one coalition after the other."""
         conditioning = self.conditioning
-        beside = conditioning.beside(X)
+        beside = conditioning.for_rows(X)
         outputs = partial(self.function.evaluate, n_threads=n_threads)
         if self._embeds_rows:
             known = outputs(conditioning.rows).reshape(-1, self.n_outputs)

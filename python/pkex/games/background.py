@@ -14,7 +14,7 @@ from pkex.tables.sparse import as_sparse_rows, is_sparse
 from pkex.typing import Float, Rows, SparseRows
 
 
-def unwrapped_background(
+def unwrap_background(
     background: Any,
 ) -> tuple[Any, ArrayLike | None, tuple[str, ...] | None]:
     """Return the rows, weights and column names of background data, perhaps an object of shap.
@@ -63,17 +63,19 @@ def combine_rows(rows: Rows, weights: Float, players: NDArray[np.int64]) -> tupl
     n_players = int(players.max()) + 1
     row_numbers = np.indices((len(weights),) * n_players).reshape(n_players, -1)
     if is_sparse(rows):
-        by_player = zip(row_numbers, _of_players(rows, players), strict=True)
-        mixed = as_sparse_rows(sum(own[numbers] for numbers, own in by_player), "background")
+        by_player = zip(row_numbers, _split_by_player(rows, players), strict=True)
+        combinations = as_sparse_rows(
+            sum(player_rows[numbers] for numbers, player_rows in by_player), "background"
+        )
     else:
-        mixed = np.ascontiguousarray(rows[row_numbers[players].T, np.arange(len(players))])
+        combinations = np.ascontiguousarray(rows[row_numbers[players].T, np.arange(len(players))])
     products = np.array([prod(factors) for factors in weights[row_numbers].T.tolist()])
-    return mixed, products / products.sum()
+    return combinations, products / products.sum()
 
 
-def _of_players(rows: SparseRows, players: NDArray[np.int64]) -> Iterator[SparseRows]:
+def _split_by_player(rows: SparseRows, players: NDArray[np.int64]) -> Iterator[SparseRows]:
     """Yield the rows with the columns of each player, and 0 in others."""
     for player in range(int(players.max()) + 1):
-        own = rows.copy()
-        own.data = np.where(players[rows.indices] == player, rows.data, 0.0)
-        yield own
+        player_rows = rows.copy()
+        player_rows.data = np.where(players[rows.indices] == player, rows.data, 0.0)
+        yield player_rows

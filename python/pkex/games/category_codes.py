@@ -20,7 +20,7 @@ _OTHER_COLUMNS = Option(
     python="value_function=pkex.Observational(kernel) with a kernel that is .on(the other columns)",
 )
 # A column may have so many distinct categories even if all of its values differ.
-_FEW = 10
+_FEW_CATEGORIES = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,19 +31,19 @@ class CategoryCodes:
     ----------
     names : sequence of str
         The names of the columns, for messages.
-    known : mapping of int to mapping
+    codes : mapping of int to mapping
         For each categorical column, by its number, the code of each category.
-    ignored : frozenset of int
+    ignored_columns : frozenset of int
         The columns that the kernel does not compare.
     """
 
     names: Sequence[str]
-    known: Mapping[int, Mapping[object, float]]
-    ignored: frozenset[int] = frozenset()
+    codes: Mapping[int, Mapping[object, float]]
+    ignored_columns: frozenset[int] = frozenset()
 
     @classmethod
     def of(
-        cls, rows: NDArray[Any], names: Sequence[str], ignored: frozenset[int] = frozenset()
+        cls, rows: NDArray[Any], names: Sequence[str], ignored_columns: frozenset[int] = frozenset()
     ) -> CategoryCodes:
         """Return the codes of the columns of rows that are not numeric.
 
@@ -53,11 +53,11 @@ class CategoryCodes:
             If nearly all categories of a column differ, or its values cannot be compared.
         """
         codes = {
-            column: _numbered(values, names[column])
+            column: _encode_categories(values, names[column])
             for column, values in enumerate(rows.T)
-            if column not in ignored and not _are_numbers(values)
+            if column not in ignored_columns and not _are_numbers(values)
         }
-        return cls(names, codes, ignored)
+        return cls(names, codes, ignored_columns)
 
     def numbers(self, rows: NDArray[Any], argument: str) -> Float:
         """Return rows with codes for categories, shape (n, d), C-contiguous; 0 if ignored.
@@ -69,13 +69,15 @@ class CategoryCodes:
         """
         numbers = np.empty(rows.shape)
         for column, values in enumerate(rows.T):
-            codes = self.known.get(column)
-            if column in self.ignored:
+            column_codes = self.codes.get(column)
+            if column in self.ignored_columns:
                 numbers[:, column] = 0.0
-            elif codes is None:
+            elif column_codes is None:
                 numbers[:, column] = [_number(value) for value in values.tolist()]
             else:
-                numbers[:, column] = [codes.get(_label(v), _UNKNOWN) for v in values.tolist()]
+                numbers[:, column] = [
+                    column_codes.get(_label(v), _UNKNOWN) for v in values.tolist()
+                ]
         if not np.isfinite(numbers).all():
             row, column = np.argwhere(~np.isfinite(numbers))[0].tolist()
             raise InputError(
@@ -102,16 +104,19 @@ class CategoryCodes:
         return numbers
 
 
-def _numbered(values: NDArray[Any], name: str) -> dict[object, float]:
+def _encode_categories(values: NDArray[Any], name: str) -> dict[object, float]:
     """Return the codes of the categories of a column, in the order of their first occurrence."""
     try:
         categories = dict.fromkeys(map(_label, values.tolist()))
     except TypeError as error:
-        what = f"has values that are neither numbers nor categories ({error}), but "
-        compares = (what, Option("value_function", "observational"), " compares rows by them")
+        reason = (
+            f"has values that are neither numbers nor categories ({error}), but ",
+            Option("value_function", "observational"),
+            " compares rows by them",
+        )
         fix: list[Text] = ["drop the column", ("pass ", _OTHER_COLUMNS)]
-        raise InputError("background", compares, fix, column=name) from None
-    if len(categories) > max(_FEW, len(values) // 2):
+        raise InputError("background", reason, fix, column=name) from None
+    if len(categories) > max(_FEW_CATEGORIES, len(values) // 2):
         raise InputError(
             "background",
             f"has {len(categories)} distinct categories in {len(values)} rows, so hardly any rows "
@@ -134,5 +139,5 @@ def _number(value: object) -> float:
 
 def _are_numbers(column: NDArray[Any]) -> bool:
     """Return whether all values of a column are numbers or missing."""
-    known = (value for value in column.tolist() if value is not None)
-    return all(isinstance(value, int | float | np.number) for value in known)
+    values = (value for value in column.tolist() if value is not None)
+    return all(isinstance(value, int | float | np.number) for value in values)

@@ -56,11 +56,13 @@ def ranks(members: _Int, n_players: int) -> _Int:
     have a later i-th player.
     """
     size = members.shape[1]
-    last = math.comb(n_players, size) - 1
-    numbers = np.full(len(members), last, dtype=np.int64)
+    last_rank = math.comb(n_players, size) - 1
+    numbers = np.full(len(members), last_rank, dtype=np.int64)
     for i in range(size):
-        after = [math.comb(n_players - 1 - player, size - i) for player in range(n_players)]
-        numbers -= np.array(after, dtype=np.int64)[members[:, i]]
+        later_coalitions = [
+            math.comb(n_players - 1 - player, size - i) for player in range(n_players)
+        ]
+        numbers -= np.array(later_coalitions, dtype=np.int64)[members[:, i]]
     return numbers
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pkex.errors import HERE, InputError, InputWarning, Option, warn
 from pkex.execution.memory import is_of_memory
 from pkex.games.category_codes import CategoryCodes
-from pkex.games.landmarks import Features, linear_algebra, sampled_rows
+from pkex.games.landmarks import Features, linear_algebra, sample_rows
 from pkex.games.observational import Observational
 from pkex.kernels.factors import Term
 from pkex.kernels.restrictions import Restrictions
@@ -29,7 +29,7 @@ _MOST_ROWS = 10_000
 # For the warning of explained rows in the background: the numbers of rows and coalitions that are
 # checked, the share of the weight that raises it, and the fewest players. With fewer players, there
 # are hardly coalitions that distinguish a row from others and leave players out.
-_ROWS, _COALITIONS, _LARGE_SHARE, _FEWEST = 8, 4, 0.2, 4
+_ROWS, _COALITIONS, _LARGE_SHARE, _FEWEST_PLAYERS = 8, 4, 0.2, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +42,12 @@ class MatchingRows:
 
     Parameters
     ----------
-    explained, background : ndarray of intp, shape (pairs,)
+    row_numbers, background_numbers : ndarray of intp, shape (pairs,)
         The numbers of the rows. An explained row may have several copies in the background.
     """
 
-    explained: NDArray[np.intp]
-    background: NDArray[np.intp]
+    row_numbers: NDArray[np.intp]
+    background_numbers: NDArray[np.intp]
 
     @classmethod
     def of(cls, X: NDArray[Any], rows: NDArray[Any]) -> MatchingRows:
@@ -60,19 +60,31 @@ class MatchingRows:
         """
         places: dict[tuple[Any, ...], list[int]] = {}
         for place, row in enumerate(rows.tolist()):
-            places.setdefault(_comparable(row), []).append(place)
+            places.setdefault(_row_key(row), []).append(place)
         pairs = [
             (number, place)
             for number, row in enumerate(X.tolist())
-            for place in places.get(_comparable(row), ())
+            for place in places.get(_row_key(row), ())
         ]
-        explained, background = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-        return cls(explained, background)
+        row_numbers, background_numbers = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+        return cls(row_numbers, background_numbers)
 
-    def sums(self, of_pairs: Float, n: int) -> Float:
+    @property
+    def index(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The pairs as an index of arrays of shape (n, m)."""
+        return self.row_numbers, self.background_numbers
+
+    def products(self, left: Float, right: Float) -> Float:
+        """Return the elements of `left @ right`, shape (n, m), at the pairs."""
+        products: Float = np.einsum(
+            "pr,rp->p", left[self.row_numbers], right[:, self.background_numbers]
+        )
+        return products
+
+    def sums(self, pair_values: Float, n: int) -> Float:
         """Return the sums of numbers, or rows of numbers, over the pairs of each explained row."""
-        totals = np.zeros((n, *of_pairs.shape[1:]))
-        np.add.at(totals, self.explained, of_pairs)
+        totals = np.zeros((n, *pair_values.shape[1:]))
+        np.add.at(totals, self.row_numbers, pair_values)
         return totals
 
 
@@ -85,7 +97,7 @@ class Weights:
     left : ndarray of shape (n, r)
     right : ndarray of shape (r, m), optional
         The identity by default.
-    left_out : MatchingRows, optional
+    exclusions : MatchingRows, optional
         Pairs of rows whose weights are 0, regardless of the product.
     add_up_to_1 : bool, default True
         Whether the sum of each row's weights is 1.
@@ -93,7 +105,7 @@ class Weights:
 
     left: Float
     right: Float | None = None
-    left_out: MatchingRows | None = None
+    exclusions: MatchingRows | None = None
     add_up_to_1: bool = True
 
     @property
@@ -106,12 +118,12 @@ class Weights:
 
     def times(self, values: Float) -> Float:
         """Return the weighted sums Σ_l w_l values_l, shape (n, k), of values of shape (m, k)."""
-        right = values if self.right is None else self.right @ values
-        sums: Float = self.left @ right
-        if self.left_out is not None and self.right is not None:
-            own = self.left_out
-            weights = np.einsum("pr,rp->p", self.left[own.explained], self.right[:, own.background])
-            sums -= own.sums(weights[:, None] * values[own.background], len(sums))
+        products = values if self.right is None else self.right @ values
+        sums: Float = self.left @ products
+        if self.exclusions is not None and self.right is not None:
+            pairs = self.exclusions
+            weights = pairs.products(self.left, self.right)[:, None]
+            sums -= pairs.sums(weights * values[pairs.background_numbers], len(sums))
         return sums
 
     def whole(self) -> Float:
@@ -119,8 +131,8 @@ class Weights:
         if self.right is None:
             return self.left
         weights: Float = self.left @ self.right
-        if self.left_out is not None:
-            weights[self.left_out.explained, self.left_out.background] = 0.0
+        if self.exclusions is not None:
+            weights[self.exclusions.index] = 0.0
         return weights
 
 
@@ -154,7 +166,7 @@ class ConditionalBackground:
 
     def __post_init__(self) -> None:
         if self.settings.n_landmarks is None and len(self.rows) > _MOST_ROWS:
-            few = "value_function=pkex.Observational(n_landmarks=300)"
+            landmarks_call = "value_function=pkex.Observational(n_landmarks=300)"
             raise InputError(
                 "background",
                 (
@@ -164,7 +176,7 @@ class ConditionalBackground:
                 ),
                 [
                     "pass a sample of the rows",
-                    ("use landmarks: ", Option("n_landmarks", 300, python=few)),
+                    ("use landmarks: ", Option("n_landmarks", 300, python=landmarks_call)),
                 ],
             )
         linear_algebra()
@@ -175,9 +187,9 @@ class ConditionalBackground:
         number = self.settings.n_landmarks
         if number is None or number >= len(self.rows):
             return None
-        return sampled_rows(len(self.rows), number)
+        return sample_rows(len(self.rows), number)
 
-    def beside(self, X: NDArray[Any]) -> ConditionalWeights:
+    def for_rows(self, X: NDArray[Any]) -> ConditionalWeights:
         """Return the conditional weights for rows.
 
         Parameters
@@ -190,22 +202,24 @@ class ConditionalBackground:
             If a numeric column of the background has another value in a row; or if leaving a row
             out of the background leaves no rows.
         """
-        own = self._left_out(X)
+        exclusions = self._find_exclusions(X)
         terms, rows = self._terms, self.levels.numbers(self.rows, "background")
         landmarks = self.landmarks
         centers = rows if landmarks is None else rows[landmarks]
-        numbers, among = self.levels.numbers(X, "X"), Restrictions(terms, centers, centers)
+        numbers, center_kernel = self.levels.numbers(X, "X"), Restrictions(terms, centers, centers)
         # The background itself is explained: its matrix is computed once.
         is_background = np.array_equal(numbers, centers)
-        across = among if is_background else Restrictions(terms, numbers, centers)
-        to_rows = None if landmarks is None else Restrictions(terms, centers, rows)
-        return ConditionalWeights(self, len(X), own, among, across, to_rows)
+        cross_kernel = center_kernel if is_background else Restrictions(terms, numbers, centers)
+        landmark_kernel = None if landmarks is None else Restrictions(terms, centers, rows)
+        return ConditionalWeights(
+            self, len(X), exclusions, center_kernel, cross_kernel, landmark_kernel
+        )
 
     def weights(
         self, X: NDArray[Any], coalitions: Iterable[NDArray[np.bool_]]
     ) -> Iterator[Weights]:
         """Yield the weights for rows, for each coalition of columns."""
-        return map(self.beside(X).weights, coalitions)
+        return map(self.for_rows(X).weights, coalitions)
 
     def warn_of_matching_rows(self, X: NDArray[Any], players: NDArray[np.int64]) -> None:
         """Warn if explained rows are in the background and have much of the weight.
@@ -220,31 +234,32 @@ class ConditionalBackground:
             The number of each column's player.
         """
         p = int(players.max()) + 1
-        if p < _FEWEST or self.settings.leave_one_out:
+        if p < _FEWEST_PLAYERS or self.settings.leave_one_out:
             return
-        known = np.unique(MatchingRows.of(X, self.rows).explained)
-        if not len(known):
+        numbers = np.unique(MatchingRows.of(X, self.rows).row_numbers)
+        if not len(numbers):
             return
-        some = X[known[np.unique(np.linspace(0, len(known) - 1, _ROWS).astype(np.intp))]]
-        own = MatchingRows.of(some, self.rows)
+        places = np.linspace(0, len(numbers) - 1, _ROWS).astype(np.intp)
+        sample = X[numbers[np.unique(places)]]
+        pairs = MatchingRows.of(sample, self.rows)
         orders = np.random.default_rng(0).permuted(np.tile(np.arange(p), (_COALITIONS, 1)), axis=1)
         coalitions = list((orders < (p + 1) // 2)[:, players])
         shares = [
-            own.sums(weights.whole()[own.explained, own.background], len(some))
-            for weights in self.weights(some, coalitions)
+            pairs.sums(weights.whole()[pairs.index], len(sample))
+            for weights in self.weights(sample, coalitions)
         ]
         if np.mean(shares) > _LARGE_SHARE:
-            warn(self._warning(len(known), len(X), float(np.mean(shares))))
+            warn(self._warning(len(numbers), len(X), float(np.mean(shares))))
 
     def _warning(self, n_matching: int, n_rows: int, share: float) -> InputWarning:
-        without = "value_function=pkex.Observational(leave_one_out=True)"
+        leave_one_out_call = "value_function=pkex.Observational(leave_one_out=True)"
         return InputWarning(
             None,
             f"{n_matching} of {n_rows} rows are in the background themselves, and have {share:.0%} "
             "of the weight with half of the features present, which hides the dependence between "
             "features",
             [
-                ("leave them out by ", Option("leave_one_out", True, python=without)),
+                ("leave them out by ", Option("leave_one_out", True, python=leave_one_out_call)),
                 "explain rows that are not in the background",
                 (
                     "give a larger ",
@@ -261,12 +276,12 @@ class ConditionalBackground:
             raise ValueError("the settings have no kernel. Call Observational.resolved")
         return kernel.terms(self.rows.shape[1])
 
-    def _left_out(self, X: NDArray[Any]) -> MatchingRows:
+    def _find_exclusions(self, X: NDArray[Any]) -> MatchingRows:
         """Return the pairs of equal explained and background rows that leave_one_out leaves out."""
         if not self.settings.leave_one_out:
             return MatchingRows.of(X[:0], self.rows)
-        own = MatchingRows.of(X, self.rows)
-        numbers = np.bincount(own.explained, minlength=len(X))
+        pairs = MatchingRows.of(X, self.rows)
+        numbers = np.bincount(pairs.row_numbers, minlength=len(X))
         if (numbers == len(self.rows)).any():
             raise InputError(
                 "X",
@@ -280,7 +295,7 @@ class ConditionalBackground:
                 "pass a background with other rows",
                 row=int(numbers.argmax()),
             )
-        return own
+        return pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,20 +307,20 @@ class ConditionalWeights:
     conditioning : ConditionalBackground
     n : int
         The number of rows.
-    own : MatchingRows
+    exclusions : MatchingRows
         The explained rows that are left out of the background.
-    among, across : Restrictions
+    center_kernel, cross_kernel : Restrictions
         The kernel between background rows or landmarks, and from the explained rows to these.
-    to_rows : Restrictions, optional
+    landmark_kernel : Restrictions, optional
         The kernel from landmarks to background rows.
     """
 
     conditioning: ConditionalBackground
     n: int
-    own: MatchingRows
-    among: Restrictions
-    across: Restrictions
-    to_rows: Restrictions | None
+    exclusions: MatchingRows
+    center_kernel: Restrictions
+    cross_kernel: Restrictions
+    landmark_kernel: Restrictions | None
 
     @property
     def n_numbers(self) -> int:
@@ -337,10 +352,12 @@ class ConditionalWeights:
         if not present.any() or present.all():
             return Weights(np.ones((self.n, 1)), self._shares[None])
         with self._naming(present):
-            among, across = self._kernels(present)
-            if self.to_rows is None:
-                return self._of_all(among, across)
-            return self._of_landmarks(among, self.to_rows.of(present), across)
+            center_kernel, cross_kernel = self._kernels(present)
+            if self.landmark_kernel is None:
+                return self._weights_of_rows(center_kernel, cross_kernel)
+            return self._weights_of_landmarks(
+                center_kernel, self.landmark_kernel.of(present), cross_kernel
+            )
 
     def means(self, present: NDArray[np.bool_], values: Float) -> Float:
         """Return the weighted sums Σ_l w_l values_l, shape (n, k), of values of shape (m, k).
@@ -358,21 +375,24 @@ class ConditionalWeights:
         ValueError
             If the kernel is not positive definite on the background.
         """
-        if self.to_rows is not None or len(self.own.explained) or not present.any():
+        is_regression = self.landmark_kernel is None and not len(self.exclusions.row_numbers)
+        if not is_regression or not present.any():
             return self.weights(present).times(values)
         roots = np.sqrt(self._shares)[:, None]
         with self._naming(present):
-            among, across = self._kernels(present)
-            among *= roots * roots.T
+            center_kernel, cross_kernel = self._kernels(present)
+            center_kernel *= roots * roots.T
             sides = roots * np.column_stack([values, np.ones(len(values))])
-            fitted = across @ (roots * self._solved(among, sides))
-        means: Float = fitted[:, :-1]
-        return means + self._missing(fitted[:, -1])[:, None] * (self._shares @ values)
+            predictions = cross_kernel @ (roots * self._solve(center_kernel, sides))
+        means: Float = predictions[:, :-1]
+        return means + self._missing_shares(predictions[:, -1])[:, None] * (self._shares @ values)
 
     def _kernels(self, present: NDArray[np.bool_]) -> tuple[Float, Float]:
         """Return the kernel among background rows or landmarks, and from explained rows to them."""
-        among = self.among.of(present)
-        return among, among.copy() if self.across is self.among else self.across.of(present)
+        center_kernel = self.center_kernel.of(present)
+        if self.cross_kernel is self.center_kernel:
+            return center_kernel, center_kernel.copy()
+        return center_kernel, self.cross_kernel.of(present)
 
     @contextmanager
     def _naming(self, present: NDArray[np.bool_]) -> Iterator[None]:
@@ -382,39 +402,41 @@ class ConditionalWeights:
         except np.linalg.LinAlgError as error:
             if is_of_memory(error):
                 raise
-            raise self._not_positive(present) from None
+            raise self._indefinite_error(present) from None
 
-    def _of_all(self, among: Float, across: Float) -> Weights:
+    def _weights_of_rows(self, center_kernel: Float, cross_kernel: Float) -> Weights:
         """Return w = √B (√B K √B + η)⁻¹ √B k, completed; eigenvalues of √B K √B are at most 1."""
         roots = np.sqrt(self._shares)
-        among *= roots * roots[:, None]
-        known = self._solved(among, (across * roots).T).T * roots
-        pairs = self.own.explained, self.own.background
-        known /= (1.0 - self.own.sums(known[pairs], len(known)))[:, None]
-        known[pairs] = 0.0
-        known += self._missing(known.sum(axis=1))[:, None] * self._shares
-        known[pairs] = 0.0
-        return Weights(known, add_up_to_1=self._is_completed)
+        center_kernel *= roots * roots[:, None]
+        weights = self._solve(center_kernel, (cross_kernel * roots).T).T * roots
+        index = self.exclusions.index
+        weights /= (1.0 - self.exclusions.sums(weights[index], len(weights)))[:, None]
+        weights[index] = 0.0
+        weights += self._missing_shares(weights.sum(axis=1))[:, None] * self._shares
+        weights[index] = 0.0
+        return Weights(weights, add_up_to_1=self._is_completed)
 
-    def _of_landmarks(self, among: Float, of_rows: Float, across: Float) -> Weights:
+    def _weights_of_landmarks(
+        self, center_kernel: Float, landmark_kernel: Float, cross_kernel: Float
+    ) -> Weights:
         """Return w = B Φ (Φᵀ B Φ + η)⁻¹ φ, completed; Φ Φᵀ is Nyström's approximation of K."""
-        features = Features(among)
-        known = features.of(of_rows)
-        weighed = known * self._shares
-        gram = weighed @ known.T
-        left = self._solved(gram, features.of(across.T)).T
-        of_own = np.einsum("pr,rp->p", left[self.own.explained], weighed[:, self.own.background])
-        scales = 1.0 - self.own.sums(of_own, len(left))
+        features = Features(center_kernel)
+        features_of_rows = features.of(landmark_kernel)
+        weighted_features = features_of_rows * self._shares
+        gram = weighted_features @ features_of_rows.T
+        left = self._solve(gram, features.of(cross_kernel.T)).T
+        excluded_weights = self.exclusions.products(left, weighted_features)
+        scales = 1.0 - self.exclusions.sums(excluded_weights, len(left))
         left /= scales[:, None]
-        total = left @ weighed.sum(axis=1) - (1.0 - scales) / scales
+        total = left @ weighted_features.sum(axis=1) - (1.0 - scales) / scales
         return Weights(
-            np.concatenate([left, self._missing(total)[:, None]], axis=1),
-            np.concatenate([weighed, self._shares[None]]),
-            self.own,
+            np.concatenate([left, self._missing_shares(total)[:, None]], axis=1),
+            np.concatenate([weighted_features, self._shares[None]]),
+            self.exclusions,
             self._is_completed,
         )
 
-    def _missing(self, totals: Float) -> Float:
+    def _missing_shares(self, totals: Float) -> Float:
         """Return 1 minus the sums of weights, divided by the shares of rows not left out.
 
         Zeros if weights are not completed.
@@ -422,26 +444,27 @@ class ConditionalWeights:
         if not self._is_completed:
             return np.zeros_like(totals)
         missing: Float = 1.0 - totals
-        missing /= 1.0 - self.own.sums(self._shares[self.own.background], len(totals))
+        excluded_shares = self._shares[self.exclusions.background_numbers]
+        missing /= 1.0 - self.exclusions.sums(excluded_shares, len(totals))
         return missing
 
-    def _solved(self, matrix: Float, sides: Float) -> Float:
+    def _solve(self, matrix: Float, sides: Float) -> Float:
         """Return (matrix + η)⁻¹ sides; the matrix is overwritten."""
         matrix.flat[:: len(matrix) + 1] += self.conditioning.settings.regularization
         linalg = linear_algebra()
         factor = linalg.cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-        solved: Float = linalg.cho_solve(factor, sides, check_finite=False)
-        return solved
+        solution: Float = linalg.cho_solve(factor, sides, check_finite=False)
+        return solution
 
-    def _not_positive(self, present: NDArray[np.bool_]) -> InputError:
+    def _indefinite_error(self, present: NDArray[np.bool_]) -> InputError:
         """Return the error that the kernel is not positive definite on the present columns."""
-        among = ", ".join(np.array(self.conditioning.levels.names)[present].tolist())
+        column_names = ", ".join(np.array(self.conditioning.levels.names)[present].tolist())
         settings = self.conditioning.settings
         game = f"value_function=pkex.Observational(kernel={settings.kernel})"
         return InputError(
             None,
             f"the kernel of {game} is not positive definite on the background in the columns "
-            f"{among}, so weights of rows cannot be computed",
+            f"{column_names}, so weights of rows cannot be computed",
             [
                 "use a Gaussian kernel (the default)",
                 (
@@ -453,6 +476,6 @@ class ConditionalWeights:
         )
 
 
-def _comparable(row: list[Any]) -> tuple[Any, ...]:
+def _row_key(row: list[Any]) -> tuple[Any, ...]:
     """Return the values of a row as a dictionary key; all missing values are equal."""
     return tuple(None if is_missing(value) else value for value in row)

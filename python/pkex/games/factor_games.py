@@ -54,7 +54,7 @@ class FactorGames:
         arrays = self.present, self.absent, self.difference, self.weights
         return all(array is None or np.isfinite(array).all() for array in arrays)
 
-    def quantity(self, quantity: Quantity, how: Computation) -> Float:
+    def quantity(self, quantity: Quantity, computation: Computation) -> Float:
         """Return the coefficients of all coalitions of a size, shape (coalitions, outputs).
 
         Raises
@@ -69,19 +69,21 @@ class FactorGames:
         n_players = self.present.shape[1]
         if quantity.size == 0:
             # ∫ ∏_l F_l dμ is the value of an additional player with a = 1, b = 0.
-            return self._with_players(1, 0)._integrals(quantity.measure, how)[n_players:]
+            return self._with_players(1, 0)._integrals(quantity.measure, computation)[n_players:]
         if quantity.size == 1:
-            return self._integrals(quantity.measure, how)
+            return self._integrals(quantity.measure, computation)
         values = np.empty((math.comb(n_players, quantity.size), self.weights.shape[1]))
-        for first in combinations(range(n_players - 1), quantity.size - 1):
-            start = first[-1] + 1
-            of_last = self._without(list(first))._integrals(quantity.measure, how)
-            last = np.arange(start, n_players)
-            members = np.column_stack([np.tile(first, (len(last), 1)), last]).astype(np.int64)
-            values[ranks(members, n_players)] = of_last[start - len(first) :]
+        for prefix in combinations(range(n_players - 1), quantity.size - 1):
+            start = prefix[-1] + 1
+            integrals = self._without_players(list(prefix))._integrals(
+                quantity.measure, computation
+            )
+            players = np.arange(start, n_players)
+            members = np.column_stack([np.tile(prefix, (len(players), 1)), players])
+            values[ranks(members.astype(np.int64), n_players)] = integrals[start - len(prefix) :]
         return values
 
-    def _without(self, members: list[int]) -> FactorGames:
+    def _without_players(self, members: list[int]) -> FactorGames:
         """Return the games of the other players, weighted by the members' differences."""
         factors = self.difference[:, members].prod(axis=1, keepdims=True)
         return FactorGames(
@@ -99,18 +101,18 @@ class FactorGames:
         present = np.broadcast_to(np.repeat([1.0, 0.0], [rising, falling]), shape)
         return FactorGames(
             np.hstack([self.present, present]),
-            np.hstack([self._every_absent, 1.0 - present]),
+            np.hstack([self._absent_factors, 1.0 - present]),
             np.hstack([self.difference, 2.0 * present - 1.0]),
             self.weights,
         )
 
     @property
-    def _every_absent(self) -> Float:
+    def _absent_factors(self) -> Float:
         return np.ones_like(self.present) if self.absent is None else self.absent
 
     def _at_point(self, t: float, size: int) -> Float:
         """Return c_T ∏_{l∉T} F_l(t)."""
-        near_absent = self._every_absent + t * self.difference
+        near_absent = self._absent_factors + t * self.difference
         factors = near_absent if t <= 0.5 else self.present - (1.0 - t) * self.difference
         values = []
         with np.errstate(over="ignore", invalid="ignore"):
@@ -118,12 +120,12 @@ class FactorGames:
                 columns = factors.copy()
                 columns[:, members] = self.difference[:, members]
                 values.append(added(product_of(columns)[:, None] * self.weights))
-        found = np.reshape(values, (len(values), self.weights.shape[1]))
-        if not np.isfinite(found).all():
+        coefficients = np.reshape(values, (len(values), self.weights.shape[1]))
+        if not np.isfinite(coefficients).all():
             raise OverflowError("a product of factors is too large for a float")
-        return found
+        return coefficients
 
-    def _integrals(self, density: tuple[float, int, int, int], how: Computation) -> Float:
+    def _integrals(self, density: tuple[float, int, int, int], computation: Computation) -> Float:
         """Return c_j ∫ ∏_{l≠j} F_l dμ of each player, for a measure with a density."""
         # The Jacobi polynomial P_m(1−2t) is Σ_k C(m+j+1, m−k) C(m+i, k) (−t)^k (1−t)^(m−k)
         # (Szegő, 4.3.2).
@@ -137,9 +139,9 @@ class FactorGames:
                 np.ascontiguousarray(games.difference),
                 np.ascontiguousarray(games.weights),
                 index="SV",
-                method=how.method,
-                summation=how.summation,
-                n_threads=how.n_threads,
+                method=computation.method,
+                summation=computation.summation,
+                n_threads=computation.n_threads,
             )
             factor = (-1) ** k * math.comb(m + j + 1, m - k) * math.comb(m + i, k)
             total += scale * factor * values[: len(total)]
@@ -159,12 +161,12 @@ def product_of(factors: Float) -> Float:
         product, power = np.frexp(product * mantissas.prod(axis=1))
         exponents += power + powers.sum(axis=1)
     with np.errstate(over="ignore", under="ignore"):  # callers check their results
-        scaled: Float = np.ldexp(product, np.clip(exponents, -_LARGEST_POWER, _LARGEST_POWER))
-    return scaled
+        products: Float = np.ldexp(product, np.clip(exponents, -_LARGEST_POWER, _LARGEST_POWER))
+    return products
 
 
 def add_quantities(
-    values: Float, games: Iterable[FactorGames], quantity: Quantity, how: Computation
+    values: Float, games: Iterable[FactorGames], quantity: Quantity, computation: Computation
 ) -> None:
     """Add a quantity of the game of each row to values, shape (n, coalitions, outputs).
 
@@ -175,9 +177,9 @@ def add_quantities(
     """
     for number, game in enumerate(games):
         try:
-            values[number] += game.quantity(quantity, how)
+            values[number] += game.quantity(quantity, computation)
         except OverflowError:
             raise OverflowError(
                 f"a value of row {number} is too large for a float, or a product of its factors is"
             ) from None
-        how.report(number + 1, len(values))
+        computation.report(number + 1, len(values))

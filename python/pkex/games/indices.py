@@ -118,22 +118,22 @@ def add_supersets(
     ]
     reports = parts_of(report, *[float(parts[large].size) for _, large in pairs])
     # In ascending order of sizes, so that coefficients are added before they are changed.
-    for (small, large), own_report in zip(pairs, reports, strict=True):
+    for (small, large), pair_report in zip(pairs, reports, strict=True):
         sums = _core.superset_sums(
             parts[large],
             n_players,
             sizes[large],
             sizes[small],
             n_threads=n_threads,
-            progress=own_report,
+            progress=pair_report,
         )
         parts[small][...] += weights[sizes[large] - sizes[small]] * sums
 
 
-def _bernoulli(most: int) -> list[float]:
+def _bernoulli(largest: int) -> list[float]:
     """Return the Bernoulli numbers B_0, …, B_most, with B_1 = −½."""
     numbers = [1.0]
-    for n in range(1, most + 1):
+    for n in range(1, largest + 1):
         numbers.append(-sum(math.comb(n + 1, r) * b for r, b in enumerate(numbers)) / (n + 1))
     return numbers
 
@@ -156,16 +156,16 @@ def quantity_from_values(values: Float, quantity: Quantity) -> Float:
     """
     if values.ndim == 3:
         by_output = map(np.ascontiguousarray, np.moveaxis(values, 2, 0))
-        return np.stack([quantity_from_values(own, quantity) for own in by_output], axis=-1)
+        return np.stack([quantity_from_values(games, quantity) for games in by_output], axis=-1)
     n_games = len(values)
     n_players = values.shape[1].bit_length() - 1
     weights = _weights(quantity, n_players - quantity.size)
     coefficients = []
     for members in coalitions(n_players, quantity.size):
         change = values
-        for removed, player in enumerate(members.tolist()):
+        for n_removed, player in enumerate(members.tolist()):
             # The coalitions without the player, and with it; smaller members are removed already.
-            halves = change.reshape(n_games, -1, 2, 2 ** (player - removed))
+            halves = change.reshape(n_games, -1, 2, 2 ** (player - n_removed))
             change = (halves[:, :, 1] - halves[:, :, 0]).reshape(n_games, -1)
         coefficients.append(np.einsum("ns,s->n", change, weights))
     return np.stack(coefficients, axis=1)
@@ -187,22 +187,22 @@ def shapley_matrix(n_players: int) -> Float:
     sizes = members.sum(axis=0)
     moments = np.array([_moment(SHAPLEY, s, n_players - 1 - s) for s in range(n_players)])
     # The weights of coalitions with and without the player.
-    joined, left = np.append(0.0, moments)[sizes], np.append(moments, 0.0)[sizes]
-    matrix: Float = np.where(members, joined, -left)
+    weights_with, weights_without = np.append(0.0, moments)[sizes], np.append(moments, 0.0)[sizes]
+    matrix: Float = np.where(members, weights_with, -weights_without)
     return matrix
 
 
-def _moment(quantity: Quantity, s: int, rest: int) -> float:
-    """Return ∫ t^s (1−t)^rest dμ(t)."""
+def _moment(quantity: Quantity, s: int, n_absent: int) -> float:
+    """Return ∫ t^s (1−t)^n_absent dμ(t)."""
     if isinstance(quantity.measure, float):
         t = quantity.measure
-        return float(t**s * (1.0 - t) ** rest)
+        return float(t**s * (1.0 - t) ** n_absent)
     # The Jacobi polynomial P_m(1−2t) is Σ_k C(m+j+1, m−k) C(m+i, k) (−t)^k (1−t)^(m−k)
     # (Szegő, 4.3.2), and ∫ t^a (1−t)^b dt = a! b! / (a+b+1)!.
     scale, i, j, m = quantity.measure
     total = Fraction(0)
     for k in range(m + 1):
-        a, b = i + s + k, j + rest + m - k
+        a, b = i + s + k, j + n_absent + m - k
         beta = Fraction(math.factorial(a) * math.factorial(b), math.factorial(a + b + 1))
         total += (-1) ** k * math.comb(m + j + 1, m - k) * math.comb(m + i, k) * beta
     return scale * float(total)

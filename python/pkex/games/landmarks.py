@@ -13,7 +13,7 @@ from pkex.typing import Float
 # Relative to the largest pivot: landmarks with smaller pivots are linearly dependent on others.
 _TOLERANCE = 1e-12
 # Relative to the largest kernel value: more negative residuals are not due to rounding.
-_INDEFINITE = 1e-8
+_INDEFINITE_TOLERANCE = 1e-8
 
 
 class Features:
@@ -24,7 +24,7 @@ class Features:
 
     Parameters
     ----------
-    among : ndarray of shape (b, b)
+    gram : ndarray of shape (b, b)
         K_UU, the kernel between landmarks U.
 
     Raises
@@ -33,23 +33,23 @@ class Features:
         If the matrix is not positive semi-definite.
     """
 
-    def __init__(self, among: Float) -> None:
+    def __init__(self, gram: Float) -> None:
         lapack = linear_algebra().lapack
-        tolerance = _TOLERANCE * float(among.diagonal().max())
-        factor, pivots, rank, _ = lapack.dpstrf(among, tol=tolerance, lower=1)
-        self._n_landmarks = len(among)
-        self._kept = pivots[:rank] - 1
+        tolerance = _TOLERANCE * float(gram.diagonal().max())
+        factor, pivots, rank, _ = lapack.dpstrf(gram, tol=tolerance, lower=1)
+        self._n_landmarks = len(gram)
+        self._pivots = pivots[:rank] - 1
         self._factor = np.tril(factor[:rank, :rank])
         if not rank:
             raise np.linalg.LinAlgError("the kernel is 0 on all of its landmarks")
-        left = among.diagonal() - np.square(self.of(among)).sum(axis=0)
-        if left.min() < -_INDEFINITE * float(among.diagonal().max()):
+        residuals = gram.diagonal() - np.square(self.of(gram)).sum(axis=0)
+        if residuals.min() < -_INDEFINITE_TOLERANCE * float(gram.diagonal().max()):
             raise np.linalg.LinAlgError("the kernel is not positive definite on its landmarks")
 
     def of(self, values: Float) -> Float:
         """Return the features of rows, shape (r, n), given kernel values of shape (b, n)."""
         solve = linear_algebra().solve_triangular
-        features: Float = solve(self._factor, values[self._kept], lower=True, check_finite=False)
+        features: Float = solve(self._factor, values[self._pivots], lower=True, check_finite=False)
         return features
 
     def from_values(self, sides: Float) -> Float:
@@ -59,13 +59,13 @@ class Features:
         """
         coefficients = np.zeros((len(sides), self._n_landmarks))
         solve = linear_algebra().solve_triangular
-        coefficients[:, self._kept] = solve(
+        coefficients[:, self._pivots] = solve(
             self._factor, sides.T, lower=True, trans="T", check_finite=False
         ).T
         return coefficients
 
 
-def sampled_rows(n_rows: int, number: int) -> NDArray[np.intp]:
+def sample_rows(n_rows: int, number: int) -> NDArray[np.intp]:
     """Return the numbers of a fixed random sample of rows, ascending."""
     order = np.random.default_rng(0).permutation(n_rows)
     return np.sort(order[:number])

@@ -18,8 +18,8 @@ def added(terms: Float) -> Float:
         half = len(terms) // 2
         pairs = terms[:half] + terms[half : 2 * half]
         terms = np.concatenate([pairs, terms[2 * half :]]) if len(terms) % 2 else pairs
-    first: Float = terms[0]
-    return first
+    total: Float = terms[0]
+    return total
 
 
 def blocks(n_rows: int, n_columns: int) -> list[slice]:
@@ -44,10 +44,10 @@ def column_means(rows: Rows, weights: Float) -> tuple[Float, Float]:
     near, missing : ndarray of shape (d,)
     """
     deviation = _sparse_mean_deviation if is_sparse(rows) else _mean_deviation
-    first = dense_rows(rows[:1])[0]
+    first_row = dense_rows(rows[:1])[0]
     # mean = r + Σ_l weight_l (z_l − r) for any r; rounding errors shrink as r approaches the mean.
     with np.errstate(over="ignore", invalid="ignore"):  # callers check their results
-        near = first + deviation(rows, weights, first)
+        near = first_row + deviation(rows, weights, first_row)
         return near, deviation(rows, weights, near)
 
 
@@ -63,6 +63,6 @@ def _sparse_mean_deviation(rows: SparseRows, weights: Float, reference: Float) -
     columns, shares = rows.indices, np.repeat(weights, np.diff(rows.indptr))
     deviations = np.bincount(columns, shares * (rows.data - reference[columns]), minlength=d)
     # In a column without zeros, the weights of zeros are 0 without a rounding error.
-    of_zeros = 1.0 - np.bincount(columns, shares, minlength=d)
-    of_zeros[np.bincount(columns, minlength=d) == m] = 0.0
-    return deviations - of_zeros * reference
+    zero_shares = 1.0 - np.bincount(columns, shares, minlength=d)
+    zero_shares[np.bincount(columns, minlength=d) == m] = 0.0
+    return deviations - zero_shares * reference

@@ -17,7 +17,7 @@ import numpy as np
 
 from pkex.errors import InputError, InputTypeError
 from pkex.games.category_codes import CategoryCodes
-from pkex.games.landmarks import sampled_rows
+from pkex.games.landmarks import sample_rows
 from pkex.inputs.choices import check_choice
 from pkex.inputs.integers import as_integer
 from pkex.inputs.keywords import with_known_keywords
@@ -30,11 +30,11 @@ Embedding: TypeAlias = Literal["absent", "rows"]
 _EMBEDDINGS: tuple[Embedding, ...] = get_args(Embedding)
 
 # The kernel of distinct categories equals that of numbers one length-scale apart.
-_OF_LABELS = math.exp(-0.5)
+_LABEL_SIMILARITY = math.exp(-0.5)
 # Errors of weights are about 1e-17 divided by the squared regularization.
 _LEAST_REGULARIZATION = 1e-8
 # Medians are computed from a sample of so many rows if there are more.
-_MEDIAN_OF = 2000
+_MEDIAN_ROWS = 2000
 
 
 @dataclass(frozen=True, init=False)
@@ -151,7 +151,7 @@ class Observational:
             if not isinstance(switch, bool):
                 raise TypeError(f"{name} must be True or False; got {switch!r}")
         object.__setattr__(self, "kernel", kernel)
-        object.__setattr__(self, "regularization", _positive(regularization))
+        object.__setattr__(self, "regularization", _check_regularization(regularization))
         object.__setattr__(self, "n_landmarks", n_landmarks)
         object.__setattr__(self, "leave_one_out", leave_one_out)
         object.__setattr__(self, "normalize", normalize)
@@ -178,21 +178,23 @@ class Observational:
         scales = {
             column: _median_distance(rows[:, column])
             for column in range(rows.shape[1])
-            if column not in levels.known
+            if column not in levels.codes
         }
-        differing = [column for column, scale in scales.items() if scale > 0.0]
-        labels = [column for column, codes in sorted(levels.known.items()) if len(codes) > 1]
+        varying_columns = [column for column, scale in scales.items() if scale > 0.0]
+        labels = [column for column, codes in sorted(levels.codes.items()) if len(codes) > 1]
         parts: list[Kernel] = []
-        if differing:
-            gaussian = RBF([scales[column] for column in differing])
-            parts = [gaussian if len(differing) == rows.shape[1] else gaussian.on(differing)]
+        if varying_columns:
+            gaussian = RBF([scales[column] for column in varying_columns])
+            parts = [
+                gaussian if len(varying_columns) == rows.shape[1] else gaussian.on(varying_columns)
+            ]
         if labels:
-            parts.append(Categorical(_OF_LABELS).on(labels))
+            parts.append(Categorical(_LABEL_SIMILARITY).on(labels))
         # If all background rows are equal, any kernel gives them equal weights.
         return replace(self, kernel=reduce(mul, parts) if parts else RBF(1.0))
 
 
-def _positive(size: Any) -> float:
+def _check_regularization(size: Any) -> float:
     if isinstance(size, bool) or not isinstance(size, Real):
         raise InputTypeError("regularization", f"must be a positive number; got {size!r}")
     if not _LEAST_REGULARIZATION <= float(size) < np.inf:
@@ -206,7 +208,7 @@ def _positive(size: Any) -> float:
 
 def _median_distance(column: Float) -> float:
     """Return the median distance between values; if it is 0, the mean positive distance."""
-    sample = np.sort(column[sampled_rows(len(column), min(len(column), _MEDIAN_OF))])
+    sample = np.sort(column[sample_rows(len(column), min(len(column), _MEDIAN_ROWS))])
     pairs = np.triu_indices(len(sample), 1)
     distances = sample[pairs[1]] - sample[pairs[0]]
     if not distances.size:

@@ -42,10 +42,10 @@ class Players:
 
     def with_copies(self, columns: Sequence[int]) -> Players:
         """Return the players after copies of some columns are appended."""
-        of_copies = self.of_column[np.asarray(columns, dtype=np.intp)]
-        return replace(self, of_column=np.concatenate([self.of_column, of_copies]))
+        copies = self.of_column[np.asarray(columns, dtype=np.intp)]
+        return replace(self, of_column=np.concatenate([self.of_column, copies]))
 
-    def renamed(self, names: Sequence[str]) -> list[str]:
+    def rename(self, names: Sequence[str]) -> list[str]:
         """Return the names of the players, given names of columns that were unknown before.
 
         Raises
@@ -53,17 +53,17 @@ class Players:
         ValueError
             If a column outside of groups has the name of a group.
         """
-        renamed = [
+        player_names = [
             player if player in self.groups else names[columns[0]]
             for player, columns in zip(self.names, self.columns(), strict=True)
         ]
-        for player, name in zip(self.names, renamed, strict=True):
+        for player, name in zip(self.names, player_names, strict=True):
             if name in self.groups and player not in self.groups:
                 raise ValueError(
                     f"groups: {name!r} is the name of a group and of a column of X that is not in "
                     "it. Rename the group, or pass feature_names together with groups"
                 )
-        return renamed
+        return player_names
 
     def entries(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Return the feature values of players; for groups, a text of several values."""
@@ -71,10 +71,10 @@ class Players:
             return rows
         entries = np.empty((len(rows), len(self)), dtype=object)
         for player, columns in enumerate(self.columns()):
-            of_rows = rows[:, columns].tolist()
+            value_lists = rows[:, columns].tolist()
             is_single = len(columns) == 1
             entries[:, player] = [
-                row[0] if is_single else ", ".join(map(_text, row)) for row in of_rows
+                row[0] if is_single else ", ".join(map(_text, row)) for row in value_lists
             ]
         return entries
 

@@ -27,7 +27,7 @@ from pkex.typing import Float
 
 _FOLDS = 10
 # Relative to the largest eigenvalue of Σ x xᵀ: the null direction 1 has a smaller one by rounding.
-_RANK = 1e-10
+_RANK_TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,17 +49,17 @@ class SampledCoalitions:
     pairs: NDArray[np.int64]
 
     @classmethod
-    def drawn(
+    def draw(
         cls, n_players: int, n_coalitions: int, generator: np.random.Generator
     ) -> SampledCoalitions:
         """Draw ``n_coalitions // 2`` coalitions, and add their complements.
 
         For a single player, no coalitions are drawn.
         """
-        first = _drawn(n_players, n_coalitions // 2, generator)
+        samples = _draw_members(n_players, n_coalitions // 2, generator)
         ends = np.array([[False] * n_players, [True] * n_players])
         members, places = np.unique(
-            np.concatenate([ends, first, ~first]), axis=0, return_inverse=True
+            np.concatenate([ends, samples, ~samples]), axis=0, return_inverse=True
         )
         places = places.reshape(-1)
         return cls(members, places[:2], places[2:].reshape(2, -1))
@@ -74,8 +74,8 @@ class SampledCoalitions:
         values : ndarray of shape (..., count, outputs)
             The values of the coalitions `members`, in one or several games.
         """
-        empty, everyone = (values[..., place, :] for place in self.ends)
-        total = (everyone - empty)[..., None, :]
+        empty_value, full_value = (values[..., place, :] for place in self.ends)
+        total = (full_value - empty_value)[..., None, :]
         n_pairs, p = self.pairs.shape[1], self.members.shape[1]
         if p == 1:
             return total, np.zeros_like(total)
@@ -84,30 +84,30 @@ class SampledCoalitions:
         points -= shares
         first, second = (values[..., places, :] for places in self.pairs)
         y = (first - second) / 2.0 - (shares - 0.5) * total
-        fits, sums, squares, sizes = _of_folds(
+        fits, sums, squares, sizes = _fit_folds(
             points, y, 2.0 * float((1.0 / np.arange(1, p)).sum())
         )
         mean = (sizes * fits + sums).sum(axis=0) / n_pairs
         # The sum of squared deviations of the terms θ + c x (y − xᵀθ) from their mean.
-        off = fits - mean
-        spread = (sizes * off**2 + 2.0 * off * sums + squares).sum(axis=0)
+        deviations = fits - mean
+        spread = (sizes * deviations**2 + 2.0 * deviations * sums + squares).sum(axis=0)
         errors = np.sqrt(np.maximum(spread, 0.0) / (n_pairs * (n_pairs - 1)))
         return total / p + mean, errors
 
 
-def _drawn(n_players: int, count: int, generator: np.random.Generator) -> NDArray[np.bool_]:
+def _draw_members(n_players: int, count: int, generator: np.random.Generator) -> NDArray[np.bool_]:
     """Return non-trivial coalitions, drawn with KernelSHAP's weights."""
     if n_players == 1:
         return np.zeros((0, 1), dtype=np.bool_)
     sizes = np.arange(1, n_players)
     weights = 1.0 / (sizes * sizes[::-1])
-    drawn = generator.choice(sizes, size=count, p=weights / weights.sum())
+    sampled_sizes = generator.choice(sizes, size=count, p=weights / weights.sum())
     places = generator.permuted(np.tile(np.arange(n_players), (count, 1)), axis=1)
-    members: NDArray[np.bool_] = places < drawn[:, None]
+    members: NDArray[np.bool_] = places < sampled_sizes[:, None]
     return members
 
 
-def _of_folds(points: Float, y: Float, scale: float) -> tuple[Float, Float, Float, Float]:
+def _fit_folds(points: Float, y: Float, scale: float) -> tuple[Float, Float, Float, Float]:
     """Return the cross-fitted θ of each fold, and the sums of its pairs' residual terms.
 
     Parameters
@@ -131,7 +131,7 @@ def _of_folds(points: Float, y: Float, scale: float) -> tuple[Float, Float, Floa
     folds = np.array_split(np.arange(len(points)), _FOLDS)
     for fold in folds:
         x, responses = points[fold], y[..., fold, :]
-        inverse = np.linalg.pinv(gram - x.T @ x, rcond=_RANK, hermitian=True)
+        inverse = np.linalg.pinv(gram - x.T @ x, rcond=_RANK_TOLERANCE, hermitian=True)
         fit = inverse @ (moments - x.T @ responses)
         residuals = scale * (responses - x @ fit)
         results.append((fit, x.T @ residuals, (x**2).T @ residuals**2))

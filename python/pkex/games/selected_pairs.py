@@ -32,15 +32,15 @@ def pairs_with_others(pairs: Float, selected: NDArray[np.int64], n_players: int)
     k = len(selected)
     others = np.setdiff1d(np.arange(n_players), selected)
     values = np.zeros((len(pairs), k * (k + 1) // 2, pairs.shape[2]))
-    one, other = coalitions(k + 1, 2).T
-    are_selected = other < k
-    members = np.stack([selected[one[are_selected]], selected[other[are_selected]]], axis=1)
+    first, second = coalitions(k + 1, 2).T
+    are_selected = second < k
+    members = np.stack([selected[first[are_selected]], selected[second[are_selected]]], axis=1)
     values[:, are_selected] = pairs[:, ranks(np.sort(members, axis=1), n_players)]
     for player, place in zip(selected, np.flatnonzero(~are_selected), strict=True):
         if len(others):
             members = np.stack([np.full(len(others), player), others], axis=1)
-            own = pairs[:, ranks(np.sort(members, axis=1), n_players)]
-            values[:, place] = added(own.swapaxes(0, 1))
+            player_pairs = pairs[:, ranks(np.sort(members, axis=1), n_players)]
+            values[:, place] = added(player_pairs.swapaxes(0, 1))
     return values
 
 
@@ -71,9 +71,9 @@ def with_singles(values: Float, pairs: Float, selected: NDArray[np.int64], index
     else:
         is_of_selected = members[:, 1] < k
         members, pairs = members[is_of_selected], pairs[:, is_of_selected]
-    whole = np.stack(singles, axis=1)
+    coefficients = np.stack(singles, axis=1)
     if index == "k-SII":
-        for place in range(whole.shape[1]) if len(members) else ():
-            own = pairs[:, (members == place).any(axis=1)]
-            whole[:, place] -= 0.5 * added(own.swapaxes(0, 1))
-    return np.concatenate([whole, pairs], axis=1)
+        for place in range(coefficients.shape[1]) if len(members) else ():
+            player_pairs = pairs[:, (members == place).any(axis=1)]
+            coefficients[:, place] -= 0.5 * added(player_pairs.swapaxes(0, 1))
+    return np.concatenate([coefficients, pairs], axis=1)

@@ -32,7 +32,7 @@ _SYNONYMS: dict[str, ValueFunction] = {
 }
 _MEANING = "Or pass the settings of observational values: pkex.Observational()"
 # The use of background data by the value functions that require it, for messages.
-_FROM_ROWS = {
+_ROW_USES = {
     "interventional": "replaces absent features by those of",
     "observational": "conditions absent features on the present ones by",
 }
@@ -97,7 +97,7 @@ NEUTRAL = Game("neutral")
 
 
 def chosen_value_function(
-    given: ValueFunction | Observational | None, background: object, weights: object
+    value_function: ValueFunction | Observational | None, background: object, weights: object
 ) -> ValueFunction:
     """Return the value function, with the default for a background or for none.
 
@@ -107,18 +107,20 @@ def chosen_value_function(
         If the value function and the background data are in conflict.
     """
     default: ValueFunction = "marginal" if background is None else "interventional"
-    chosen: ValueFunction = "observational"
-    if not isinstance(given, Observational):
-        chosen = (
+    name: ValueFunction = "observational"
+    if not isinstance(value_function, Observational):
+        name = (
             default
-            if given is None
-            else check_choice("value_function", given, _VALUE_FUNCTIONS, _SYNONYMS, _MEANING)
+            if value_function is None
+            else check_choice(
+                "value_function", value_function, _VALUE_FUNCTIONS, _SYNONYMS, _MEANING
+            )
         )
     if background is None:
-        if chosen in _FROM_ROWS:
+        if name in _ROW_USES:
             raise InputError(
-                Option("value_function", chosen),
-                f"{_FROM_ROWS[chosen]} background rows",
+                Option("value_function", name),
+                f"{_ROW_USES[name]} background rows",
                 [
                     (
                         "pass these by ",
@@ -137,7 +139,7 @@ def chosen_value_function(
             raise InputError(
                 "background_weights", "was given without the background whose rows it weights"
             )
-    elif chosen == "neutral":
+    elif name == "neutral":
         raise InputError(
             Option("value_function", "neutral"),
             "does not use a background, but one was given",
@@ -150,7 +152,7 @@ def chosen_value_function(
                 ),
             ],
         )
-    return chosen
+    return name
 
 
 def _sample_of(data: str) -> Text:

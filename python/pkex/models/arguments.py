@@ -147,6 +147,6 @@ def kernel_or_default(
         # If all rows are equal, `gaussian_kernel` raises an error.
         some = distinct if len(distinct) > 1 else np.repeat(distinct, 2, axis=0)
         return gaussian_kernel(some, names, what, argument)[0]
-    chosen = SampleKernel.checked(kernel, argument, points.shape[1])
+    chosen = SampleKernel.of_argument(kernel, argument, points.shape[1])
     chosen.kernel.check_rows(points, what)
     return chosen.kernel

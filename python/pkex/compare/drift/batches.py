@@ -11,7 +11,7 @@ from pkex.errors import InputError, subject
 from pkex.tables.kinds import is_frame
 
 
-def named_batches(batches: Any) -> list[tuple[Any, Any]]:
+def name_batches(batches: Any) -> list[tuple[Any, Any]]:
     """Return names and tables of batches from a dict, pairs, or tables, numbered from 0.
 
     Raises
@@ -29,12 +29,12 @@ def named_batches(batches: Any) -> list[tuple[Any, Any]]:
             "batches must be a list of tables, or a dict of names to tables; got "
             f"{type(batches).__name__}"
         )
-    listed = list(batches.items() if isinstance(batches, Mapping) else batches)
-    if not listed:
+    items = list(batches.items() if isinstance(batches, Mapping) else batches)
+    if not items:
         raise ValueError("batches is empty. Pass at least one table")
-    if all(isinstance(item, tuple) and len(item) == 2 and _is_table(item[1]) for item in listed):
-        return listed
-    return listed if isinstance(batches, Mapping) else list(enumerate(listed))
+    if all(isinstance(item, tuple) and len(item) == 2 and _is_table(item[1]) for item in items):
+        return items
+    return items if isinstance(batches, Mapping) else list(enumerate(items))
 
 
 def _is_table(item: Any) -> bool:
@@ -55,19 +55,19 @@ def about_batch(name: object) -> Iterator[None]:
         raise type(error)(f"batch {name!r}: {error}") from error
 
 
-def undetectable(n_batches: int, n_permutations: int, alpha: float) -> str | None:
+def few_permutations_note(n_batches: int, n_permutations: int, alpha: float) -> str | None:
     """Return a message if no adjusted p-value can be at most alpha; None if one can."""
-    least = n_batches / (n_permutations + 1)
-    if not n_permutations or least <= alpha * (1.0 + 1e-12):
+    min_pvalue = n_batches / (n_permutations + 1)
+    if not n_permutations or min_pvalue <= alpha * (1.0 + 1e-12):
         return None
-    needed = math.ceil(n_batches / alpha * (1.0 - 1e-12)) - 1
+    min_permutations = math.ceil(n_batches / alpha * (1.0 - 1e-12)) - 1
     return (
         f"drift in {n_batches} batches cannot be detected with n_permutations={n_permutations}: "
-        f"p-values adjusted for the number of batches are at least {min(least, 1.0):.3g}, above "
-        f"alpha={alpha:g}. Create the detector with n_permutations={needed} or more"
+        f"p-values adjusted for the number of batches are at least {min(min_pvalue, 1.0):.3g}, "
+        f"above alpha={alpha:g}. Create the detector with n_permutations={min_permutations} or more"
     )
 
 
-def counted_batches(count: int) -> str:
+def batches_in_words(count: int) -> str:
     """Return a number of batches, in words."""
     return "1 batch" if count == 1 else f"{count:,} batches"

@@ -100,20 +100,20 @@ class ComparedRows(ReadOnlyArrays):
         """
         names = [column.name for column in columns]
         unknown = {
-            names.index(key) if names.count(key) == 1 else int(key): tuple(new)
-            for key, new in new_levels.items()
+            names.index(key) if names.count(key) == 1 else int(key): tuple(labels)
+            for key, labels in new_levels.items()
         }
         if not set(unknown) <= set(range(len(columns))):
             raise ValueError(f"positions must be below the number of columns, {len(columns)}")
-        none = np.empty((2, 0, len(columns)))
-        return cls(none[0], none[1], Encoding(columns), unknown)
+        empty_rows = np.empty((2, 0, len(columns)))
+        return cls(empty_rows[0], empty_rows[1], Encoding(columns), unknown)
 
     def __repr__(self) -> str:
         return f"ComparedRows({len(self.reference)} and {len(self.batch)} rows)"
 
 
-def _categories(codes: Float, column: Column, new: tuple[Any, ...]) -> NDArray[Any]:
-    levels = np.empty(len(column.levels or ()) + len(new), dtype=object)
-    levels[:] = [*(column.levels or ()), *new]
+def _categories(codes: Float, column: Column, new_levels: tuple[Any, ...]) -> NDArray[Any]:
+    levels = np.empty(len(column.levels or ()) + len(new_levels), dtype=object)
+    levels[:] = [*(column.levels or ()), *new_levels]
     labels: NDArray[Any] = levels[codes.astype(np.intp)]
     return labels

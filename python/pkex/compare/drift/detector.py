@@ -16,8 +16,8 @@ from pkex.compare.drift.compared_rows import ComparedRows
 from pkex.compare.drift.reference import Plan, Reference
 from pkex.compare.drift.result import DriftResult
 from pkex.compare.drift.test import DriftTest
-from pkex.compare.kernel.choice import chosen_kernel, with_settled_constants
-from pkex.compare.kernel.sample_kernel import SampleKernel, user_kernel
+from pkex.compare.kernel.choice import choose_kernel, settle_constants
+from pkex.compare.kernel.sample_kernel import SampleKernel, check_user_kernel
 from pkex.compare.pairs.pair_sums import pair_sums
 from pkex.compare.pairs.two_sample_sums import PairWeights
 from pkex.compare.permutation.pair_dependence import DependenceTest
@@ -77,19 +77,19 @@ class Detector:
         progress: Progress,
     ) -> Detector:
         """Prepare the comparison with a reference, and sum over its pairs."""
-        what, d = "X_reference", len(encoding.names)
-        passed = user_kernel(kernel, d, X_reference=table.rows)
-        later = "batches that have the same value there"
-        rows, constants = with_settled_constants(
-            table.rows, encoding, what, passed, later_rows=later
+        rows_name, d = "X_reference", len(encoding.names)
+        user_kernel = check_user_kernel(kernel, d, X_reference=table.rows)
+        later_rows = "batches that have the same value there"
+        rows, constants = settle_constants(
+            table.rows, encoding, rows_name, user_kernel, later_rows=later_rows
         )
-        chosen = chosen_kernel(passed, rows, encoding, what, looks_ahead=True)
-        _warn_of_unusual(chosen.kernel, rows, what, conventions)
+        sample_kernel = choose_kernel(user_kernel, rows, encoding, rows_name, looks_ahead=True)
+        _warn_of_unusual(sample_kernel.kernel, rows, rows_name, conventions)
         if test.n_permutations:
-            warn_of_duplicate_rows(rows, d, what)
-        comparison, spans = batch_comparison(chosen, rows, encoding, players, conventions)
+            warn_of_duplicate_rows(rows, d, rows_name)
+        comparison, spans = batch_comparison(sample_kernel, rows, encoding, players, conventions)
         with reporting(progress) as report:
-            reference = Reference.of(test.arranged(rows), comparison, report)
+            reference = Reference.of(test.shuffle(rows), comparison, report)
         labels, threshold = replace(table.labels, rows=None), reference.threshold(test)
         return cls(reference, labels, constants, spans, test, threshold)
 
@@ -100,15 +100,15 @@ class Detector:
 
     def compare(self, X: ArrayLike, report: Report | None) -> DriftResult:
         """Compare a batch with the reference."""
-        batch, new_levels = self._read(X)
+        batch, new_levels = self._read_batch(X)
         reference, test, comparison = self.reference, self.test, self.comparison
         encoding, is_tested = comparison.encoding, test.n_permutations > 0
         if is_tested:
             warn_of_duplicate_rows(batch, len(encoding.names), "X")
         _warn_of_unusual(comparison.kernel, batch, "X", comparison.conventions)
         generator = test.generator()
-        arranged = batch[generator.permutation(len(batch))] if is_tested else batch
-        fields = comparison.fields(self._values(arranged, generator, report))
+        shuffled_batch = batch[generator.permutation(len(batch))] if is_tested else batch
+        fields = comparison.fields(self._values(shuffled_batch, generator, report))
         rows = reference.rows
         return DriftResult(
             **fields,
@@ -120,18 +120,18 @@ class Detector:
             _dependence=DependenceTest.of(rows, batch, encoding, test.n_permutations, generator),
         )
 
-    def _read(self, X: ArrayLike) -> tuple[Float, dict[int, tuple[Any, ...]]]:
+    def _read_batch(self, X: ArrayLike) -> tuple[Float, dict[int, tuple[Any, ...]]]:
         """Return the rows of a batch, and its categories that are not in the reference."""
         comparison, names = self.comparison, self.comparison.encoding.names
         table_labels(X, "X").check_same(self.labels, "X", "X_reference")
         batch, new_levels = encoded(X, "X", comparison.encoding)
         check_row_count(batch, "X", 2)
         comparison.kernel.check_rows(batch, "X")
-        differing = [names[j] for j in self.constants.differing(batch)]
-        if differing:
-            plural = len(differing) > 1
+        varying_columns = [names[j] for j in self.constants.differing(batch)]
+        if varying_columns:
+            plural = len(varying_columns) > 1
             warn(
-                f"{columns_named(differing)} "
+                f"{columns_named(varying_columns)} "
                 f"{'are' if plural else 'is'} constant in X_reference and different in X: for the "
                 "default kernel any difference from a constant is large"
             )
@@ -149,9 +149,11 @@ class Detector:
         plan = Plan.of(n, m, terms.n_players)
         blocks = plan.blocks(n, m) if test.n_permutations else None
         # The batch comes first: it often has few rows, which are compared with many at a time.
-        pooled = np.concatenate([self.comparison.kernel.engine_rows(rows), reference.engine_rows])
+        engine_rows = np.concatenate(
+            [self.comparison.kernel.engine_rows(rows), reference.engine_rows]
+        )
         sums = pair_sums(
-            pooled,
+            engine_rows,
             m,
             terms,
             None if blocks is None else blocks.groups,
@@ -160,27 +162,27 @@ class Detector:
             computation=conventions.computation(report),
         )
         weights = PairWeights.of(conventions.estimator, n, m)
-        own, batch_first = weights.self_pairs * terms.self_pair(), weights.swapped()
-        values = reference.with_batch(sums, m).mmd(weights, own)
+        diagonal, swapped_weights = weights.self_pairs * terms.self_pair(), weights.swapped()
+        values = reference.with_batch(sums, m).mmd(weights, diagonal)
         if blocks is None:
             return values
-        warn_of_few_permutations(test.n_permutations, blocks.unchanged_share(pooled))
-        of_reference = reference.sums_of_blocks(plan)
+        warn_of_few_permutations(test.n_permutations, blocks.unchanged_share(engine_rows))
+        reference_sums = reference.sums_of_blocks(plan)
         # Pairs of the reference's blocks are at the end of the triangle.
-        sums.groups[-len(of_reference) :] += of_reference
+        sums.groups[-len(reference_sums) :] += reference_sums
         significance = significance_of_blocks(
-            sums.groups, blocks, batch_first, own, test.n_permutations, generator
+            sums.groups, blocks, swapped_weights, diagonal, test.n_permutations, generator
         )
         return replace(values, significance=significance)
 
 
-def _warn_of_unusual(kernel: Kernel, rows: Float, what: str, conventions: Conventions) -> None:
-    sizes, is_biased = {what: len(rows)}, conventions.is_biased
+def _warn_of_unusual(kernel: Kernel, rows: Float, rows_name: str, conventions: Conventions) -> None:
+    sizes, is_biased = {rows_name: len(rows)}, conventions.is_biased
     warn_of_unusual_rows(kernel, rows, sizes, "MMD²", is_biased=is_biased)
 
 
 def batch_comparison(
-    chosen: SampleKernel,
+    sample_kernel: SampleKernel,
     reference: Float,
     encoding: Encoding,
     players: Players,
@@ -191,30 +193,32 @@ def batch_comparison(
     Only kernels with mixtures, which are expanded for a domain, have limits for numbers.
     """
     domain = Domain.around(reference, ERRORS[-1])
-    comparison = Comparison.of(chosen, encoding, players, conventions, domain)
-    if not has_mixtures(chosen.terms):
+    comparison = Comparison.of(sample_kernel, encoding, players, conventions, domain)
+    if not has_mixtures(sample_kernel.terms):
         return comparison, None
     spans = domain.spans.copy()
     spans[encoding.labels] = np.inf
     return comparison, spans
 
 
-def _check_distances(batch: Float, reference: Float, largest: Float, names: Sequence[str]) -> None:
+def _check_distances(
+    batch: Float, reference: Float, max_spans: Float, names: Sequence[str]
+) -> None:
     """Raise an error for rows that are too far from a reference for the kernel's mixtures.
 
     Parameters
     ----------
     batch, reference : ndarray of shape (m, d) and (n, d)
-    largest : ndarray of shape (d,)
+    max_spans : ndarray of shape (d,)
         The largest range of each column in both together.
     names : sequence of str
         The names of the columns.
     """
-    both = np.concatenate([batch, reference])
+    rows = np.concatenate([batch, reference])
     with np.errstate(over="ignore"):
-        spans = both.max(axis=0) - both.min(axis=0)
-    if (spans > largest).any():
-        name = names[int(np.argmax(spans / largest))]
+        spans = rows.max(axis=0) - rows.min(axis=0)
+    if (spans > max_spans).any():
+        name = names[int(np.argmax(spans / max_spans))]
         raise InputError(
             "X",
             "has values that are thousands of times the range of X_reference away from it, where "

@@ -21,11 +21,11 @@ from pkex.compare.drift.file_checks import (
     check_players,
     check_reference,
     check_words,
-    checked_test,
+    parse_test,
 )
 from pkex.compare.drift.reference import Reference
 from pkex.compare.kernel.sample_kernel import SampleKernel
-from pkex.compare.results.columns import checked_columns
+from pkex.compare.results.columns import parse_columns
 from pkex.compare.statistic_options import Conventions
 from pkex.games.players import Players
 from pkex.kernels.kernel_dicts import kernel_from_dict, kernel_to_dict
@@ -131,7 +131,7 @@ def _header(detector: Detector) -> dict[str, Any]:
 
 
 def _detector(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Detector:
-    encoding = Encoding(checked_columns(header["columns"]), header["known_from"])
+    encoding = Encoding(parse_columns(header["columns"]), header["known_from"])
     players, d = _players(header["players"]), len(encoding.columns)
     kernel, rows = kernel_from_dict(header["kernel"]), _floats(arrays["rows"], 2)
     constants = Constants(**{name: tuple(items) for name, items in header["constants"].items()})
@@ -148,7 +148,7 @@ def _detector(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Detect
         comparison = replace(comparison, terms=terms)
     reference, threshold = _reference(comparison, rows, arrays), header["threshold"]
     check_reference(reference)
-    test = checked_test(header["test"], threshold, len(rows), len(players))
+    test = parse_test(header["test"], threshold, len(rows), len(players))
     return Detector(reference, _labels(header["labels"], d), constants, spans, test, threshold)
 
 
@@ -164,8 +164,8 @@ def _labels(plain: Any, n_columns: int) -> Labels:
 
 
 def _reference(comparison: Comparison, rows: Float, arrays: dict[str, NDArray[Any]]) -> Reference:
-    is_own = comparison.bandwidth is not None
-    engine_rows = comparison.kernel.engine_rows(rows, are_own=is_own)
+    are_own = comparison.bandwidth is not None
+    engine_rows = comparison.kernel.engine_rows(rows, are_own=are_own)
     row_sums, alone = _floats(arrays["row_sums"], 2), _floats(arrays["alone"], 1)
     blocks = {}
     for name in arrays:
@@ -186,13 +186,13 @@ def _plain(label: Any) -> Any:
     """Return the label of a column as JSON data."""
     if isinstance(label, tuple):
         return {"tuple": list(map(_plain, label))}
-    own = label.item() if isinstance(label, np.generic) else label
-    if not isinstance(own, str | int | float) or own != own or own in (math.inf, -math.inf):
+    value = label.item() if isinstance(label, np.generic) else label
+    if not isinstance(value, str | int | float) or value != value or value in (math.inf, -math.inf):
         raise TypeError(
             f"the column label {label!r} ({type(label).__name__}) cannot be written to a file. "
             "Use strings as column names"
         )
-    return own
+    return value
 
 
 def _label(plain: Any) -> Any:

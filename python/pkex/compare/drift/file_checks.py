@@ -30,9 +30,9 @@ def check_encoding(encoding: Encoding, rows: Float) -> None:
 
 def check_players(players: Players, n_columns: int, constants: Constants) -> None:
     """Raise an error for players or constants that do not match the columns."""
-    named = set(players.of_column.tolist())
+    player_numbers = set(players.of_column.tolist())
     expect(len(players.of_column) == n_columns, "number of players' columns")
-    expect(named == set(range(len(players))) and are_texts(players.names), "players")
+    expect(player_numbers == set(range(len(players))) and are_texts(players.names), "players")
     expect(players.groups <= set(players.names), "groups")
     expect(len(constants.columns) == len(constants.values), "constant columns")
     expect(set(constants.columns) <= set(range(n_columns)), "constant columns")
@@ -48,11 +48,13 @@ def check_words(header: dict[str, Any], encoding: Encoding) -> None:
     expect(bandwidth is None or isinstance(bandwidth, str), "bandwidth")
 
 
-def checked_test(kept: dict[str, Any], threshold: Any, n_rows: int, n_players: int) -> DriftTest:
+def parse_test(fields: dict[str, Any], threshold: Any, n_rows: int, n_players: int) -> DriftTest:
     """Return the options of a test, checked as for a new detector."""
-    seed = tuple(kept["seed"])
+    seed = tuple(fields["seed"])
     expect(seed and all(type(part) is int and part >= 0 for part in seed), "seed")
-    test = DriftTest.of(kept["alpha"], kept["n_permutations"], kept["batch_size"], seed, n_rows)
+    test = DriftTest.of(
+        fields["alpha"], fields["n_permutations"], fields["batch_size"], seed, n_rows
+    )
     check_fits(test.n_permutations, n_players)
     expect((threshold is None) == (test.batch_size is None), "threshold")
     expect(threshold is None or np.isfinite(float(threshold)), "threshold")

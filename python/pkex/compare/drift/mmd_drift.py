@@ -9,14 +9,14 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from pkex.compare.data_warnings import warn_of_mistyped_columns
-from pkex.compare.drift.batches import about_batch, named_batches, undetectable
+from pkex.compare.drift.batches import about_batch, few_permutations_note, name_batches
 from pkex.compare.drift.detector import Detector
 from pkex.compare.drift.file import read, write
 from pkex.compare.drift.result import DriftResult
-from pkex.compare.drift.test import DriftTest, drawn_seed
+from pkex.compare.drift.test import DriftTest, draw_seed
 from pkex.compare.drift.timeline import DriftTimeline
 from pkex.compare.permutation.permutations import check_fits
-from pkex.compare.results.summary import described
+from pkex.compare.results.summary import describe_kernel
 from pkex.compare.statistic_options import Conventions
 from pkex.errors import warn
 from pkex.execution.progress import Progress, reporting, share
@@ -146,7 +146,7 @@ class MMDDrift:
             {"X_reference": X_reference}, categorical, missing, looks_ahead=True
         )
         check_row_count(table.rows, "X_reference", 2)
-        seed = drawn_seed(random_state)
+        seed = draw_seed(random_state)
         test = DriftTest.of(alpha, n_permutations, batch_size, seed, len(table.rows))
         players = as_players(groups, encoding.names)
         check_fits(test.n_permutations, len(players))
@@ -218,16 +218,17 @@ class MMDDrift:
             If there are too many batches for `n_permutations`, so that no drift can be detected,
             and as `predict`; the message names the batch.
         """
-        named = named_batches(batches)
-        if (message := undetectable(len(named), self.n_permutations, self.alpha)) is not None:
-            warn(message)
+        named_batches = name_batches(batches)
+        note = few_permutations_note(len(named_batches), self.n_permutations, self.alpha)
+        if note is not None:
+            warn(note)
         results = []
         with reporting(progress) as report:
-            for place, (name, batch) in enumerate(named):
+            for place, (name, batch) in enumerate(named_batches):
                 with about_batch(name):
-                    part = share(report, place, len(named))
+                    part = share(report, place, len(named_batches))
                     results.append(self._detector.compare(batch, part))
-        return DriftTimeline(tuple(results), tuple(str(name) for name, _ in named))
+        return DriftTimeline(tuple(results), tuple(str(name) for name, _ in named_batches))
 
     @property
     def alpha(self) -> float:
@@ -343,5 +344,5 @@ class MMDDrift:
         return (
             f"MMDDrift({n_rows} reference rows, {counted(features, 'feature')}, "
             f"{self.value_function} values, {self.estimator}; {self._detector.test}; "
-            f"kernel: {described(self.kernel, self.bandwidth)})"
+            f"kernel: {describe_kernel(self.kernel, self.bandwidth)})"
         )

@@ -33,7 +33,7 @@ from pkex.typing import Float, Report
 _MOST_BLOCKS = 128
 _LEAST_BLOCKS = 32
 # Smallest number of blocks of a reference, if it has as many rows.
-_LEAST_OF_REFERENCE = 16
+_LEAST_REFERENCE_BLOCKS = 16
 # Largest number of stored sums over pairs of blocks: 32 MB.
 _MOST_SUMS = 1 << 22
 
@@ -46,25 +46,25 @@ class Plan:
     ----------
     size : int
         The number of rows of a block, a power of two, so that few sizes serve all batches.
-    of_reference, of_batch : int
+    n_reference, n_batch : int
         The numbers of movable blocks.
     """
 
     size: int
-    of_reference: int
-    of_batch: int
+    n_reference: int
+    n_batch: int
 
     @classmethod
     def of(cls, n: int, m: int, n_players: int) -> Plan:
         """Return the plan for a reference of n rows and a batch of m."""
         fits = math.isqrt(_MOST_SUMS // n_players)
-        most = max(_LEAST_BLOCKS, min(_MOST_BLOCKS, fits))
-        if n + m <= most:
+        max_blocks = max(_LEAST_BLOCKS, min(_MOST_BLOCKS, fits))
+        if n + m <= max_blocks:
             return cls(1, n, m)
-        least = 1 << max(0, math.ceil(math.log2(4.0 * m / most)))
-        largest = 1 << (max(1, n // _LEAST_OF_REFERENCE).bit_length() - 1)
-        size = min(least, largest)
-        return cls(size, min(n // size, 3 * most // 4), min(m // size, most // 4))
+        min_size = 1 << max(0, math.ceil(math.log2(4.0 * m / max_blocks)))
+        max_size = 1 << (max(1, n // _LEAST_REFERENCE_BLOCKS).bit_length() - 1)
+        size = min(min_size, max_size)
+        return cls(size, min(n // size, 3 * max_blocks // 4), min(m // size, max_blocks // 4))
 
     def groups(self, n_rows: int, n_blocks: int) -> NDArray[np.int64]:
         """Return the block of each arranged row; remaining rows are in the last block."""
@@ -73,7 +73,7 @@ class Plan:
 
     def blocks(self, n: int, m: int) -> Blocks:
         """Return both samples in blocks, the batch first."""
-        counts, order = (self.of_batch, self.of_reference), np.arange(n + m, dtype=np.int64)
+        counts, order = (self.n_batch, self.n_reference), np.arange(n + m, dtype=np.int64)
         return Blocks.of((m, n), self.size, counts, order)
 
 
@@ -107,13 +107,13 @@ class Reference(ReadOnlyArrays):
     @classmethod
     def of(cls, rows: Float, comparison: Comparison, report: Report | None) -> Reference:
         """Return a reference with the sums over its pairs."""
-        is_own = comparison.bandwidth is not None
-        compared = comparison.kernel.engine_rows(rows, are_own=is_own)
+        are_own = comparison.bandwidth is not None
+        engine_rows = comparison.kernel.engine_rows(rows, are_own=are_own)
         computation = comparison.conventions.computation(report)
-        comparison, computation = comparison.with_means(compared, computation, "X_reference")
-        sums = pair_sums(compared, len(rows), comparison.terms, computation=computation)
+        comparison, computation = comparison.with_means(engine_rows, computation, "X_reference")
+        sums = pair_sums(engine_rows, len(rows), comparison.terms, computation=computation)
         row_sums = sums.rows[:, 0].copy()
-        return cls(comparison, rows, compared, row_sums, sums.alone[0], sums.squares[0])
+        return cls(comparison, rows, engine_rows, row_sums, sums.alone[0], sums.squares[0])
 
     def with_batch(self, sums: PairSums, m: int) -> TwoSampleSums:
         """Return the sums of the reference and a batch; its m rows come first in `sums`."""
@@ -132,10 +132,10 @@ class Reference(ReadOnlyArrays):
 
         The sum over pairs of the remaining rows is the total minus all other sums.
         """
-        key = plan.size, plan.of_reference
+        key = plan.size, plan.n_reference
         if key not in self.block_sums:
-            groups = plan.groups(len(self.rows), plan.of_reference)
-            n_movable = plan.size * plan.of_reference
+            groups = plan.groups(len(self.rows), plan.n_reference)
+            n_movable = plan.size * plan.n_reference
             sums = pair_sums(
                 self.engine_rows,
                 n_movable,
@@ -146,8 +146,8 @@ class Reference(ReadOnlyArrays):
                 computation=self.comparison.conventions.computation(),
             ).groups
             if n_movable < len(self.rows):
-                whole = np.concatenate([total(self.row_sums) / 2.0, self.alone])
-                sums[-1] = whole - total(sums[:-1])
+                totals = np.concatenate([total(self.row_sums) / 2.0, self.alone])
+                sums[-1] = totals - total(sums[:-1])
             sums.setflags(write=False)
             # Concurrent threads compute the same sums.
             self.block_sums[key] = sums
@@ -166,14 +166,14 @@ class Reference(ReadOnlyArrays):
         n, n_players = self.row_sums.shape
         plan = Plan.of(n, test.batch_size, n_players)
         sums, generator = self.sums_of_blocks(plan), test.generator()
-        n_taken = max(1, min(test.batch_size // plan.size, plan.of_reference // 2))
-        labels = np.tile(np.arange(triangle_size(sums)) < n_taken, (test.n_permutations, 1))
-        movable = labels[:, : plan.of_reference]
+        n_batch_blocks = max(1, min(test.batch_size // plan.size, plan.n_reference // 2))
+        labels = np.tile(np.arange(triangle_size(sums)) < n_batch_blocks, (test.n_permutations, 1))
+        movable = labels[:, : plan.n_reference]
         movable[:] = generator.permuted(movable, axis=1)
-        m = n_taken * plan.size
+        m = n_batch_blocks * plan.size
         weights = PairWeights.of(self.comparison.conventions.estimator, m, n - m)
-        own = weights.self_pairs * self.comparison.terms.self_pair()[0]
-        values = permuted_values(sums[:, :n_players], labels, weights, own).numbers
-        largest = np.sort(values.sum(axis=1))[-test.rank]
+        diagonal = weights.self_pairs * self.comparison.terms.self_pair()[0]
+        values = permuted_values(sums[:, :n_players], labels, weights, diagonal).numbers
+        critical_value = np.sort(values.sum(axis=1))[-test.rank]
         scale = (1.0 / n + 1.0 / test.batch_size) / (1.0 / (n - m) + 1.0 / m)
-        return self.comparison.unit * float(scale * largest)
+        return self.comparison.unit * float(scale * critical_value)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.compare.drift.compared_rows import ComparedRows
-from pkex.compare.drift.test import checked_alpha
+from pkex.compare.drift.test import check_alpha
 from pkex.compare.results.mmd import MMDResult
 from pkex.inputs.documents import Document
 from pkex.inputs.wording import counted
@@ -111,7 +111,7 @@ class DriftResult(MMDResult):
             "threshold": self.threshold,
             "n_reference": self.n_reference,
             "n_batch": self.n_batch,
-            "new_levels": {str(key): list(new) for key, new in self.rows.new_levels.items()},
+            "new_levels": {str(key): list(levels) for key, levels in self.rows.new_levels.items()},
             "data": {
                 "is_drift": None if self.is_drift is None else int(self.is_drift),
                 "distance": self.statistic,
@@ -127,7 +127,7 @@ class DriftResult(MMDResult):
                 "version": version("pkex"),
             },
         }
-        plain: dict[str, Any] = _finite(fields)
+        plain: dict[str, Any] = _replace_non_finite(fields)
         return plain
 
     @classmethod
@@ -136,10 +136,10 @@ class DriftResult(MMDResult):
         columns = fields["columns"]
         return {
             **fields,
-            "alpha": document.read("alpha", checked_alpha),
+            "alpha": document.read("alpha", check_alpha),
             "threshold": document.number("threshold") if document.has("threshold") else None,
             "rows": document.read(
-                "new_levels", lambda new: ComparedRows.without_rows(columns, new)
+                "new_levels", lambda new_levels: ComparedRows.without_rows(columns, new_levels)
             ),
         }
 
@@ -152,17 +152,19 @@ class DriftResult(MMDResult):
             return None
         columns = self.rows.encoding.columns
         pairs = [self._entries(place, column) for place, column in enumerate(columns)]
-        first, second = (tuple(map(ColumnValues.of, own)) for own in zip(*pairs, strict=True))
+        reference, batch = (
+            tuple(map(ColumnValues.of, values)) for values in zip(*pairs, strict=True)
+        )
         names = [column.name for column in columns]
-        return ReportColumns(names, first), ReportColumns(names, second)
+        return ReportColumns(names, reference), ReportColumns(names, batch)
 
     def _entries(self, place: int, column: Column) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the values of a column in both samples, with days as dates."""
-        first, second = self.rows.entries(place)
+        reference, batch = self.rows.entries(place)
         if column.since is None:
-            return first, second
+            return reference, batch
         since = np.datetime64(column.since, "us")
-        return _dates(first, since), _dates(second, since)
+        return _dates(reference, since), _dates(batch, since)
 
     def _title(self) -> str:
         return f"{self._conclusion()}: {super()._title()}"
@@ -190,10 +192,10 @@ def _dates(days: Float, since: np.datetime64) -> NDArray[np.datetime64]:
     return dates
 
 
-def _finite(item: Any) -> Any:
+def _replace_non_finite(item: Any) -> Any:
     """Return JSON data with None instead of NaN and infinity."""
     if isinstance(item, dict):
-        return {key: _finite(value) for key, value in item.items()}
+        return {key: _replace_non_finite(value) for key, value in item.items()}
     if isinstance(item, list):
-        return [_finite(value) for value in item]
+        return [_replace_non_finite(value) for value in item]
     return None if isinstance(item, float) and not math.isfinite(item) else item

@@ -16,14 +16,14 @@ from pkex.inputs.randomness import as_generator
 from pkex.typing import Float
 
 
-def checked_alpha(alpha: object) -> float:
+def check_alpha(alpha: object) -> float:
     """Return the level of a test, or raise an error."""
     if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0.0 < float(alpha) < 1.0:
         raise ValueError(f"alpha must be a number between 0 and 1; got {alpha!r}")
     return float(alpha)
 
 
-def drawn_seed(random_state: Any) -> tuple[int, ...]:
+def draw_seed(random_state: Any) -> tuple[int, ...]:
     """Draw the seed of a detector."""
     return tuple(as_generator(random_state).integers(1 << 62, size=4).tolist())
 
@@ -56,14 +56,14 @@ class DriftTest:
     ) -> DriftTest:
         """Check the options of a detector with n reference rows."""
         number = check_n_permutations(n_permutations)
-        chosen = cls(checked_alpha(alpha), number, None, seed)
-        if number and chosen.rank < 1:
+        test = cls(check_alpha(alpha), number, None, seed)
+        if number and test.rank < 1:
             raise ValueError(
                 f"n_permutations={number} is too small for alpha={alpha}: p-values are at least "
                 f"1/{number + 1}. Pass at least {math.ceil(1.0 / alpha) - 1}"
             )
         if batch_size is None:
-            return chosen
+            return test
         size = as_integer("batch_size", batch_size, "an integer, at least 2", least=2)
         if not number:
             raise ValueError(
@@ -75,13 +75,13 @@ class DriftTest:
                 f"batch_size={size} must be at most half of the {n} rows of X_reference, from "
                 "which batches are drawn for the threshold"
             )
-        return replace(chosen, batch_size=size)
+        return replace(test, batch_size=size)
 
     def generator(self) -> np.random.Generator:
         """Return a generator of random numbers, with the same seed each time."""
         return np.random.default_rng(self.seed)
 
-    def arranged(self, rows: Float) -> Float:
+    def shuffle(self, rows: Float) -> Float:
         """Return a copy of the reference, in random order if there is a test."""
         order = self.generator().permutation(len(rows)) if self.n_permutations else slice(None)
         return rows[order].copy()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.compare.drift.batches import counted_batches, undetectable
+from pkex.compare.drift.batches import batches_in_words, few_permutations_note
 from pkex.compare.drift.result import DriftResult
 from pkex.inputs.documents import Document
 from pkex.results.heat_map import draw_heat_map
@@ -109,22 +109,22 @@ class DriftTimeline(Result):
     @property
     def is_drift(self) -> NDArray[np.bool_] | None:
         """Which batches differ by their adjusted p-values; None without permutations."""
-        corrected = self.corrected_pvalues
-        return None if corrected is None else corrected <= self.results[0].alpha * (1.0 + 1e-12)
+        pvalues = self.corrected_pvalues
+        return None if pvalues is None else pvalues <= self.results[0].alpha * (1.0 + 1e-12)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """A note if there are too few permutations to detect drift in any batch."""
-        permuted = self.results[0].permuted_values
-        n_permutations = 0 if permuted is None else len(permuted)
-        note = undetectable(len(self), n_permutations, self.results[0].alpha)
+        permuted_values = self.results[0].permuted_values
+        n_permutations = 0 if permuted_values is None else len(permuted_values)
+        note = few_permutations_note(len(self), n_permutations, self.results[0].alpha)
         return () if note is None else (note,)
 
     def _plain(self) -> dict[str, Any]:
-        corrected, is_drift = self.corrected_pvalues, self.is_drift
+        pvalues, is_drift = self.corrected_pvalues, self.is_drift
         return {
             "names": list(self.batch_names),
-            "corrected_pvalues": None if corrected is None else corrected.tolist(),
+            "corrected_pvalues": None if pvalues is None else pvalues.tolist(),
             "is_drift": None if is_drift is None else is_drift.tolist(),
             "batches": [result.to_dict() for result in self.results],
         }
@@ -156,7 +156,7 @@ class DriftTimeline(Result):
     def _draw(self, options: PlotOptions) -> matplotlib.axes.Axes:
         options.check_single_output(type(self).__name__)
         is_drift = self.is_drift
-        marked = None if is_drift is None else f"drift, adjusted p ≤ {self.results[0].alpha:g}"
+        mark_label = None if is_drift is None else f"drift, adjusted p ≤ {self.results[0].alpha:g}"
         return draw_heat_map(
             options.ax,
             options.max_features,
@@ -164,7 +164,7 @@ class DriftTimeline(Result):
             names=self.feature_names,
             columns=self.batch_names,
             is_marked=is_drift,
-            mark_label=marked,
+            mark_label=mark_label,
             title="MMD² to the reference, attributed to features",
         )
 
@@ -172,30 +172,31 @@ class DriftTimeline(Result):
         # Imported only if needed.
         from pkex.compare.drift.timeline_report import report_timeline
 
-        title = options.title(type(self).__name__, counted_batches(len(self)))
-        corrected, is_drift = self.corrected_pvalues, self.is_drift
+        title = options.title(type(self).__name__, batches_in_words(len(self)))
+        pvalues, is_drift = self.corrected_pvalues, self.is_drift
         batches = self.batch_names
-        return report_timeline(self.results, batches, corrected, is_drift, self.notes, title)
+        return report_timeline(self.results, batches, pvalues, is_drift, self.notes, title)
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         columns: dict[str, NDArray[Any]] = {"MMD²": self.statistics}
-        pvalues, corrected, is_drift = self.pvalues, self.corrected_pvalues, self.is_drift
-        if pvalues is not None and corrected is not None and is_drift is not None:
-            columns = {"drift": is_drift, "p (adjusted)": corrected, **columns, "p": pvalues}
+        pvalues, corrected_pvalues, is_drift = self.pvalues, self.corrected_pvalues, self.is_drift
+        if pvalues is not None and corrected_pvalues is not None and is_drift is not None:
+            conclusions = {"drift": is_drift, "p (adjusted)": corrected_pvalues}
+            columns = {**conclusions, **columns, "p": pvalues}
         return columns
 
     def _summary(self, n_lines: int) -> Summary:
         """Return the batches, those with drift with their largest value, and the notes."""
-        shown = slice(0, n_lines)
-        values, names = self.values[shown], self.feature_names
-        cells = [["batch", *(shortened(name) for name in self.batch_names[shown])]]
+        lines = slice(0, n_lines)
+        values, names = self.values[lines], self.feature_names
+        cells = [["batch", *(shortened(name) for name in self.batch_names[lines])]]
         for title, column in self._columns().items():
-            some = column[shown]
-            of_words = ["yes" if entry else "no" for entry in some.tolist()]
-            cells.append([title, *(of_words if some.dtype == bool else numbers(some))])
+            entries = column[lines]
+            words = ["yes" if entry else "no" for entry in entries.tolist()]
+            cells.append([title, *(words if entries.dtype == bool else numbers(entries))])
         # The largest value of a batch without drift is noise.
-        named = np.ones(len(self), dtype=bool) if self.is_drift is None else self.is_drift
-        largest = zip(values.argmax(axis=1).tolist(), named[shown].tolist(), strict=True)
+        is_named = np.ones(len(self), dtype=bool) if self.is_drift is None else self.is_drift
+        largest = zip(values.argmax(axis=1).tolist(), is_named[lines].tolist(), strict=True)
         cells.append(
             [
                 "largest value",
@@ -203,9 +204,9 @@ class DriftTimeline(Result):
             ]
         )
         n_drifts = "" if self.is_drift is None else f", {int(self.is_drift.sum())} with drift"
-        left_out = len(self) - len(values)
-        note = f"({left_out} more)" if left_out else ""
-        table = SummaryTable(cells, self.statistics[shown], note=note)
+        n_hidden = len(self) - len(values)
+        note = f"({n_hidden} more)" if n_hidden else ""
+        table = SummaryTable(cells, self.statistics[lines], note=note)
         head = f"DriftTimeline: batches: {len(self)}{n_drifts}"
         return Summary(head, [table], [f"note: {text}" for text in self.notes])
 
@@ -214,6 +215,6 @@ def _holm(pvalues: Float) -> Float:
     """Return adjusted p-values: the maximum of (T − rank) p over smaller ones."""
     order = np.argsort(pvalues, kind="stable")
     factors = np.arange(len(pvalues), 0, -1)
-    corrected = np.empty_like(pvalues)
-    corrected[order] = np.minimum(1.0, np.maximum.accumulate(factors * pvalues[order]))
-    return corrected
+    corrected_pvalues = np.empty_like(pvalues)
+    corrected_pvalues[order] = np.minimum(1.0, np.maximum.accumulate(factors * pvalues[order]))
+    return corrected_pvalues

@@ -20,20 +20,22 @@ from pkex.tables.samples import warn_of_constant_columns
 from pkex.typing import Float
 
 # With fewer rows, all labels may differ.
-FEW = 10
+_FEW_ROWS = 10
 # A column is hidden by outliers if its interquartile range is below this many standard deviations.
-_NARROW = 0.025
+_NARROW_RANGE = 0.025
 # Advice about labels of which most occur once.
-_MANY = "is it an identifier, or a number read as text? Leave it out, or convert it to numbers"
+_LABEL_ADVICE = (
+    "is it an identifier, or a number read as text? Leave it out, or convert it to numbers"
+)
 # Largest share of the mean squared distance that one column has without a warning.
-_MOST_OF_ALL = 0.99
+_LARGE_SHARE = 0.99
 
 
-def chosen_kernel(
-    passed: SampleKernel | None,
+def choose_kernel(
+    user_kernel: SampleKernel | None,
     rows: Float,
     encoding: Encoding,
-    what: str,
+    rows_name: str,
     *,
     looks_ahead: bool = False,
 ) -> SampleKernel:
@@ -41,12 +43,12 @@ def chosen_kernel(
 
     Parameters
     ----------
-    passed : SampleKernel, optional
+    user_kernel : SampleKernel, optional
         The user's kernel of the columns of the table. It is multiplied by a kernel of the further
         columns, which flag missing values.
     rows : ndarray of shape (n, d)
     encoding : Encoding
-    what : str
+    rows_name : str
         The name of the rows in messages.
     looks_ahead : bool
         Whether other rows may vary in columns that are constant here.
@@ -58,31 +60,31 @@ def chosen_kernel(
     """
     names, labels = encoding.names, encoding.labels
     d = len(names)
-    of_table = [j for j in labels if j < d]
-    if of_table:
-        warn_of_many_labels(rows, of_table, what, names, _MANY)
-    if passed is None:
+    table_labels = [j for j in labels if j < d]
+    if table_labels:
+        warn_of_many_labels(rows, table_labels, rows_name, names, _LABEL_ADVICE)
+    if user_kernel is None:
         if (rows == rows[0]).all():
-            raise equal_rows(what, "kernel")
+            raise equal_rows(rows_name, "kernel")
         note = (
-            f"each column centered on {len(rows)} rows of {what}; length-scales of numbers twice "
-            "the median distance between the column's entries"
+            f"each column centered on {len(rows)} rows of {rows_name}; length-scales of numbers "
+            "twice the median distance between the column's entries"
         )
         default = OrthogonalANOVA.of(rows, labels, looks_ahead=looks_ahead)
         return SampleKernel.of(default, rows.shape[1], note)
-    passed.check_labels(of_table, names, what, "kernel")
+    user_kernel.check_labels(table_labels, names, rows_name, "kernel")
     table = np.ascontiguousarray(rows[:, :d])
-    if not isinstance(passed.kernel, OrthogonalANOVA):
-        warn_of_extremes(passed, table, "kernel")
-        warn_of_one_column(passed, table, names, what, "kernel")
+    if not isinstance(user_kernel.kernel, OrthogonalANOVA):
+        warn_of_extremes(user_kernel, table, "kernel")
+        warn_of_one_column(user_kernel, table, names, rows_name, "kernel")
     elif labels:
         raise InputError(
             "kernel",
             "is an OrthogonalANOVA, which compares numbers, but some columns of "
-            f"{what} are categories or have missing values, whose codes it cannot compare",
-            f"omit kernel: the default is an OrthogonalANOVA fitted to {what}",
+            f"{rows_name} are categories or have missing values, whose codes it cannot compare",
+            f"omit kernel: the default is an OrthogonalANOVA fitted to {rows_name}",
         )
-    return passed.with_missing(d, rows.shape[1])
+    return user_kernel.with_missing(d, rows.shape[1])
 
 
 def warn_of_many_labels(
@@ -91,26 +93,26 @@ def warn_of_many_labels(
     """Warn if most labels of a column differ: they may be numbers read as text."""
     for j in labels:
         number = len(np.unique(rows[:, j]))
-        if number > len(rows) / 2 and len(rows) >= FEW:
-            what = f"has {number} different labels in {len(rows)} rows: hardly any rows are equal"
-            warn(InputWarning(argument, what, fix, column=names[j] if len(names) > 1 else None))
+        if number > len(rows) / 2 and len(rows) >= _FEW_ROWS:
+            reason = f"has {number} different labels in {len(rows)} rows: hardly any rows are equal"
+            warn(InputWarning(argument, reason, fix, column=names[j] if len(names) > 1 else None))
 
 
 def gaussian_kernel(
-    rows: Float, names: Sequence[str], what: str, argument: str
+    rows: Float, names: Sequence[str], rows_name: str, argument: str
 ) -> tuple[Kernel, str]:
     """Return the Gaussian kernel of all columns, and the rule that chose its length-scales."""
-    chosen = heuristic(rows, what, argument)
-    warn_of_extremes(SampleKernel.of(chosen.kernel, rows.shape[1]), rows, argument)
-    _warn_of_outliers(rows, chosen.scales, names, what, argument)
-    return chosen.kernel, chosen.note
+    result = heuristic(rows, rows_name, argument)
+    warn_of_extremes(SampleKernel.of(result.kernel, rows.shape[1]), rows, argument)
+    _warn_of_outliers(rows, result.scales, names, rows_name, argument)
+    return result.kernel, result.note
 
 
-def with_settled_constants(
+def settle_constants(
     rows: Float,
     encoding: Encoding,
-    what: str,
-    passed: SampleKernel | None,
+    rows_name: str,
+    user_kernel: SampleKernel | None,
     *,
     later_rows: str | None = None,
 ) -> tuple[Float, Constants]:
@@ -123,9 +125,9 @@ def with_settled_constants(
     ----------
     rows : ndarray of shape (n, k)
     encoding : Encoding
-    what : str
+    rows_name : str
         The name of the rows in messages.
-    passed : SampleKernel, optional
+    user_kernel : SampleKernel, optional
     later_rows : str, optional
         The name in messages of other rows that will be compared with these.
 
@@ -136,18 +138,18 @@ def with_settled_constants(
     """
     names = encoding.names
     table = rows[:, : len(names)]
-    if passed is None or not has_series(passed.terms):
-        warn_of_constant_columns(table, names, what, to=later_rows)
-    if passed is not None:
+    if user_kernel is None or not has_series(user_kernel.terms):
+        warn_of_constant_columns(table, names, rows_name, to=later_rows)
+    if user_kernel is not None:
         return rows, Constants((), ())
     constants = Constants.of(table)
-    settled = constants.settled(rows)
-    if constants.unequal(rows) and (settled == settled[0]).all():
+    settled_rows = constants.settled(rows)
+    if constants.unequal(rows) and (settled_rows == settled_rows[0]).all():
         raise InputError(
             None,
             (
                 "rows of ",
-                Argument(what),
+                Argument(rows_name),
                 " differ by no more than rounding to float32 would, so the default kernel compares "
                 "them as equal",
             ),
@@ -156,24 +158,26 @@ def with_settled_constants(
                 ("give ", Option("kernel", python="kernel, such as kernel=pkex.kernels.RBF(1.0)")),
             ],
         )
-    return without_rounding(rows, names, what, constants), constants
+    return without_rounding(rows, names, rows_name, constants), constants
 
 
-def without_rounding(rows: Float, names: Sequence[str], what: str, constants: Constants) -> Float:
+def without_rounding(
+    rows: Float, names: Sequence[str], rows_name: str, constants: Constants
+) -> Float:
     """Return rows with exactly equal values in columns that the default kernel treats as constant.
 
     After scaling by the standard deviation, the rounding errors of a constant column in float32
     would be large. Columns that are not exactly equal are reported in a warning.
     """
-    rounded = [names[j] for j in constants.unequal(rows)]
-    if rounded:
-        plural = len(rounded) > 1
+    near_constant = [names[j] for j in constants.unequal(rows)]
+    if near_constant:
+        plural = len(near_constant) > 1
         warn(
             InputWarning(
                 None,
                 (
-                    f"{columns_named(rounded)} of ",
-                    Argument(what),
+                    f"{columns_named(near_constant)} of ",
+                    Argument(rows_name),
                     f" {'vary' if plural else 'varies'} by no more than rounding to float32 would, "
                     f"and count{'' if plural else 's'} as constant in the default kernel",
                 ),
@@ -183,18 +187,18 @@ def without_rounding(rows: Float, names: Sequence[str], what: str, constants: Co
     return constants.settled(rows)
 
 
-def warn_of_extremes(chosen: SampleKernel, rows: Float, argument: str) -> None:
+def warn_of_extremes(sample_kernel: SampleKernel, rows: Float, argument: str) -> None:
     """Warn if the kernel is nearly 0, or nearly 1, between almost all of up to 64 rows.
 
     Kernels with power series, such as polynomials, are not checked, because they are not 1 for a
     row with itself.
     """
-    kernel = chosen.kernel
-    if has_series(chosen.terms):
+    kernel = sample_kernel.kernel
+    if has_series(sample_kernel.terms):
         return
     sample = rows[evenly_random(len(rows), 64)]
     values = kernel(sample)[np.triu_indices(len(sample), 1)]
-    full = math.fsum(term.coefficient for term in chosen.terms)
+    full = math.fsum(term.coefficient for term in sample_kernel.terms)
     low, high = np.quantile(values / full, [0.01, 0.99])
     if high < 0.01:
         warn(f"{argument} is nearly 0 between different rows (length-scales too short?): {kernel}")
@@ -203,25 +207,25 @@ def warn_of_extremes(chosen: SampleKernel, rows: Float, argument: str) -> None:
 
 
 def _warn_of_outliers(
-    rows: Float, scales: Sequence[ColumnScale], names: Sequence[str], what: str, argument: str
+    rows: Float, scales: Sequence[ColumnScale], names: Sequence[str], rows_name: str, argument: str
 ) -> None:
     """Warn of columns whose standard deviation is due to a few values, so that others look equal.
 
     If half of the values are equal, as in rare binary columns, the others are not outliers.
     """
-    hidden = []
+    hidden_columns = []
     for column, scale, name in zip(rows.T, scales, names, strict=True):
         low, high = np.quantile(scale.standardize(column), [0.25, 0.75])
-        if 0.0 < high - low < _NARROW:
-            hidden.append(name)
-    if hidden:
+        if 0.0 < high - low < _NARROW_RANGE:
+            hidden_columns.append(name)
+    if hidden_columns:
         warn(
             InputWarning(
                 None,
                 (
-                    f"half of the values of {columns_named(hidden)} of ",
-                    Argument(what),
-                    f" lie within {100.0 * _NARROW:.2g} % of a standard deviation: are there "
+                    f"half of the values of {columns_named(hidden_columns)} of ",
+                    Argument(rows_name),
+                    f" lie within {100.0 * _NARROW_RANGE:.2g} % of a standard deviation: are there "
                     "outliers, or codes of missing values, such as -999? The default kernel scales "
                     "by the standard deviation, which they dominate, and hides differences among "
                     "the other values",
@@ -238,7 +242,7 @@ def _warn_of_outliers(
 
 
 def warn_of_one_column(
-    chosen: SampleKernel, rows: Float, names: Sequence[str], what: str, argument: str
+    sample_kernel: SampleKernel, rows: Float, names: Sequence[str], rows_name: str, argument: str
 ) -> None:
     """Warn if one of several columns dominates the distances of the kernel.
 
@@ -247,7 +251,7 @@ def warn_of_one_column(
     """
     squares = np.zeros(rows.shape[1])
     scales = [ColumnScale.of(column) for column in rows.T]
-    for term in chosen.terms:
+    for term in sample_kernel.terms:
         for factor in (f for f in term.factors if f.definition.is_of_distance):
             for column, length in zip(
                 factor.columns.tolist(), factor.parameters[:, 0], strict=True
@@ -258,12 +262,12 @@ def warn_of_one_column(
     if np.count_nonzero(squares) < 2:
         return
     with np.errstate(under="ignore", invalid="ignore"):
-        others = math.fsum(np.delete(squares, largest) / squares[largest])
-    share = 1.0 / (1.0 + others)
-    if share > _MOST_OF_ALL:
+        other_share = math.fsum(np.delete(squares, largest) / squares[largest])
+    share = 1.0 / (1.0 + other_share)
+    if share > _LARGE_SHARE:
         warn(
             InputWarning(
-                what,
+                rows_name,
                 f"makes up {100.0 * share:.4g} % of the mean squared distance between rows in "
                 f"units of {argument}, and hides other columns",
                 "pkex.kernels.median_heuristic returns a kernel that scales each column by its "

@@ -17,7 +17,7 @@ from pkex.kernels.factors import Term
 from pkex.typing import Float
 
 # Kernel of two rows of which one has a missing value: as if one length-scale apart.
-_OF_MISSING = math.exp(-0.5)
+_MISSING_SIMILARITY = math.exp(-0.5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class SampleKernel:
         return cls(kernel, kernel.terms(n_columns), kernel.engine_columns(n_columns), bandwidth)
 
     @classmethod
-    def checked(cls, kernel: object, argument: str, n_columns: int) -> SampleKernel:
+    def of_argument(cls, kernel: object, argument: str, n_columns: int) -> SampleKernel:
         """Return the kernel of an argument for `n_columns` columns, or raise an error."""
         if not isinstance(kernel, Kernel):
             raise InputTypeError(
@@ -80,7 +80,7 @@ class SampleKernel:
         self.kernel.check_rows(np.ascontiguousarray(rows[:, columns]), name)
 
     def check_labels(
-        self, labels: Sequence[int], names: Sequence[str], what: str, argument: str
+        self, labels: Sequence[int], names: Sequence[str], rows_name: str, argument: str
     ) -> None:
         """Raise an error if the kernel subtracts category codes.
 
@@ -90,17 +90,17 @@ class SampleKernel:
             The categorical columns.
         names : sequence of str
             The names of all columns.
-        what, argument : str
+        rows_name, argument : str
             The names of the rows and of the kernel in messages.
         """
-        subtracted = self._columns_of_factors(are_labels=False)
+        numeric_columns = self._columns_of_factors(are_labels=False)
         for series in (term.series for term in self.terms if term.series is not None):
-            subtracted.update(series.columns.tolist())
-        wrong = [names[j] for j in labels if j in subtracted]
+            numeric_columns.update(series.columns.tolist())
+        wrong = [names[j] for j in labels if j in numeric_columns]
         if wrong:
-            hold = "hold" if " and " in what else "holds"
+            hold = "hold" if " and " in rows_name else "holds"
             raise InputError(
-                what,
+                rows_name,
                 f"{hold} labels ({columns_named(wrong)}), but "
                 f"{argument} is {self.kernel!r}, which compares numbers",
                 "pass pkex.kernels.Categorical() for labels, or convert them to numbers",
@@ -110,15 +110,15 @@ class SampleKernel:
         """Return the kernel times a kernel of the further columns, which flag missing values."""
         if n_all == n_columns:
             return self
-        flags = Categorical(_OF_MISSING).on(range(n_columns, n_all))
+        flags = Categorical(_MISSING_SIMILARITY).on(range(n_columns, n_all))
         return self.of(self.kernel.on(range(n_columns)) * flags, n_all)
 
 
-def user_kernel(kernel: object, n_columns: int, **samples: Float) -> SampleKernel | None:
+def check_user_kernel(kernel: object, n_columns: int, **samples: Float) -> SampleKernel | None:
     """Return the argument `kernel`, checked for the rows of samples; None by default."""
     if kernel is None:
         return None
-    checked = SampleKernel.checked(kernel, "kernel", n_columns)
+    sample_kernel = SampleKernel.of_argument(kernel, "kernel", n_columns)
     for name, rows in samples.items():
-        checked.check_rows(rows, slice(n_columns), name)
-    return checked
+        sample_kernel.check_rows(rows, slice(n_columns), name)
+    return sample_kernel

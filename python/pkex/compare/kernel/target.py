@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.compare.kernel.choice import (
-    FEW,
     gaussian_kernel,
     warn_of_extremes,
     warn_of_many_labels,
@@ -28,8 +27,10 @@ from pkex.tables.read import unmasked
 from pkex.tables.samples import as_rows, warn_of_constant_columns
 from pkex.typing import Float
 
+# Largest number of different integers that may be class labels.
+_FEW_VALUES = 10
 # Advice about labels of which most occur once.
-_MANY = "are they numbers? Pass them as floats, without target_kernel=Categorical()"
+_LABEL_ADVICE = "are they numbers? Pass them as floats, without target_kernel=Categorical()"
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,25 +81,27 @@ def as_target(y: Any, kernel: Kernel | None, n_rows: int, missing: Missing = "er
     d, labels = len(names), encoding.labels or [j for j, label in enumerate(is_label) if label]
     warn_of_constant_columns(rows[:, :d], names, "y")
     if kernel is None:
-        warn_of_many_labels(rows, [j for j in labels if j < d], "y", names, _MANY)
+        warn_of_many_labels(rows, [j for j in labels if j < d], "y", names, _LABEL_ADVICE)
         _warn_of_integers(columns, is_label, names)
         numbers = [j for j in range(d) if j not in labels]
-        of_numbers = [names[j] for j in numbers]
-        some = rows[:, numbers]
-        rows[:, numbers] = without_rounding(some, of_numbers, "y", Constants.of(some))
+        numeric_names = [names[j] for j in numbers]
+        numeric_rows = rows[:, numbers]
+        rows[:, numbers] = without_rounding(
+            numeric_rows, numeric_names, "y", Constants.of(numeric_rows)
+        )
         default, bandwidth = _default_kernel(rows, numbers, names)
         return Target(rows, SampleKernel.of(default, rows.shape[1], bandwidth), encoding)
-    checked = SampleKernel.checked(kernel, "target_kernel", d)
-    checked.check_labels([j for j in labels if j < d], names, "y", "target_kernel")
-    warn_of_many_labels(rows, checked.label_columns, "y", names, _MANY)
+    sample_kernel = SampleKernel.of_argument(kernel, "target_kernel", d)
+    sample_kernel.check_labels([j for j in labels if j < d], names, "y", "target_kernel")
+    warn_of_many_labels(rows, sample_kernel.label_columns, "y", names, _LABEL_ADVICE)
     table = np.ascontiguousarray(rows[:, :d])
-    checked.check_rows(table, slice(d), "y")
+    sample_kernel.check_rows(table, slice(d), "y")
     # With equal labels, because many different labels are not worth a warning.
     numbers_only = table.copy()
-    numbers_only[:, checked.label_columns] = 0.0
-    warn_of_extremes(checked, numbers_only, "target_kernel")
-    warn_of_one_column(checked, table, names, "y", "target_kernel")
-    return Target(rows, checked.with_missing(d, rows.shape[1]), encoding)
+    numbers_only[:, sample_kernel.label_columns] = 0.0
+    warn_of_extremes(sample_kernel, numbers_only, "target_kernel")
+    warn_of_one_column(sample_kernel, table, names, "y", "target_kernel")
+    return Target(rows, sample_kernel.with_missing(d, rows.shape[1]), encoding)
 
 
 def _as_numbers(
@@ -109,12 +112,14 @@ def _as_numbers(
     Without dates and missing values the encoding is plain, also for labels.
     """
     if missing == "indicator" or any(map(holds_times, columns)):
-        read = [read_column(*own, "y") for own in zip(columns, names, strict=True)]
-        encoding = Encoding.fit({"y": read}, frozenset(), missing)
-        return encoding.rows(read, "y"), encoding, [c.is_label for c in encoding.columns]
+        values = [
+            read_column(column, name, "y") for column, name in zip(columns, names, strict=True)
+        ]
+        encoding = Encoding.fit({"y": values}, frozenset(), missing)
+        return encoding.rows(values, "y"), encoding, [c.is_label for c in encoding.columns]
     is_label = [_holds_labels(column) for column in columns]
     parts = [
-        _numbered(column, name if len(names) > 1 else None)
+        _encode_labels(column, name if len(names) > 1 else None)
         if label
         else as_rows(np.asarray(column)[:, None], "y", names=(name,))[:, 0]
         for column, name, label in zip(columns, names, is_label, strict=True)
@@ -137,18 +142,18 @@ def _warn_of_integers(columns: list[Any], is_label: list[bool], names: tuple[str
             continue
         number = len(np.unique(array))
         # For two numbers, the centered Gaussian kernel equals that of labels up to a factor.
-        if 2 < number <= FEW and 3 * number <= len(array):
+        if 2 < number <= _FEW_VALUES and 3 * number <= len(array):
             kernel = "target_kernel=pkex.kernels.Categorical()"
             fix = (
                 "if they are class labels, pass ",
                 Option("categorical", name, python=f"{kernel}, or the labels as strings"),
                 "; if they are numbers, write them with a decimal point, such as 1.0",
             )
-            what = (
+            reason = (
                 f"holds integers of only {number} different values, which are compared as numbers"
             )
-            of_several = name if len(names) > 1 else None
-            warn(InputWarning("y", what, fix, column=of_several, kind="integers"))
+            column_name = name if len(names) > 1 else None
+            warn(InputWarning("y", reason, fix, column=column_name, kind="integers"))
 
 
 def _check_length(columns: list[Any], n_rows: int) -> None:
@@ -163,15 +168,15 @@ def _check_length(columns: list[Any], n_rows: int) -> None:
 def _default_kernel(rows: Float, numbers: list[int], names: tuple[str, ...]) -> tuple[Kernel, str]:
     """Return the Gaussian kernel of the numbers times the delta kernel of the labels."""
     labels = [j for j in range(rows.shape[1]) if j not in numbers]
-    compared = "labels: 1 if equal, else 0"
-    of_numbers = np.ascontiguousarray(rows[:, numbers])
-    if (of_numbers == of_numbers[0]).all():
+    label_note = "labels: 1 if equal, else 0"
+    numeric_rows = np.ascontiguousarray(rows[:, numbers])
+    if (numeric_rows == numeric_rows[0]).all():
         # Without numbers, or with constant ones, for which any kernel is constant.
-        return Categorical(), compared if labels else "none: y is constant"
-    kernel, note = gaussian_kernel(of_numbers, [names[j] for j in numbers], "y", "target_kernel")
+        return Categorical(), label_note if labels else "none: y is constant"
+    kernel, note = gaussian_kernel(numeric_rows, [names[j] for j in numbers], "y", "target_kernel")
     if not labels:
         return kernel, note
-    return kernel.on(numbers) * Categorical().on(labels), f"{note}; {compared}"
+    return kernel.on(numbers) * Categorical().on(labels), f"{note}; {label_note}"
 
 
 def _columns(y: Any) -> tuple[list[Any], tuple[str, ...]]:
@@ -227,7 +232,7 @@ def _holds_labels(column: Any) -> bool:
     return any(isinstance(item, str | bytes | bool | np.bool_) for item in array.flat)
 
 
-def _numbered(column: Any, name: str | None) -> Float:
+def _encode_labels(column: Any, name: str | None) -> Float:
     """Return labels as numbers, in the order of their first occurrence."""
     numbers: dict[Any, int] = {}
     codes = np.empty(len(column))

@@ -69,10 +69,12 @@ class KernelTerms:
         ValueError
             If there are too many products.
         """
-        packed = [term.packed() for term in expand_terms(terms, domain)]
-        exponent = math.frexp(math.fsum(coefficient for coefficient, *_ in packed))[1] - 1
-        scaled = [(math.ldexp(c, -exponent), factors, series) for c, factors, series in packed]
-        expansion = cls(scaled, players)
+        packed_terms = [term.packed() for term in expand_terms(terms, domain)]
+        exponent = math.frexp(math.fsum(coefficient for coefficient, *_ in packed_terms))[1] - 1
+        scaled_terms = [
+            (math.ldexp(c, -exponent), factors, series) for c, factors, series in packed_terms
+        ]
+        expansion = cls(scaled_terms, players)
         takes_halves = is_biased or not expansion.are_centered
         return replace(expansion, takes_halves=takes_halves), math.ldexp(1.0, exponent)
 
@@ -97,12 +99,12 @@ class KernelTerms:
         return bool(families) and all(family.startswith("centered") for family in families)
 
     @property
-    def have_own_pairs(self) -> bool:
+    def have_self_pairs(self) -> bool:
         """Whether γ(a, a)/2 is subtracted: for power series and centered kernels."""
         depends = self.are_centered or any(series is not None for _, _, series in self.terms)
         return depends and self.takes_halves
 
-    def joined(self) -> KernelTerms:
+    def as_one_player(self) -> KernelTerms:
         """Return the neutral kernel with all columns in one player: γ is k − k(x, x)."""
         return replace(self, players=np.zeros_like(self.players), absent=None)
 
@@ -116,14 +118,16 @@ class KernelTerms:
         place[columns] = np.arange(len(columns))
         terms: list[PackedTerm] = []
         for number, (coefficient, factors, series) in enumerate(self.terms):
-            own, own_series = _kept(factors, place), None
+            player_factors, player_series = _restrict_factors(factors, place), None
             if series is not None:
-                own_series = _of_player(series, place, self._coefficients_of_others(number, player))
-            elif own and self.absent is not None:
-                others = np.delete(self.absent[number, : self.n_players], player)
-                coefficient *= float(np.prod(others))
-            if own or own_series is not None:
-                terms.append((coefficient, own, own_series))
+                player_series = _restrict_series(
+                    series, place, self._coefficients_of_others(number, player)
+                )
+            elif player_factors and self.absent is not None:
+                absent_factors = np.delete(self.absent[number, : self.n_players], player)
+                coefficient *= float(np.prod(absent_factors))
+            if player_factors or player_series is not None:
+                terms.append((coefficient, player_factors, player_series))
         players = np.zeros(len(columns), dtype=np.int64)
         return columns, replace(self, terms=terms, players=players, absent=None)
 
@@ -136,8 +140,8 @@ class KernelTerms:
         -------
         ndarray of shape (2, n, P)
         """
-        own = _core.self_pairs(rows, self.terms, self.players, self.absent)
-        values: Float = own.reshape(len(rows), 2, -1).transpose(1, 0, 2)
+        sums = _core.self_pairs(rows, self.terms, self.players, self.absent)
+        values: Float = sums.reshape(len(rows), 2, -1).transpose(1, 0, 2)
         return values
 
     def _coefficients_of_others(self, number: int, player: int) -> Float:
@@ -145,8 +149,8 @@ class KernelTerms:
         product = np.ones(1)
         if self.absent is not None:
             coefficients = self.absent[number].reshape(-1, self.n_players)
-            for other in np.delete(coefficients, player, axis=1).T:
-                product = convolve(product, other)[: len(coefficients)]
+            for factor in np.delete(coefficients, player, axis=1).T:
+                product = convolve(product, factor)[: len(coefficients)]
         return product
 
     def self_pair(self) -> Float:
@@ -155,14 +159,14 @@ class KernelTerms:
         Both are 0 in the neutral convention, and for power series and centered kernels.
         """
         values = np.zeros((2, self.n_players))
-        of_numbers = [number for number, term in enumerate(self.terms) if term[2] is None]
-        if self.absent is None or not of_numbers:
+        products = [number for number, term in enumerate(self.terms) if term[2] is None]
+        if self.absent is None or not products:
             return values
-        coefficients = [self.terms[number][0] for number in of_numbers]
-        of_terms = self.absent[of_numbers, : self.n_players]
+        coefficients = [self.terms[number][0] for number in products]
+        absent_factors = self.absent[products, : self.n_players]
         values[0] = _core.product_game(
-            np.ones_like(of_terms),
-            np.ascontiguousarray(of_terms),
+            np.ones_like(absent_factors),
+            np.ascontiguousarray(absent_factors),
             None,
             np.array(coefficients)[:, None],
             index="SV",
@@ -170,38 +174,40 @@ class KernelTerms:
             summation="compensated",
             n_threads=1,
         )[:, 0]
-        for coefficient, absent in zip(coefficients, of_terms, strict=True):
+        for coefficient, absent in zip(coefficients, absent_factors, strict=True):
             before = np.cumprod(np.append(1.0, absent[:-1]))
             after = np.cumprod(np.append(1.0, absent[:0:-1]))[::-1]
             values[1] += coefficient * (1.0 - absent) * before * after
         return values
 
 
-def _kept(factors: list[PackedFactor], place: NDArray[np.intp]) -> list[PackedFactor]:
+def _restrict_factors(factors: list[PackedFactor], place: NDArray[np.intp]) -> list[PackedFactor]:
     """Return the factors of the columns that have a place, with the places as columns."""
-    kept: list[PackedFactor] = []
-    for family, of_factor, parameters in factors:
-        is_own = place[of_factor] >= 0
-        if is_own.any():
-            kept.append((family, place[of_factor[is_own]], parameters[is_own]))
-    return kept
+    restricted: list[PackedFactor] = []
+    for family, columns, parameters in factors:
+        mask = place[columns] >= 0
+        if mask.any():
+            restricted.append((family, place[columns[mask]], parameters[mask]))
+    return restricted
 
 
-def _of_player(series: PackedSeries, place: NDArray[np.intp], others: Float) -> PackedSeries | None:
+def _restrict_series(
+    series: PackedSeries, place: NDArray[np.intp], polynomial: Float
+) -> PackedSeries | None:
     """Return a series of the columns that have a place, times a polynomial in s; None without."""
     weights, form, columns, rates, factors = series
-    is_own = place[columns] >= 0
-    kept = _kept(factors, place)
-    if not is_own.any() and not kept:
+    mask = place[columns] >= 0
+    factors = _restrict_factors(factors, place)
+    if not mask.any() and not factors:
         return None
     # Σ_q w_q [s^q] of P times F is Σ_q w'_q [s^q] of F with w'_q = Σ_r w_(q+r) P_r.
-    pulled = np.array(
+    weights = np.array(
         [
-            (others[: len(weights) - q] * weights[q:][: len(others)]).sum()
+            (polynomial[: len(weights) - q] * weights[q:][: len(polynomial)]).sum()
             for q in range(len(weights))
         ]
     )
-    return pulled, form, place[columns[is_own]], rates[is_own], kept
+    return weights, form, place[columns[mask]], rates[mask], factors
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,6 +224,6 @@ class KernelRows:
     rows: Float
     terms: KernelTerms
 
-    def some(self, places: NDArray[np.integer[Any]]) -> KernelRows:
+    def take(self, places: NDArray[np.integer[Any]]) -> KernelRows:
         """Return the rows at some places."""
         return KernelRows(self.rows[places], self.terms)

@@ -21,43 +21,45 @@ class Normalizer:
 
     Parameters
     ----------
-    attributed, other : KernelRows
+    attributed_side, other_side : KernelRows
         With read-only arrays.
     unit : float
         The statistic divided by the statistic for the scaled kernels of these terms.
     conventions : Conventions
     """
 
-    attributed: KernelRows
-    other: KernelRows
+    attributed_side: KernelRows
+    other_side: KernelRows
     unit: float
     conventions: Conventions
 
-    def normalized(self, statistic: float) -> float:
+    def normalize(self, statistic: float) -> float:
         """Return the statistic / √(HSIC(x, x) HSIC(y, y)); NaN if a side is constant."""
         return self._ratio(
-            statistic, self._with_itself(self.attributed), self._with_itself(self.other)
+            statistic, self._side_hsic(self.attributed_side), self._side_hsic(self.other_side)
         )
 
-    def normalized_univariate(self, alone: Float) -> Float:
+    def normalize_univariate(self, alone: Float) -> Float:
         """Return the normalized univariate value of each player; shape (P,)."""
-        of_other = self._with_itself(self.other)
+        other_hsic = self._side_hsic(self.other_side)
         indices = np.full(len(alone), np.nan)
         for player, value in enumerate(alone.tolist()):
-            columns, own = self.attributed.terms.of_player(player)
-            if own.terms:
-                side = KernelRows(np.ascontiguousarray(self.attributed.rows[:, columns]), own)
-                indices[player] = self._ratio(value, self._with_itself(side), of_other)
+            columns, terms = self.attributed_side.terms.of_player(player)
+            if terms.terms:
+                side = KernelRows(
+                    np.ascontiguousarray(self.attributed_side.rows[:, columns]), terms
+                )
+                indices[player] = self._ratio(value, self._side_hsic(side), other_hsic)
         return indices
 
-    def _with_itself(self, side: KernelRows) -> float:
+    def _side_hsic(self, side: KernelRows) -> float:
         computation = Computation(n_threads=thread_count(self.conventions.n_jobs))
         return _self_hsic(side, computation, is_biased=self.conventions.is_biased)
 
-    def _ratio(self, statistic: float, one: float, other: float) -> float:
-        if not min(one, other) > 0.0:
+    def _ratio(self, statistic: float, attributed_hsic: float, other_hsic: float) -> float:
+        if not min(attributed_hsic, other_hsic) > 0.0:
             return math.nan
-        return statistic / self.unit / (math.sqrt(one) * math.sqrt(other))
+        return statistic / self.unit / (math.sqrt(attributed_hsic) * math.sqrt(other_hsic))
 
 
 def _self_hsic(side: KernelRows, computation: Computation, *, is_biased: bool) -> float:
@@ -66,11 +68,11 @@ def _self_hsic(side: KernelRows, computation: Computation, *, is_biased: bool) -
     Centering removes constants, so k − k(x, x), which has a zero diagonal, can replace k.
     """
     n = len(side.rows)
-    sums = pair_sums(side.rows, n, side.terms.joined(), computation=computation)
+    sums = pair_sums(side.rows, n, side.terms.as_one_player(), computation=computation)
     row_sums, squares = sums.rows[:, 0, 0], 2.0 * float(sums.squares[0, 0])
-    total, of_rows = math.fsum(row_sums), math.fsum(row_sums**2)
+    total, row_squares = math.fsum(row_sums), math.fsum(row_sums**2)
     if is_biased:
-        centered = squares - 2.0 * of_rows / n + (total / n) ** 2
-        return centered / (n - 1.0) ** 2
-    centered = squares - 2.0 * of_rows / (n - 2.0) + total**2 / ((n - 1.0) * (n - 2.0))
-    return centered / (n * (n - 3.0))
+        square_sum = squares - 2.0 * row_squares / n + (total / n) ** 2
+        return square_sum / (n - 1.0) ** 2
+    square_sum = squares - 2.0 * row_squares / (n - 2.0) + total**2 / ((n - 1.0) * (n - 2.0))
+    return square_sum / (n * (n - 3.0))

@@ -25,7 +25,7 @@ from pkex.typing import Float
 # Smallest number of rows for workers: their pairs take many seconds of one core.
 _MANY_ROWS = 20_000
 # Largest number of rectangles times players of a task, whose results are some twenty megabytes.
-_OF_TASK = 640
+_TASK_SIZE = 640
 
 # Rows, terms, players, absent factors and groups; weights of pairs: see `_core.rectangle_sums`.
 _Sample: TypeAlias = tuple[Float, list[Any], NDArray[np.int64], Float | None, NDArray[np.int64]]
@@ -87,10 +87,10 @@ def pair_sums(
         groups[n_first:] = int(n_first > 0)
     sample = (rows, terms.terms, terms.players, terms.absent, groups)
     weighting = (n_first, weights, skips_second, terms.takes_halves)
-    of_rows, of_groups, *others = sums_over_pairs(
+    row_sums, group_sums, *further_sums = sums_over_pairs(
         sample, weighting, computation, univariate_in_groups=univariate_in_groups
     )
-    return PairSums(of_rows, of_groups[:, 0], *others)
+    return PairSums(row_sums, group_sums[:, 0], *further_sums)
 
 
 def total(rows: Float) -> Float:
@@ -106,8 +106,10 @@ def pair_triangle(
     It is 0 for a row with itself. With univariate values, the shape is (n(n+1)/2, 2P).
     """
     n = len(rows)
-    each = np.arange(n, dtype=np.int64)
-    sums = pair_sums(rows, n, terms, each, univariate_in_groups=with_alone, computation=computation)
+    groups = np.arange(n, dtype=np.int64)
+    sums = pair_sums(
+        rows, n, terms, groups, univariate_in_groups=with_alone, computation=computation
+    )
     return sums.groups
 
 
@@ -157,7 +159,7 @@ def _parts(
 ) -> Iterator[Float]:
     """Yield the sums of all rectangles, task by task."""
     players = work.args[0][2]
-    tasks = ranges_of_tasks(n_rectangles, workers.number, max(1, _OF_TASK // (players.max() + 1)))
+    tasks = ranges_of_tasks(n_rectangles, workers.number, max(1, _TASK_SIZE // (players.max() + 1)))
     with closing(workers.map(work, tasks)) as parts:
         for (_, stop), part in zip(tasks, parts, strict=True):
             # Arrays received over a network may be misaligned.

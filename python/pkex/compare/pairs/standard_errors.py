@@ -40,12 +40,12 @@ def within_sample(squares: Float, row_sums: Float) -> Float:
     if n < 4:
         return np.full(squares.shape, np.nan)
     total = row_sums.sum(axis=0)
-    centered = (
+    square_sum = (
         2.0 * squares
         - (2.0 / (n - 2)) * (row_sums**2).sum(axis=0)
         + total**2 / ((n - 1.0) * (n - 2.0))
     )
-    mean: Float = np.maximum(centered / (n * (n - 3.0)), 0.0)
+    mean: Float = np.maximum(square_sum / (n * (n - 3.0)), 0.0)
     return mean
 
 
@@ -60,18 +60,18 @@ def between_samples(squares: Float, first: Float, second: Float) -> Float:
         Sums of each row of one sample over all rows of the other.
     """
     n, m = len(first), len(second)
-    centered = (
+    square_sum = (
         squares
         - (first**2).sum(axis=0) / m
         - (second**2).sum(axis=0) / n
         + first.sum(axis=0) ** 2 / (float(n) * m)
     )
-    mean: Float = np.maximum(centered / ((n - 1.0) * (m - 1.0)), 0.0)
+    mean: Float = np.maximum(square_sum / ((n - 1.0) * (m - 1.0)), 0.0)
     return mean
 
 
 def mmd_errors(
-    projections: tuple[Float, Float], sizes: tuple[int, int], second: tuple[Float, ...]
+    projections: tuple[Float, Float], sizes: tuple[int, int], mean_squares: tuple[Float, ...]
 ) -> Float:
     """Return the standard errors of an attributed MMD².
 
@@ -82,37 +82,39 @@ def mmd_errors(
         mean of γ over the other sample.
     sizes : tuple of int
         The numbers of rows n, m of the samples.
-    second : tuple of three ndarrays of shape (P,)
+    mean_squares : tuple of three ndarrays of shape (P,)
         Mean squares of doubly centered γ: within the first sample, between, within the second.
     """
     n, m = sizes
-    within_x, between, within_y = second
-    first: Float = (4.0 / n) * (
+    within_x, between, within_y = mean_squares
+    first_order: Float = (4.0 / n) * (
         projections[0].var(axis=0, ddof=1) - within_x / (n - 1.0) - between / m
     )
-    first += (4.0 / m) * (projections[1].var(axis=0, ddof=1) - within_y / (m - 1.0) - between / n)
-    rest = (
+    first_order += (4.0 / m) * (
+        projections[1].var(axis=0, ddof=1) - within_y / (m - 1.0) - between / n
+    )
+    second_order = (
         2.0 * within_x / (n * (n - 1.0))
         + 2.0 * within_y / (m * (m - 1.0))
         + 4.0 * between / (float(n) * m)
     )
-    errors: Float = np.sqrt(np.maximum(first + rest, _FLOOR * rest))
+    errors: Float = np.sqrt(np.maximum(first_order + second_order, _FLOOR * second_order))
     return errors
 
 
-def hsic_errors(projections: Float, second: Float, n: int) -> Float:
+def hsic_errors(projections: Float, mean_square: Float, n: int) -> Float:
     """Return the standard errors of an attributed HSIC.
 
     Parameters
     ----------
     projections : ndarray of shape (k, P)
         For all or some rows a, the mean over all rows c of Γ_ac L_ac, both doubly centered.
-    second : ndarray of shape (P,)
+    mean_square : ndarray of shape (P,)
         The mean square of this product over pairs, without dependence.
     n : int
         The number of rows.
     """
-    first: Float = (4.0 / n) * (projections.var(axis=0, ddof=1) - second / n)
-    rest = 2.0 * second / float(n) ** 2
-    errors: Float = np.sqrt(np.maximum(first + rest, _FLOOR * rest))
+    first_order: Float = (4.0 / n) * (projections.var(axis=0, ddof=1) - mean_square / n)
+    second_order = 2.0 * mean_square / float(n) ** 2
+    errors: Float = np.sqrt(np.maximum(first_order + second_order, _FLOOR * second_order))
     return errors

@@ -44,8 +44,8 @@ class PairWeights:
     def combine(self, sums: Float) -> Float:
         """Return MMD² from sums over unordered pairs (3, P): first, between, second."""
         within = self.first * sums[0] + self.second * sums[2]
-        combined: Float = 2.0 * (within - self.between * sums[1])
-        return combined
+        mmd: Float = 2.0 * (within - self.between * sums[1])
+        return mmd
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,20 +75,22 @@ class TwoSampleSums:
         values = np.array([total(first[0]) / 2.0, total(first[1]), total(second[0]) / 2.0])
         return cls(first, second, values, sums.alone, sums.squares)
 
-    def mmd(self, weights: PairWeights, own: Float, *, has_errors: bool = True) -> StatisticValues:
+    def mmd(
+        self, weights: PairWeights, diagonal: Float, *, has_errors: bool = True
+    ) -> StatisticValues:
         """Return MMD² attributed to players.
 
         Parameters
         ----------
         weights : PairWeights
-        own : ndarray of shape (2, P)
+        diagonal : ndarray of shape (2, P)
             Contribution of pairs of a row with itself to Shapley values and univariate values.
         has_errors : bool, default True
             Whether to compute standard errors, which requires equal row weights.
         """
         return StatisticValues(
-            weights.combine(self.values) + own[0],
-            weights.combine(self.alone) + own[1],
+            weights.combine(self.values) + diagonal[0],
+            weights.combine(self.alone) + diagonal[1],
             self._errors(weights) if has_errors else None,
         )
 

@@ -67,13 +67,13 @@ class Blocks:
         groups, movable = [], []
         in_first: list[bool] = []
         for number, (rows, count) in enumerate(zip(n_rows, counts, strict=True)):
-            first = len(in_first)
-            groups.append(np.minimum(np.arange(rows, dtype=np.int64) // size, count) + first)
-            movable.append(np.arange(first, first + count, dtype=np.int64))
+            start = len(in_first)
+            groups.append(np.minimum(np.arange(rows, dtype=np.int64) // size, count) + start)
+            movable.append(np.arange(start, start + count, dtype=np.int64))
             in_first += [number == 0] * (count + (rows > count * size))
         return cls(order, np.concatenate(groups), (movable[0], movable[1]), np.array(in_first))
 
-    def permuted(self, number: int, generator: np.random.Generator) -> NDArray[np.bool_]:
+    def draw_labels(self, number: int, generator: np.random.Generator) -> NDArray[np.bool_]:
         """Draw which blocks belong to the first sample; shape (number, n_blocks)."""
         labels = np.tile(self.in_first, (number, 1))
         movable = np.concatenate(self.movable)
@@ -91,37 +91,45 @@ class Blocks:
         rows : ndarray of shape (n + m, d)
             The arranged rows. Equal rows in different blocks count as different.
         """
-        first, second = map(len, self.movable)
+        n_movable_first, n_movable_second = map(len, self.movable)
         n = int(self.in_first[self.groups].sum())
-        unchanged = 1
-        if first + second == len(rows):
+        n_unchanged = 1
+        if n_movable_first + n_movable_second == len(rows):
             _, kind = np.unique(rows, axis=0, return_inverse=True)
-            of_first, of_all = (np.bincount(k, minlength=len(rows)) for k in (kind[:n], kind))
-            unchanged = math.prod(map(math.comb, of_all.tolist(), of_first.tolist()))
+            counts_first, counts = (np.bincount(k, minlength=len(rows)) for k in (kind[:n], kind))
+            n_unchanged = math.prod(map(math.comb, counts.tolist(), counts_first.tolist()))
             # If both samples have the same rows, the same permutations swap them.
-            can_swap = 2 * n == len(rows) and bool((2 * of_first != of_all).any())
+            can_swap = 2 * n == len(rows) and bool((2 * counts_first != counts).any())
         else:
-            can_swap = 2 * n == len(rows) and first + second == len(self.in_first)
-        return Fraction(unchanged * (1 + can_swap), math.comb(first + second, first))
+            can_swap = 2 * n == len(rows) and n_movable_first + n_movable_second == len(
+                self.in_first
+            )
+        return Fraction(
+            n_unchanged * (1 + can_swap),
+            math.comb(n_movable_first + n_movable_second, n_movable_first),
+        )
 
 
 def two_sample_blocks(
     n: int, m: int, n_players: int, n_permutations: int, generator: np.random.Generator
 ) -> Blocks:
     """Arrange two samples of n and m rows at random, in blocks."""
-    most = _most_blocks(n_players, n + m, n_permutations)
+    max_blocks = _max_blocks(n_players, n + m, n_permutations)
     # If one sample is much larger, blocks are smaller so that the other has enough of them, and
     # most rows of the larger sample are fixed.
-    size = max(1, min(math.ceil((n + m) / most), min(n, m) // min(16, most // 4)))
+    size = max(1, min(math.ceil((n + m) / max_blocks), min(n, m) // min(16, max_blocks // 4)))
     counts = n // size, m // size
-    if sum(counts) > most:
-        least = min(*counts, most // 2)
-        counts = min(counts[0], most - least), min(counts[1], most - least)
+    if sum(counts) > max_blocks:
+        smaller_count = min(*counts, max_blocks // 2)
+        counts = (
+            min(counts[0], max_blocks - smaller_count),
+            min(counts[1], max_blocks - smaller_count),
+        )
     order = np.concatenate([generator.permutation(n), n + generator.permutation(m)])
     return Blocks.of((n, m), size, counts, order.astype(np.int64))
 
 
-def _most_blocks(n_players: int, n_rows: int, n_permutations: int) -> int:
+def _max_blocks(n_players: int, n_rows: int, n_permutations: int) -> int:
     """Return the number of blocks that need at most 32 MB, and no more time than the pairs.
 
     The time is compared with the pairs of at least 4,000 rows; fewer rows take little time.

@@ -52,12 +52,12 @@ def significance_in_blocks(
     generator: np.random.Generator,
 ) -> Significance:
     """Test by exchanges of targets within blocks, from sums over pairs of groups of blocks."""
-    unchanged = blocks.unchanged_share(problem.attributed.rows, problem.other.rows)
-    warn_of_few_permutations(n_permutations, unchanged)
+    unchanged_share = blocks.unchanged_share(problem.attributed_side.rows, problem.other_side.rows)
+    warn_of_few_permutations(n_permutations, unchanged_share)
     return significance_by_exchanges(
         blocks,
         2.0 * problem.scale * group_sums,  # ordered pairs
-        problem.on_the_diagonal().ravel(),
+        problem.diagonal_sums().ravel(),
         n_permutations,
         generator,
         problem.reports["permutations"],
@@ -67,23 +67,23 @@ def significance_in_blocks(
 def significance_by_exchanges(
     blocks: TargetBlocks,
     group_sums: Float,
-    own: Float | float,
+    diagonal: Float | float,
     n_permutations: int,
     generator: np.random.Generator,
     report: Report | None,
 ) -> Significance:
     """Test by sums (G(G+1)/2, 64, 2P) over pairs of groups, and a term that stays the same."""
     exchanges = np.zeros((n_permutations + 1, blocks.n_groups), dtype=np.uint8)
-    exchanges[1:] = blocks.permuted(n_permutations, generator)
-    sums = exchanged_sums(group_sums, exchanges, report) + own
-    return _of_both(sums, rounding_scale(group_sums))
+    exchanges[1:] = blocks.draw_exchanges(n_permutations, generator)
+    sums = exchanged_sums(group_sums, exchanges, report) + diagonal
+    return _significance_of_sums(sums, rounding_scale(group_sums))
 
 
 def significance_row_by_row(
     problem: HSICProblem, n_permutations: int, generator: np.random.Generator
 ) -> Significance:
     """Test by permutations of the targets of few rows, whose pairs all fit into memory."""
-    sides = (problem.attributed, problem.other)
+    sides = (problem.attributed_side, problem.other_side)
     warn_of_few_permutations(n_permutations, max(map(_unchanged_share, sides)))
     (rows, terms), computation = (sides[0].rows, sides[0].terms), problem.computation.compensated()
     values = pair_triangle(rows, terms, computation, with_alone=True)
@@ -91,12 +91,12 @@ def significance_row_by_row(
     report = problem.reports["permutations"]
     sums = _permuted_sums(weights, values, n_permutations, generator, computation.n_threads, report)
     sums *= 2.0
-    sums += problem.on_the_diagonal().ravel()
+    sums += problem.diagonal_sums().ravel()
     scale = 2.0 * np.abs(weights[np.triu_indices(len(rows))]) @ np.abs(values)
-    return _of_both(sums, scale)
+    return _significance_of_sums(sums, scale)
 
 
-def _of_both(sums: Float, scale: Float) -> Significance:
+def _significance_of_sums(sums: Float, scale: Float) -> Significance:
     """Test Shapley values and univariate values, next to each other in sums (1 + B, 2P)."""
     halves = zip(np.split(sums, 2, axis=1), np.split(scale, 2), strict=True)
     return Significance.of(*(PermutedValues(*half) for half in halves))
@@ -105,11 +105,11 @@ def _of_both(sums: Float, scale: Float) -> Significance:
 def _unchanged_share(side: KernelRows) -> Fraction:
     """Return the share of orders of the rows that leave the kernel of all pairs unchanged."""
     _, counts = np.unique(side.rows, axis=0, return_counts=True)
-    unchanged = math.prod(map(math.factorial, counts.tolist()))
+    n_unchanged = math.prod(map(math.factorial, counts.tolist()))
     if _only_compares_equality(side) or len(counts) == 2:
         # Categories of the same frequency can be exchanged.
-        unchanged *= math.prod(map(math.factorial, np.bincount(counts).tolist()))
-    return Fraction(unchanged, math.factorial(len(side.rows)))
+        n_unchanged *= math.prod(map(math.factorial, np.bincount(counts).tolist()))
+    return Fraction(n_unchanged, math.factorial(len(side.rows)))
 
 
 def _only_compares_equality(side: KernelRows) -> bool:
@@ -149,8 +149,8 @@ def _permuted_sums(
     sums = np.empty((1 + number, values.shape[1]))
     for chunk in blocks_of(1 + number, _CHUNK // n):
         orders = np.tile(np.arange(n, dtype=np.int64), (chunk.stop - chunk.start, 1))
-        moved = orders[1:] if chunk.start == 0 else orders
-        moved[:] = generator.permuted(moved, axis=1)
+        permuted_orders = orders[1:] if chunk.start == 0 else orders
+        permuted_orders[:] = generator.permuted(permuted_orders, axis=1)
         sums[chunk] = _core.permuted_sums(weights, values, orders, n_threads=n_threads)
         if progress is not None:
             progress(chunk.stop, len(sums))

@@ -96,15 +96,15 @@ class DependenceTest:
         """Return the test of at most 2,000 random rows of a sample; None without permutations."""
         if not n_permutations or len(encoding.columns) < 2:
             return None
-        some = [
+        row_indices = [
             np.sort(generator.choice(len(rows), min(len(rows), _MOST_ROWS), replace=False))
             for rows in (x, y)
         ]
         seed = int(generator.integers(1 << 62))
-        return cls((x[some[0]], y[some[1]]), encoding, n_permutations, seed)
+        return cls((x[row_indices[0]], y[row_indices[1]]), encoding, n_permutations, seed)
 
     @property
-    def described(self) -> str:
+    def description(self) -> str:
         """The number of tested pairs, and their choice, in words."""
         d = len(self._encoding.columns)
         if d > _MOST_COLUMNS:
@@ -112,12 +112,12 @@ class DependenceTest:
         n_tested, n_pairs = len(self.pairs), d * (d - 1) // 2
         if n_tested == n_pairs:
             return f"{n_tested} tested"
-        which = (
+        reason = (
             "the most dependent in both samples together"
             if n_tested == _MOST_PAIRS
             else "the others have too few rows or a constant column"
         )
-        return f"{n_tested} of {n_pairs} tested, {which}"
+        return f"{n_tested} of {n_pairs} tested, {reason}"
 
     @cached_property
     def pairs(self) -> tuple[PairDependence, ...]:
@@ -128,33 +128,36 @@ class DependenceTest:
         if len(columns) > _MOST_COLUMNS:
             return ()
         features = [_features((x, y), places, is_label) for places, is_label in self._columns()]
-        used = _UsedElements.of(features, (len(x), len(y)))
-        chosen = _chosen_pairs(features, used)
-        if not chosen:
+        elements = _ReliableElements.of(features, (len(x), len(y)))
+        pairs = _choose_pairs(features, elements)
+        if not pairs:
             return ()
-        n_permutations = min(self._n_permutations, _MOST_NUMBERS // len(chosen))
+        n_permutations = min(self._n_permutations, _MOST_NUMBERS // len(pairs))
         generator = np.random.default_rng(self._seed)
-        blocks = two_sample_blocks(len(x), len(y), len(chosen), n_permutations, generator)
-        labels = np.concatenate([blocks.in_first[None], blocks.permuted(n_permutations, generator)])
-        numbers = _statistics(features, chosen, used, blocks, labels)
-        permuted = PermutedValues(numbers, numbers.max(axis=0))
-        pvalues, familywise = permuted.pvalues(), permuted.familywise_pvalues()
-        order = np.lexsort([-numbers[0], pvalues, familywise])
+        blocks = two_sample_blocks(len(x), len(y), len(pairs), n_permutations, generator)
+        permuted_labels = blocks.draw_labels(n_permutations, generator)
+        labels = np.concatenate([blocks.in_first[None], permuted_labels])
+        statistics = _statistics(features, pairs, elements, blocks, labels)
+        permuted_values = PermutedValues(statistics, statistics.max(axis=0))
+        pvalues = permuted_values.pvalues()
+        familywise_pvalues = permuted_values.familywise_pvalues()
+        order = np.lexsort([-statistics[0], pvalues, familywise_pvalues])
         return tuple(
             PairDependence(
-                (columns[chosen[p][0]].name, columns[chosen[p][1]].name),
-                float(numbers[0, p]),
+                (columns[pairs[p][0]].name, columns[pairs[p][1]].name),
+                float(statistics[0, p]),
                 float(pvalues[p]),
-                float(familywise[p]),
+                float(familywise_pvalues[p]),
             )
             for p in order.tolist()
         )
 
     def _columns(self) -> list[tuple[list[int], bool]]:
         """Return the encoded columns of each column of the table, and whether it is categorical."""
-        d, flagged = len(self._encoding.columns), self._encoding.flagged
+        d = len(self._encoding.columns)
+        flags = {j: [flag] for flag, j in enumerate(self._encoding.flagged, d)}
         return [
-            ([j, *(d + place for place, own in enumerate(flagged) if own == j)], column.is_label)
+            ([j, *flags.get(j, [])], column.is_label)
             for j, column in enumerate(self._encoding.columns)
         ]
 
@@ -165,19 +168,19 @@ class DependenceTest:
 
 def _features(samples: tuple[Float, Float], places: Sequence[int], is_label: bool) -> Float:
     """Return the features of a column in both samples, one after the other; shape (n + m, r)."""
-    first, *flags = ([rows[:, place] for rows in samples] for place in places)
+    values, *flags = ([rows[:, place] for rows in samples] for place in places)
     if is_label:
-        levels = _frequent_levels(*first)
-        of_samples = [_standardized((own[:, None] == levels).astype(float)) for own in first]
+        levels = _frequent_levels(*values)
+        features = [_standardize((sample[:, None] == levels).astype(float)) for sample in values]
     else:
-        of_samples = [_standardized(_polynomials(own)) * _WEIGHTS for own in first]
+        features = [_standardize(_polynomials(sample)) * _WEIGHTS for sample in values]
     for flag in flags:
-        of_samples = [
-            np.column_stack([own, _standardized(missing[:, None])])
-            for own, missing in zip(of_samples, flag, strict=True)
+        features = [
+            np.column_stack([sample, _standardize(missing[:, None])])
+            for sample, missing in zip(features, flag, strict=True)
         ]
-    fine: Float = np.rint(np.concatenate(of_samples) / _UNIT) * _UNIT
-    return fine
+    rounded_features: Float = np.rint(np.concatenate(features) / _UNIT) * _UNIT
+    return rounded_features
 
 
 def _polynomials(entries: Float) -> Float:
@@ -187,28 +190,28 @@ def _polynomials(entries: Float) -> Float:
     return np.column_stack([t, 1.5 * t**2 - 0.5, 2.5 * t**3 - 1.5 * t])
 
 
-def _frequent_levels(first: Float, second: Float) -> Float:
+def _frequent_levels(x: Float, y: Float) -> Float:
     """Return the most frequent levels in both samples, without one of all levels."""
-    levels, counts = np.unique(np.concatenate([first, second]), return_counts=True)
+    levels, counts = np.unique(np.concatenate([x, y]), return_counts=True)
     levels = levels[np.argsort(-counts, kind="stable")]
-    most = min(_MOST_LEVELS, max(1, len(levels) - 1))
-    own = [(levels == sample[:, None]).sum(axis=0) for sample in (first, second)]
-    frequent: Float = levels[np.minimum(*own) >= _LEAST_ROWS][:most]
+    n_levels = min(_MOST_LEVELS, max(1, len(levels) - 1))
+    frequencies = [(levels == sample[:, None]).sum(axis=0) for sample in (x, y)]
+    frequent: Float = levels[np.minimum(*frequencies) >= _LEAST_ROWS][:n_levels]
     return frequent
 
 
-def _standardized(features: Float) -> Float:
+def _standardize(features: Float) -> Float:
     """Return features with mean 0 and variance 1; 0 if they are constant."""
-    centered = features - features.mean(axis=0)
-    spread = np.sqrt((centered**2).mean(axis=0))
+    deviations = features - features.mean(axis=0)
+    spread = np.sqrt((deviations**2).mean(axis=0))
     varies = spread > 1e-9
-    scaled: Float = np.where(varies, centered / np.where(varies, spread, 1.0), 0.0)
-    return scaled
+    standardized: Float = np.where(varies, deviations / np.where(varies, spread, 1.0), 0.0)
+    return standardized
 
 
 @dataclass(frozen=True, eq=False)
-class _UsedElements:
-    """Elements of cross-covariances that are used, for two samples of n and m rows.
+class _ReliableElements:
+    """The elements of cross-covariances that a test may use, for two samples of n and m rows.
 
     Parameters
     ----------
@@ -222,17 +225,17 @@ class _UsedElements:
     kurtoses: list[Float]
 
     @classmethod
-    def of(cls, features: Sequence[Float], sizes: tuple[int, int]) -> _UsedElements:
+    def of(cls, features: Sequence[Float], sizes: tuple[int, int]) -> _ReliableElements:
         n = sizes[0]
-        return cls(sizes, [np.stack([_kurtoses(own[:n]), _kurtoses(own[n:])]) for own in features])
+        kurtoses = [(_kurtoses(of_column[:n]), _kurtoses(of_column[n:])) for of_column in features]
+        return cls(sizes, [np.stack(samples) for samples in kurtoses])
 
     def mask(self, a: int, b: int) -> NDArray[np.bool_]:
-        """Return a mask of the used elements of the cross-covariance of two columns; (r, s)."""
+        """Return a mask of the usable elements of the cross-covariance of two columns; (r, s)."""
         products = self.kurtoses[a][:, :, None] * self.kurtoses[b][:, None, :]
         limits = np.array(self.sizes)[:, None, None] / _ROWS_FOR_TAILS
-        of_first, of_second = products <= limits
-        count: NDArray[np.bool_] = of_first & of_second
-        return count
+        mask: NDArray[np.bool_] = np.all(products <= limits, axis=0)
+        return mask
 
 
 def _kurtoses(features: Float) -> Float:
@@ -244,19 +247,19 @@ def _kurtoses(features: Float) -> Float:
     return kurtoses
 
 
-def _chosen_pairs(features: Sequence[Float], used: _UsedElements) -> list[tuple[int, int]]:
+def _choose_pairs(features: Sequence[Float], elements: _ReliableElements) -> list[tuple[int, int]]:
     """Return the pairs to test: at most 300, the most dependent in both samples together.
 
     Permutations do not change the mean over all rows, so the choice does not affect the test.
     """
-    pairs = [pair for pair in combinations(range(len(features)), 2) if used.mask(*pair).any()]
+    pairs = [pair for pair in combinations(range(len(features)), 2) if elements.mask(*pair).any()]
     if len(pairs) <= _MOST_PAIRS:
         return pairs
     dependence = []
     for a, b in pairs:
-        count = used.mask(a, b)
-        squares = (features[a].T @ features[b])[count] ** 2
-        dependence.append(float(squares.sum()) / math.sqrt(count.sum()))
+        mask = elements.mask(a, b)
+        squares = (features[a].T @ features[b])[mask] ** 2
+        dependence.append(float(squares.sum()) / math.sqrt(mask.sum()))
     strongest = np.argsort(-np.array(dependence), kind="stable")[:_MOST_PAIRS]
     return [pairs[p] for p in np.sort(strongest).tolist()]
 
@@ -264,27 +267,27 @@ def _chosen_pairs(features: Sequence[Float], used: _UsedElements) -> list[tuple[
 def _statistics(
     features: Sequence[Float],
     pairs: Sequence[tuple[int, int]],
-    used: _UsedElements,
+    elements: _ReliableElements,
     blocks: Blocks,
     labels: NDArray[np.bool_],
 ) -> Float:
     """Return ‖C_X − C_Y‖² of each pair for each labeling of blocks; shape (1 + B, pairs)."""
-    n, m = used.sizes
-    starts = np.cumsum([0, *(own.shape[1] for own in features)])
-    # Positions of the used elements of f(a) f(b)ᵀ among the products of all features.
-    counted = [np.nonzero(used.mask(a, b)) for a, b in pairs]
-    first = [starts[a] + row for (a, _), (row, _) in zip(pairs, counted, strict=True)]
-    second = [starts[b] + column for (_, b), (_, column) in zip(pairs, counted, strict=True)]
-    ends = np.cumsum([len(own) for own in first])
-    places = np.concatenate(first), np.concatenate(second)
-    joined = np.concatenate(features, axis=1)[blocks.order]
-    groups = np.split(joined, np.flatnonzero(np.diff(blocks.groups)) + 1)
-    sums = np.stack([(rows.T @ rows)[places] for rows in groups])
-    mean, numbers = sums.sum(axis=0) / m, np.empty((len(labels), len(pairs)))
+    n, m = elements.sizes
+    starts = np.cumsum([0, *(of_column.shape[1] for of_column in features)])
+    # Positions of the usable elements of f(a) f(b)ᵀ among the products of all features.
+    indices = [np.nonzero(elements.mask(a, b)) for a, b in pairs]
+    rows = [starts[a] + row for (a, _), (row, _) in zip(pairs, indices, strict=True)]
+    columns = [starts[b] + column for (_, b), (_, column) in zip(pairs, indices, strict=True)]
+    ends = np.cumsum([len(row) for row in rows])
+    positions = np.concatenate(rows), np.concatenate(columns)
+    arranged_features = np.concatenate(features, axis=1)[blocks.order]
+    groups = np.split(arranged_features, np.flatnonzero(np.diff(blocks.groups)) + 1)
+    sums = np.stack([(group.T @ group)[positions] for group in groups])
+    mean, statistics = sums.sum(axis=0) / m, np.empty((len(labels), len(pairs)))
     for chunk in blocks_of(len(labels), _CHUNK // len(mean)):
         differences = labels[chunk].astype(np.float64) @ sums
         differences *= 1.0 / n + 1.0 / m
         differences -= mean
-        for p, own in enumerate(np.split(differences, ends[:-1], axis=1)):
-            numbers[chunk, p] = np.einsum("bi,bi->b", own, own)
-    return numbers
+        for p, of_pair in enumerate(np.split(differences, ends[:-1], axis=1)):
+            statistics[chunk, p] = np.einsum("bi,bi->b", of_pair, of_pair)
+    return statistics

@@ -25,17 +25,18 @@ def check_fits(n_permutations: int, n_players: int) -> None:
         )
 
 
-def warn_of_few_permutations(n_permutations: int, unchanged: Fraction) -> None:
+def warn_of_few_permutations(n_permutations: int, unchanged_share: Fraction) -> None:
     """Warn if few permutations are distinct, so that p-values cannot be small.
 
     Parameters
     ----------
     n_permutations : int
-    unchanged : Fraction
+    unchanged_share : Fraction
         A lower bound of the share of permutations that give the observed statistic for any kernel.
     """
-    if unchanged * (n_permutations + 1) > 1:
+    if unchanged_share * (n_permutations + 1) > 1:
         warn(
             f"n_permutations={n_permutations}, but so few permutations of the rows are distinct "
-            f"that p-values below {float(unchanged):.3g} are not expected, however many are drawn"
+            f"that p-values below {float(unchanged_share):.3g} are not expected, however many are "
+            "drawn"
         )

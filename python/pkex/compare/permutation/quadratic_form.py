@@ -49,8 +49,8 @@ class QuadraticForm:
             The weights w₁, w₂ and w₁₂ of ordered pairs.
         """
         n_groups = triangle_size(group_sums)
-        first, second = within
-        quadratic = 2.0 * (first + second + 2.0 * between) * group_sums
+        weight_first, weight_second = within
+        quadratic = 2.0 * (weight_first + weight_second + 2.0 * between) * group_sums
         sums = np.zeros((n_groups, group_sums.shape[1]))
         # Where the rows of the triangle start in the list of its entries.
         ends = np.cumsum(np.arange(n_groups, 0, -1))
@@ -58,10 +58,10 @@ class QuadraticForm:
         for i, (start, end) in enumerate(zip(starts, ends, strict=True)):
             sums[i] += group_sums[start:end].sum(axis=0)
             sums[i:] += group_sums[start:end]
-        quadratic[starts] -= 2.0 * (second + between) * sums
-        return cls(second * sums.sum(axis=0), quadratic)
+        quadratic[starts] -= 2.0 * (weight_second + between) * sums
+        return cls(weight_second * sums.sum(axis=0), quadratic)
 
-    def at(self, labels: NDArray[np.bool_]) -> Float:
+    def evaluate(self, labels: NDArray[np.bool_]) -> Float:
         """Evaluate the form at labels (B, G); returns shape (B, P).
 
         Four blocks have 16 possible labels. For each two groups of four blocks, the sums for all
@@ -77,7 +77,7 @@ class QuadraticForm:
         values = np.tile(self.constant, (n_permutations, 1))
         for players in blocks_of(len(self.constant), _CHUNK // (n_fours << 2 * _BITS)):
             for four in range(n_fours):
-                _add_looked_up(
+                _add_table_values(
                     values[:, players], self._table(four, n_fours, players), codes[four:]
                 )
         return values
@@ -97,9 +97,9 @@ class QuadraticForm:
             start = place * n_groups - place * (place - 1) // 2
             entries = self.quadratic[start : start + n_groups - place, players]
             strip[row : row + len(entries), row] = entries
-        by_this = _subset_sums(strip.transpose(1, 0, 2))
-        others = by_this.reshape(1 << _BITS, n_fours - four, _BITS, -1)
-        return _subset_sums(others.transpose(2, 1, 0, 3)).transpose(1, 0, 2, 3)
+        subset_sums = _subset_sums(strip.transpose(1, 0, 2))
+        groups_of_four = subset_sums.reshape(1 << _BITS, n_fours - four, _BITS, -1)
+        return _subset_sums(groups_of_four.transpose(2, 1, 0, 3)).transpose(1, 0, 2, 3)
 
     @property
     def scale(self) -> Float:
@@ -116,15 +116,15 @@ def _subset_sums(items: Float) -> Float:
     return sums
 
 
-def _add_looked_up(values: Float, table: Float, codes: NDArray[np.uint8]) -> None:
+def _add_table_values(values: Float, table: Float, codes: NDArray[np.uint8]) -> None:
     """Add to values (B, P) the entries of a table (F, 16, 16, P) at codes (F, B)."""
     size = table.shape[1] * table.shape[2]
     flat = np.ascontiguousarray(table).reshape(len(codes), size, -1)
     for chunk in blocks_of(len(values), (_CHUNK >> 5) // flat.shape[2]):
-        these = codes[:, chunk].astype(np.intp)
-        some = values[chunk]
-        for entries, code in zip(flat, these, strict=True):
-            some += entries[(code << _BITS) + these[0]]
+        chunk_codes = codes[:, chunk].astype(np.intp)
+        chunk_values = values[chunk]
+        for entries, code in zip(flat, chunk_codes, strict=True):
+            chunk_values += entries[(code << _BITS) + chunk_codes[0]]
 
 
 def triangle_size(group_sums: Float) -> int:

@@ -23,7 +23,7 @@ from pkex.typing import Float
 # Numbers held at a time.
 _CHUNK = 1 << 20
 # Standardized numbers that differ by less are tied.
-_TIED = 1e-9
+_TIE_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,12 +60,12 @@ class Significance(ReadOnlyArrays):
     @classmethod
     def of(cls, values: PermutedValues, alone: PermutedValues) -> Significance:
         """Compute p-values from Shapley values and univariate values, permuted together."""
-        of_statistic, of_largest = values.sum_pvalues(), alone.largest_pvalues()
-        smaller = np.minimum(of_statistic, of_largest)
+        statistic_pvalues, univariate_pvalues = values.sum_pvalues(), alone.largest_pvalues()
+        smaller = np.minimum(statistic_pvalues, univariate_pvalues)
         return cls(
             float(np.mean(smaller <= smaller[0])),
-            float(of_statistic[0]),
-            float(of_largest[0]),
+            float(statistic_pvalues[0]),
+            float(univariate_pvalues[0]),
             values.pvalues(),
             values.familywise_pvalues(),
             alone.pvalues(),
@@ -92,15 +92,15 @@ class PermutedValues:
 
     def sum_pvalues(self) -> Float:
         """Return the p-value of each row, of the sum over features; shape (1 + B,)."""
-        return _shares_of_all(self.numbers.sum(axis=1), float(self._tolerance.sum()))
+        return _tail_shares(self.numbers.sum(axis=1), float(self._tolerance.sum()))
 
     def largest_pvalues(self) -> Float:
         """Return the p-value of the largest standardized value for each row; (1 + B,)."""
-        return _shares_of_all(self._largest(), _TIED)
+        return _tail_shares(self._largest(), _TIE_TOLERANCE)
 
     def pvalues(self) -> Float:
         """Return the unadjusted p-value of each feature; shape (P,)."""
-        return _shares(self.numbers[1:] >= self.numbers[0] - self._tolerance)
+        return _permutation_pvalues(self.numbers[1:] >= self.numbers[0] - self._tolerance)
 
     def familywise_pvalues(self) -> Float:
         """Return p-values adjusted for the number of features; shape (P,).
@@ -109,23 +109,25 @@ class PermutedValues:
         observed one, and compared with the largest (Westfall and Young 1993): the probability that
         any p-value is ≤ α is at most α.
         """
-        adjusted = np.ones(self.numbers.shape[1])
-        varies, standardized = self._standardized
+        pvalues = np.ones(self.numbers.shape[1])
+        varies, standardize = self._standardization
         if varies.any():
             largest = self._largest()[1:, None]
-            adjusted[varies] = _shares(largest >= standardized(self.numbers[:1])[0] - _TIED)
-        return adjusted
+            pvalues[varies] = _permutation_pvalues(
+                largest >= standardize(self.numbers[:1])[0] - _TIE_TOLERANCE
+            )
+        return pvalues
 
     def _largest(self) -> Float:
         """Return the largest standardized value in each row; shape (1 + B,)."""
-        varies, standardized = self._standardized
+        varies, standardize = self._standardization
         if not varies.any():
             return np.zeros(len(self.numbers))
         chunks = np.array_split(self.numbers, -(-self.numbers.size // _CHUNK))
-        return np.concatenate([standardized(chunk).max(axis=1) for chunk in chunks])
+        return np.concatenate([standardize(chunk).max(axis=1) for chunk in chunks])
 
     @property
-    def _standardized(self) -> tuple[NDArray[np.bool_], Callable[[Float], Float]]:
+    def _standardization(self) -> tuple[NDArray[np.bool_], Callable[[Float], Float]]:
         """A mask of the features that vary, and the function that standardizes their values."""
         mean, spread = self.numbers.mean(axis=0), self.numbers.std(axis=0)
         varies = spread > self._tolerance
@@ -136,14 +138,14 @@ class PermutedValues:
         return 1e-12 * self.scale
 
 
-def _shares_of_all(numbers: Float, tolerance: float) -> Float:
+def _tail_shares(numbers: Float, tolerance: float) -> Float:
     """Return for each number the share of all that are at least as large, within a tolerance."""
     smaller = np.searchsorted(np.sort(numbers), numbers - tolerance)
     shares: Float = (len(numbers) - smaller) / len(numbers)
     return shares
 
 
-def _shares(at_least: NDArray[np.bool_]) -> Float:
+def _permutation_pvalues(exceeds: NDArray[np.bool_]) -> Float:
     """Return (b + 1) / (B + 1) for each column."""
-    b: Float = at_least.sum(axis=0).astype(np.float64)
-    return (b + 1.0) / (len(at_least) + 1.0)
+    b: Float = exceeds.sum(axis=0).astype(np.float64)
+    return (b + 1.0) / (len(exceeds) + 1.0)

@@ -50,7 +50,7 @@ class TargetBlocks:
     n_movable: int
 
     @classmethod
-    def drawn(cls, n: int, n_values: int, generator: np.random.Generator) -> TargetBlocks:
+    def draw(cls, n: int, n_values: int, generator: np.random.Generator) -> TargetBlocks:
         """Arrange n rows at random, for `n_values` sums per pair of groups and exchanges."""
         n_blocks = n // BLOCK_SIZE
         # There are n_groups² / 2 pairs of groups.
@@ -68,11 +68,12 @@ class TargetBlocks:
         """The number of groups."""
         return int(self.groups[-1]) + 1
 
-    def permuted(self, number: int, generator: np.random.Generator) -> NDArray[np.uint8]:
+    def draw_exchanges(self, number: int, generator: np.random.Generator) -> NDArray[np.uint8]:
         """Draw the exchange of each group, 0 for a fixed one; shape (number, n_groups)."""
         exchanges = np.zeros((number, self.n_groups), dtype=np.uint8)
-        drawn = generator.integers(0, BLOCK_SIZE, size=(number, self.n_movable), dtype=np.uint8)
-        exchanges[:, : self.n_movable] = drawn
+        exchanges[:, : self.n_movable] = generator.integers(
+            0, BLOCK_SIZE, size=(number, self.n_movable), dtype=np.uint8
+        )
         return exchanges
 
     def sources(self, exchanges: NDArray[np.uint8]) -> _Int:
@@ -88,16 +89,16 @@ class TargetBlocks:
         sides : ndarrays of shape (n, ·)
             Arranged data and targets.
         """
-        unchanged = np.zeros(self.n_movable, dtype=np.int64)
+        n_unchanged = np.zeros(self.n_movable, dtype=np.int64)
         for exchange in range(BLOCK_SIZE):
             # An exchange of two rows changes something if both sides differ.
             sources = self.sources(np.where(np.arange(self.n_groups) < self.n_movable, exchange, 0))
             differ = [(side != side[sources]).any(axis=1) for side in sides]
-            changed = np.unique(self.groups[np.logical_and.reduce(differ)])
-            unchanged += 1
-            unchanged[changed] -= 1
-        same = math.prod(unchanged.tolist())
-        return Fraction(same, BLOCK_SIZE**self.n_movable)
+            changed_groups = np.unique(self.groups[np.logical_and.reduce(differ)])
+            n_unchanged += 1
+            n_unchanged[changed_groups] -= 1
+        product = math.prod(n_unchanged.tolist())
+        return Fraction(product, BLOCK_SIZE**self.n_movable)
 
 
 def exchanged_sums(
@@ -121,11 +122,11 @@ def exchanged_sums(
     n_permutations, n_groups = exchanges.shape
     sums = np.zeros((n_permutations, group_sums.shape[2]))
     for chunk in blocks_of(n_permutations, _CHUNK // group_sums.shape[2]):
-        some = sums[chunk]
+        chunk_sums = sums[chunk]
         codes = exchanges[chunk].T.astype(np.intp)
         pairs = zip(*np.triu_indices(n_groups), strict=True)
-        for of_pair, (first, second) in zip(group_sums, pairs, strict=True):
-            some += of_pair[BLOCK_SIZE * codes[first] + codes[second]]
+        for pair_sums, (first, second) in zip(group_sums, pairs, strict=True):
+            chunk_sums += pair_sums[BLOCK_SIZE * codes[first] + codes[second]]
         if progress is not None:
             progress(chunk.stop, n_permutations)
     return sums

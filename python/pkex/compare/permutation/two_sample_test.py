@@ -16,7 +16,7 @@ def significance_of_blocks(
     group_sums: Float,
     blocks: Blocks,
     weights: PairWeights,
-    own: Float,
+    diagonal: Float,
     n_permutations: int,
     generator: np.random.Generator,
 ) -> Significance:
@@ -28,17 +28,17 @@ def significance_of_blocks(
         Sums over pairs of blocks: of the Shapley values, then of the univariate values.
     blocks : Blocks
     weights : PairWeights
-    own : ndarray of shape (2, P)
+    diagonal : ndarray of shape (2, P)
         Contribution of pairs of a row with itself, which permutations do not change.
     """
-    drawn = blocks.permuted(n_permutations, generator)
-    labels = np.concatenate([blocks.in_first[None], drawn])
-    halves = zip(np.split(group_sums, 2, axis=1), own, strict=True)
-    return Significance.of(*(permuted_values(sums, labels, weights, own) for sums, own in halves))
+    permuted_labels = blocks.draw_labels(n_permutations, generator)
+    labels = np.concatenate([blocks.in_first[None], permuted_labels])
+    halves = zip(np.split(group_sums, 2, axis=1), diagonal, strict=True)
+    return Significance.of(*(permuted_values(sums, labels, weights, term) for sums, term in halves))
 
 
 def permuted_values(
-    group_sums: Float, labels: NDArray[np.bool_], weights: PairWeights, own: Float
+    group_sums: Float, labels: NDArray[np.bool_], weights: PairWeights, diagonal: Float
 ) -> PermutedValues:
     """Return the values for each assignment of blocks to samples.
 
@@ -48,7 +48,7 @@ def permuted_values(
     labels : ndarray of bool, shape (B, G)
         Which blocks belong to the first sample.
     weights : PairWeights
-    own : ndarray of shape (P,)
+    diagonal : ndarray of shape (P,)
         Added to all values.
     """
     within = weights.first, weights.second
@@ -57,6 +57,6 @@ def permuted_values(
         # Cancellation is smallest if the larger sample is unlabeled.
         labels, within = ~labels, within[::-1]
     form = QuadraticForm.of_mmd(group_sums, within, weights.between)
-    values = form.at(labels)
-    values += own
+    values = form.evaluate(labels)
+    values += diagonal
     return PermutedValues(values, form.scale)

@@ -10,18 +10,18 @@ import numpy as np
 from pkex.tables.encode import LABELS, TYPES, Column
 
 
-def expect(is_right: Any, what: str) -> None:
+def expect(condition: Any, part: str) -> None:
     """Raise an error that names a part, unless it is right."""
-    if not is_right:
-        raise ValueError(f"wrong {what}")
+    if not condition:
+        raise ValueError(f"wrong {part}")
 
 
-def checked_columns(plain: Any) -> tuple[Column, ...]:
-    """Return columns written by `Column.to_dict`, checked."""
+def parse_columns(plain: Any) -> tuple[Column, ...]:
+    """Return columns from data written by `Column.to_dict`, or raise an error."""
     columns = []
-    for own in plain:
-        levels = None if own["levels"] is None else tuple(own["levels"])
-        column = Column(**{**own, "levels": levels})
+    for fields in plain:
+        levels = None if fields["levels"] is None else tuple(fields["levels"])
+        column = Column(**{**fields, "levels": levels})
         _check_column(column)
         columns.append(column)
     return tuple(columns)

@@ -12,9 +12,9 @@ from pkex.results.tables import number, shortened
 from pkex.typing import Float
 
 # Largest number of named features and pairs, and the normal quantile of 95 % intervals.
-_MOST_NAMED, _QUANTILE = 6, 1.96
+_MOST_NAMES, _QUANTILE = 6, 1.96
 # The widest interval of a share that a sentence gives.
-_WIDEST = 1.0
+_WIDEST_INTERVAL = 1.0
 
 
 def is_significant(result: StatisticResult, alpha: float) -> bool | None:
@@ -31,15 +31,15 @@ def share_intervals(result: StatisticResult) -> Float:
     standard error of φ, and ρ, the standard error of R, is approximated by √Σ σ² over the other
     features.
     """
-    errors, of_whole = result.standard_errors, result.shares
-    if errors is None or of_whole is None:
+    errors, shares = result.standard_errors, result.shares
+    if errors is None or shares is None:
         return np.full((len(result.values), 2), np.nan)
     statistic = result._values_without_bias().sum()
     # In units of the statistic; squares of other numbers can overflow or vanish.
     errors = errors / statistic
-    of_rest = np.sqrt(np.maximum((errors**2).sum() - errors**2, 0.0))
-    of_shares = np.abs(1.0 - of_whole) * errors + np.abs(of_whole) * of_rest
-    return np.stack([of_whole - _QUANTILE * of_shares, of_whole + _QUANTILE * of_shares], axis=1)
+    other_errors = np.sqrt(np.maximum((errors**2).sum() - errors**2, 0.0))
+    share_errors = np.abs(1.0 - shares) * errors + np.abs(shares) * other_errors
+    return np.stack([shares - _QUANTILE * share_errors, shares + _QUANTILE * share_errors], axis=1)
 
 
 def significant_features(result: StatisticResult, alpha: float) -> list[int]:
@@ -54,7 +54,7 @@ def significant_features(result: StatisticResult, alpha: float) -> list[int]:
     return [j for j in order.tolist() if pvalues[j] <= alpha]
 
 
-def changed_pairs(result: StatisticResult, alpha: float) -> list[tuple[str, str]]:
+def significant_pairs(result: StatisticResult, alpha: float) -> list[tuple[str, str]]:
     """Return the pairs of columns whose dependence differs in a significant result."""
     if not is_significant(result, alpha):
         return []
@@ -62,65 +62,72 @@ def changed_pairs(result: StatisticResult, alpha: float) -> list[tuple[str, str]
     return [pair.columns for pair in pairs if pair.familywise_pvalue <= alpha]
 
 
+def describe_pairs(pairs: list[tuple[str, str]]) -> list[str]:
+    """Return pairs of names in words."""
+    return [f"{shortened(a)} and {shortened(b)}" for a, b in pairs]
+
+
 def conclusion(result: StatisticResult, wording: Wording, alpha: float) -> str:
     """Return the conclusion at the level α, with the features and pairs whose p-values are small.
 
     Features are not named for their shares, because shares of noise can be large.
     """
-    rejected = is_significant(result, alpha)
-    if rejected is None:
+    is_rejected = is_significant(result, alpha)
+    if is_rejected is None:
         return f"{result.label} is {number(result.statistic)}; nothing was tested."
     test = (
         f"(p = {number(result.pvalue)}, α = {number(alpha)}; null hypothesis: {wording.hypothesis})"
     )
-    if not rejected:
+    if not is_rejected:
         return (
             f"{wording.not_significant} {test}. This does not prove that there is none: there may "
             "be too few rows to detect it."
         )
     sentences = [f"{wording.significant} {test}."]
-    features, pairs = significant_features(result, alpha), changed_pairs(result, alpha)
+    features, pairs = significant_features(result, alpha), significant_pairs(result, alpha)
     if len(result.feature_names) == 1:
         features = []
     elif not features and not pairs:
-        also = " or pair of columns" if getattr(result, "pair_dependence", None) else ""
-        sentences.append(f"It is not significant for any single feature{also} at this level.")
+        suffix = " or pair of columns" if getattr(result, "pair_dependence", None) else ""
+        sentences.append(f"It is not significant for any single feature{suffix} at this level.")
     if features:
         does = wording.does if len(features) == 1 else wording.do
-        named = _some(_with_shares(result, features, wording))
+        names = _join_texts(_features_with_shares(result, features, wording))
         sentences.append(
-            f"After correction for the number of features, {named} {does} individually."
+            f"After correction for the number of features, {names} {does} individually."
         )
     if pairs:
-        named = _some([f"{shortened(a)} and {shortened(b)}" for a, b in pairs], "; ")
+        names = _join_texts(describe_pairs(pairs), "; ")
         sentences.append(
-            f"After correction for the number of pairs, the dependence between {named} differs."
+            f"After correction for the number of pairs, the dependence between {names} differs."
         )
     return " ".join(sentences)
 
 
-def _with_shares(result: StatisticResult, features: list[int], wording: Wording) -> list[str]:
+def _features_with_shares(
+    result: StatisticResult, features: list[int], wording: Wording
+) -> list[str]:
     """Return names with their share and its interval, if these are known."""
-    of_whole, intervals = result.shares, share_intervals(result)
-    named: list[str] = []
+    shares, intervals = result.shares, share_intervals(result)
+    texts: list[str] = []
     is_first = True
     for j in features:
         name = shortened(result.feature_names[j])
         # Wide intervals are not informative; NaN if there are no standard errors.
-        if of_whole is not None and not np.ptp(intervals[j]) > _WIDEST:
-            share = percent(of_whole[j]) + (f" of {wording.whole}" if is_first else "")
+        if shares is not None and not np.ptp(intervals[j]) > _WIDEST_INTERVAL:
+            share = percent(shares[j]) + (f" of {wording.whole}" if is_first else "")
             if np.isfinite(intervals[j]).all():
                 low, high = map(percent, intervals[j].tolist())
                 share += f", {'95 % interval ' if is_first else ''}{low} to {high}"
             name += f" ({share})"
             is_first = False
-        named.append(name)
-    return named
+        texts.append(name)
+    return texts
 
 
-def _some(texts: list[str], divider: str = ", ") -> str:
-    if len(texts) > _MOST_NAMED:
-        texts = [*texts[:_MOST_NAMED], f"{len(texts) - _MOST_NAMED} more"]
+def _join_texts(texts: list[str], divider: str = ", ") -> str:
+    if len(texts) > _MOST_NAMES:
+        texts = [*texts[:_MOST_NAMES], f"{len(texts) - _MOST_NAMES} more"]
     if len(texts) < 2:
         return "".join(texts)
     return f"{divider.join(texts[:-1])}{';' if divider == '; ' else ''} and {texts[-1]}"

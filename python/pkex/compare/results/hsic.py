@@ -115,7 +115,7 @@ class HSICResult(StatisticResult):
         It is 0 without dependence, 1 if both kernels are equal up to a factor, and NaN if X or y is
         constant. Computed when first accessed, or pickled, in another pass over the pairs.
         """
-        return self._normaliser("r2").normalized(self.statistic)
+        return self._normaliser("r2").normalize(self.statistic)
 
     @cached_property
     def alone_r2(self) -> Float:
@@ -125,7 +125,7 @@ class HSICResult(StatisticResult):
         HSIC(x_j, y) / √(HSIC(x_j, x_j) HSIC(y, y)), by the same estimator; NaN for a constant
         feature. Computed when first accessed, or pickled, in passes over the pairs.
         """
-        indices = self._normaliser("alone_r2").normalized_univariate(self.alone)
+        indices = self._normaliser("alone_r2").normalize_univariate(self.alone)
         return owned(indices)
 
     def _normaliser(self, name: str) -> Normalizer:
@@ -144,9 +144,9 @@ class HSICResult(StatisticResult):
 
     def __copy__(self) -> HSICResult:
         # Not by pickling, which would compute r2 and alone_r2.
-        same = object.__new__(type(self))
-        same.__dict__.update(self.__dict__)
-        return same
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        return copy
 
     def __deepcopy__(self, memo: dict[int, Any]) -> HSICResult:
         # Results are immutable.
@@ -160,7 +160,7 @@ class HSICResult(StatisticResult):
         return {**self.__dict__, **indices, "normaliser": None}
 
     def _plain(self) -> dict[str, Any]:
-        known: dict[str, Any] = {
+        indices: dict[str, Any] = {
             name: plain_numbers(name, vars(self)[name])
             for name in ("r2", "alone_r2")
             if name in vars(self)
@@ -171,7 +171,7 @@ class HSICResult(StatisticResult):
             "target_kernel_parameters": kernel_parameters(self.target_kernel),
             "target_bandwidth": self.target_bandwidth,
             "attribute": self.attribute,
-            **known,
+            **indices,
         }
 
     @classmethod

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from pkex.compare.column_changes import ColumnChange, lines_of_changes
 from pkex.compare.permutation.pair_dependence import DependenceTest, PairDependence
-from pkex.compare.results.conclusion import changed_pairs
+from pkex.compare.results.conclusion import describe_pairs, significant_pairs
 from pkex.compare.results.statistic import StatisticResult
 from pkex.compare.results.summary import SMALL_PVALUE
 from pkex.compare.results.wording import DIFFERENCE, Wording
 from pkex.inputs.documents import Document
 from pkex.inputs.integers import as_integer
 from pkex.results.options import ReportOptions
-from pkex.results.tables import shortened
 
 if TYPE_CHECKING:
     from pkex.results.report import PageContent
@@ -28,8 +27,8 @@ def _read_changes(plain: Any) -> tuple[ColumnChange, ...]:
 
 
 def _read_sizes(plain: Any) -> tuple[int, int]:
-    first, second = (as_integer("n_rows", size, "positive integers", least=1) for size in plain)
-    return first, second
+    n, m = (as_integer("n_rows", size, "positive integers", least=1) for size in plain)
+    return n, m
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -171,11 +170,11 @@ univariate p     p
         return {**super()._plain(), "column_changes": changes}
 
     def _observations(self) -> list[str]:
-        pairs = changed_pairs(self, self._level)
-        named = [f"{shortened(a)} and {shortened(b)}" for a, b in pairs[:_MOST_PAIRS]]
+        pairs = significant_pairs(self, self._level)
+        texts = describe_pairs(pairs[:_MOST_PAIRS])
         if len(pairs) > _MOST_PAIRS:
-            named.append(f"{len(pairs) - _MOST_PAIRS} more")
-        lines = [f"dependence differs, adjusted p ≤ {self._level:g}: {'; '.join(named)}"]
+            texts.append(f"{len(pairs) - _MOST_PAIRS} more")
+        lines = [f"dependence differs, adjusted p ≤ {self._level:g}: {'; '.join(texts)}"]
         return [*(lines if pairs else []), *lines_of_changes(self.column_changes)]
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 from pkex.compare.column_changes import table_of_changes
 from pkex.compare.results.conclusion import conclusion, is_significant
 from pkex.compare.results.statistic import StatisticResult
-from pkex.compare.results.summary import described, strongest
+from pkex.compare.results.summary import describe_kernel, strongest_features
 from pkex.compare.results.wording import DEPENDENCE, DIFFERENCE, Wording
 from pkex.inputs.wording import counted
 from pkex.results.column_pictures import comparison_figure, dependence_figure
@@ -45,7 +45,7 @@ _UNIVARIATE = (
     "adjusted for the number of features: if no feature counted, the probability that even one of "
     "them is at most α would be at most α. Read this column to decide whether a feature counts."
 )
-_ALL = (
+_PVALUES = (
     "“p” and “p (adjusted)” are p-values of the Shapley value, for the hypothesis that "
     "{hypothesis}. Small ones say that there is {whole}, and that the feature contributes to it."
 )
@@ -69,7 +69,7 @@ def report_difference(
     alpha: float,
     names: tuple[str, str],
     samples: tuple[Any, Any] | None = None,
-    computed: Mapping[str, str] | None = None,
+    further_facts: Mapping[str, str] | None = None,
     notes: tuple[str, ...] = (),
 ) -> PageContent:
     """Return the report of the difference of two samples.
@@ -83,7 +83,7 @@ def report_difference(
         The names of the samples.
     samples : tuple of two tables, optional
         The samples, for the distributions of the leading features.
-    computed : mapping of str to str, optional
+    further_facts : mapping of str to str, optional
         Further settings of the computation.
     notes : tuple of str
     """
@@ -91,10 +91,10 @@ def report_difference(
     tables = [_columns(table, features) for table in samples or ()]
 
     def detail(place: int) -> Figure | None:
-        first, second = (table.of(features, place) for table in tables)
-        if first is None or second is None:
+        sample_x, sample_y = (table.of(features, place) for table in tables)
+        if sample_x is None or sample_y is None:
             return None
-        return comparison_figure(features[place], first, second, names)
+        return comparison_figure(features[place], sample_x, sample_y, names)
 
     return _page_content(
         result,
@@ -102,7 +102,7 @@ def report_difference(
         alpha,
         (f"Drift from {names[0]} to {names[1]}", "Leading features in both samples"),
         detail if tables else None,
-        computed or {},
+        further_facts or {},
         notes,
     )
 
@@ -112,7 +112,7 @@ def report_dependence(
     alpha: float,
     names: tuple[str, str],
     tables: tuple[Any, Any] | None = None,
-    computed: Mapping[str, str] | None = None,
+    further_facts: Mapping[str, str] | None = None,
     notes: tuple[str, ...] = (),
 ) -> PageContent:
     """Return the report of the dependence of two tables.
@@ -125,7 +125,7 @@ def report_dependence(
         The names of the table whose columns have values, and of the other table.
     tables : tuple of two tables, optional
         The tables, for figures of the leading features and the first column of the other table.
-    computed, notes
+    further_facts, notes
         As in `report_difference`.
     """
     features = tuple(result.feature_names)
@@ -133,11 +133,11 @@ def report_dependence(
     has_names = tables is not None and column_labels(tables[1]) is not None
 
     def detail(place: int) -> Figure | None:
-        own, others = columns[0].of(features, place), columns[1]
-        other_name = others.names[0] if has_names else names[1]
-        if own is None:
+        feature, target = columns[0].of(features, place), columns[1]
+        target_name = target.names[0] if has_names else names[1]
+        if feature is None:
             return None
-        return dependence_figure(features[place], own, other_name, others.entries[0])
+        return dependence_figure(features[place], feature, target_name, target.entries[0])
 
     return _page_content(
         result,
@@ -145,7 +145,7 @@ def report_dependence(
         alpha,
         (f"Dependence of {names[1]} on {names[0]}", f"Leading features and {names[1]}"),
         detail if columns else None,
-        computed or {},
+        further_facts or {},
         notes,
     )
 
@@ -156,14 +156,14 @@ def _page_content(
     alpha: float,
     titles: tuple[str, str],
     detail: Callable[[int], Figure | None] | None,
-    computed: Mapping[str, str],
+    further_facts: Mapping[str, str],
     notes: tuple[str, ...],
 ) -> PageContent:
     """Return the report, with the titles of the page and of the details.
 
     `detail` returns the figure of the feature at a position, if its columns are known.
     """
-    places = [] if detail is None else strongest(result.values, _MOST_DETAILS).tolist()
+    places = [] if detail is None else strongest_features(result.values, _MOST_DETAILS).tolist()
     figures = [] if detail is None else [detail(place) for place in places]
     facts = {
         "Statistic": f"{result.label} = {number(result.statistic)}, {result.estimator} estimator",
@@ -175,7 +175,7 @@ def _page_content(
     # Only for differences of two samples.
     pairs = getattr(result, "_dependence", None)
     if pairs is not None and is_significant(result, alpha):
-        facts["Pairs of columns"] = pairs.described
+        facts["Pairs of columns"] = pairs.description
     changes = getattr(result, "column_changes", ())
     shares = _shares(result, alpha)
     tables = (_table(result, shares), *([table_of_changes(changes)] if changes else []))
@@ -187,7 +187,7 @@ def _page_content(
         tuple(figure for figure in figures if figure is not None),
         titles[1],
         _reading(result, wording),
-        {**facts, **computed},
+        {**facts, **further_facts},
         (*notes, *result.notes),
     )
 
@@ -204,7 +204,7 @@ def settings(result: StatisticResult, alpha: float) -> dict[str, str]:
     facts = {
         "Level α": number(alpha),
         "Absent features": _CONVENTIONS[result.value_function],
-        "Kernel": described(result.kernel, result.bandwidth),
+        "Kernel": describe_kernel(result.kernel, result.bandwidth),
     }
     # Only for estimators that compare some of the pairs of rows.
     if (n_pairs := getattr(result, "n_pairs", None)) is not None:
@@ -224,7 +224,7 @@ def _reading(result: StatisticResult, wording: Wording) -> tuple[str, ...]:
     # Estimators that compare some of the pairs are unbiased.
     noise = _NOISE.get(result.estimator, _NOISE["unbiased"])
     words = {**vars(wording), "label": result.label, "noise": noise.format(whole=wording.whole)}
-    texts = (_VALUES,) if result.pvalue is None else (_VALUES, _UNIVARIATE, _ALL, _SIZE)
+    texts = (_VALUES,) if result.pvalue is None else (_VALUES, _UNIVARIATE, _PVALUES, _SIZE)
     return tuple(text.format(**words) for text in texts)
 
 
@@ -245,11 +245,11 @@ def _table(result: StatisticResult, shares: Float) -> ReportTable:
 
 
 def _picture(result: StatisticResult, wording: Wording, alpha: float, shares: Float) -> Figure:
-    order = strongest(result.values, _MOST_BARS)
+    order = strongest_features(result.values, _MOST_BARS)
     texts = [percent(share) for share in shares[order].tolist()]
     if np.isnan(shares[order]).any():
         texts = [number(value) for value in result.values[order].tolist()]
-    errors, permuted = result.standard_errors, result.permuted_values
+    errors, permuted_values = result.standard_errors, result.permuted_values
     values, pvalues = result.values[order], result.alone_familywise_pvalues
     are_small = np.zeros(len(order), bool) if pvalues is None else pvalues[order] <= alpha
     picture = bars(
@@ -261,17 +261,17 @@ def _picture(result: StatisticResult, wording: Wording, alpha: float, shares: Fl
         if errors is None
         else np.stack([values - errors[order], values + errors[order]], 1),
         bands=None
-        if permuted is None
-        else np.quantile(permuted[:, order], [0.025, 0.975], axis=0).T,
+        if permuted_values is None
+        else np.quantile(permuted_values[:, order], [0.025, 0.975], axis=0).T,
         marks=[([_MARKS[is_small] for is_small in are_small.tolist()], result.alone[order])],
     )
-    left_out = len(result.values) - len(order)
-    rest = f"{counted(left_out, 'smaller feature')} not shown" if left_out else ""
-    shown = {"value", "mark"} | ({"error"} if errors is not None else set())
-    shown |= {"band", _MARKS[True]} if permuted is not None else set()
-    legend = [(kind, text.replace("α", f"{alpha:g}")) for kind, text in _PICTURE if kind in shown]
+    n_hidden = len(result.values) - len(order)
+    note = f"{counted(n_hidden, 'smaller feature')} not shown" if n_hidden else ""
+    kinds = {"value", "mark"} | ({"error"} if errors is not None else set())
+    kinds |= {"band", _MARKS[True]} if permuted_values is not None else set()
+    legend = [(kind, text.replace("α", f"{alpha:g}")) for kind, text in _PICTURE if kind in kinds]
     title = f"Contribution of each feature to {wording.whole}"
-    return Figure(title, picture, rest, tuple(legend))
+    return Figure(title, picture, note, tuple(legend))
 
 
 def _columns(table: Any, names: tuple[str, ...]) -> ReportColumns:
@@ -282,8 +282,8 @@ def _columns(table: Any, names: tuple[str, ...]) -> ReportColumns:
     if columns is not None:
         labels = table_labels(table, None).texts or ()
         is_arrow = kind_of(table) is Kind.ARROW
-        own = [column.to_numpy() if is_arrow else column for column in columns]
-        return ReportColumns(labels, [ColumnValues.of(column) for column in own])
+        arrays = [column.to_numpy() if is_arrow else column for column in columns]
+        return ReportColumns(labels, [ColumnValues.of(column) for column in arrays])
     array = np.asarray(dense(table, "samples"))
     if array.ndim not in (1, 2):
         raise TypeError(

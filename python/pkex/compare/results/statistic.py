@@ -11,14 +11,14 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 
 from pkex.compare.permutation.significance import Significance
-from pkex.compare.results.columns import checked_columns
+from pkex.compare.results.columns import parse_columns
 from pkex.compare.results.summary import (
     COLUMNS,
     SMALL_PVALUE,
-    described,
+    describe_kernel,
+    disagreement_notes,
+    features_table,
     legend,
-    notes_of,
-    table,
 )
 from pkex.compare.results.wording import Wording
 from pkex.inputs.arrays import ReadOnlyArrays
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # Attributes of documents, in this order, without those that subclasses add.
-_DOCUMENTED = (
+_DOCUMENT_FIELDS = (
     *("statistic", "pvalue", "statistic_pvalue", "univariate_pvalue"),
     *("values", "standard_errors", "feature_pvalues", "familywise_pvalues"),
     *("alone", "alone_pvalues", "alone_familywise_pvalues"),
@@ -99,10 +99,10 @@ class StatisticResult(ReadOnlyArrays, Result):
 
     def _values_without_bias(self) -> Float:
         """Return the values; for the biased estimator, minus the mean of the permuted values."""
-        permuted = self.permuted_values
-        if self.estimator != "biased" or permuted is None:
+        permuted_values = self.permuted_values
+        if self.estimator != "biased" or permuted_values is None:
             return self.values
-        difference: Float = self.values - permuted.mean(axis=0)
+        difference: Float = self.values - permuted_values.mean(axis=0)
         return difference
 
     @property
@@ -169,7 +169,7 @@ class StatisticResult(ReadOnlyArrays, Result):
         if self.significance is None:
             return ()
         is_neutral = self.value_function == "neutral"
-        return notes_of(
+        return disagreement_notes(
             self._axes.features, self.significance, self._wording, is_neutral=is_neutral
         )
 
@@ -210,7 +210,7 @@ class StatisticResult(ReadOnlyArrays, Result):
         return array
 
     def _plain(self) -> dict[str, Any]:
-        plain = {name: _plain(name, getattr(self, name)) for name in _DOCUMENTED}
+        plain = {name: _plain(name, getattr(self, name)) for name in _DOCUMENT_FIELDS}
         if (n_pairs := self._n_pairs()) is not None:
             plain["n_pairs"] = n_pairs
         return {
@@ -240,7 +240,7 @@ class StatisticResult(ReadOnlyArrays, Result):
             "estimator": document.choice("estimator", (*ESTIMATORS, *SAMPLED_ESTIMATORS)),
             "value_function": document.choice("value_function", STATISTICS_CONVENTIONS),
             "significance": _significance(document) if document.has("pvalue") else None,
-            "columns": document.read("columns", checked_columns),
+            "columns": document.read("columns", parse_columns),
             "n_pairs": document.integer("n_pairs", least=1) if document.has("n_pairs") else None,
         }
 
@@ -284,22 +284,22 @@ class StatisticResult(ReadOnlyArrays, Result):
 
     def _headline(self) -> str:
         n_pairs = self._n_pairs()
-        of_pairs = "" if n_pairs is None else f", {n_pairs:,} pairs"
+        pairs = "" if n_pairs is None else f", {n_pairs:,} pairs"
         pvalue = "" if self.pvalue is None else f", {self._pvalues()}"
         return (
             f"{type(self).__name__}: {self.label} = {number(self.statistic)}{pvalue} "
-            f"({self.estimator}{of_pairs}, {self.value_function} values)"
+            f"({self.estimator}{pairs}, {self.value_function} values)"
         )
 
     def _pvalues(self) -> str:
         """Return the p-value and the two p-values that it combines, in words."""
-        both = self.pvalue, self.statistic_pvalue, self.univariate_pvalue
-        of_result, of_statistic, univariate = (number(p) for p in both)
+        pvalues = self.pvalue, self.statistic_pvalue, self.univariate_pvalue
+        pvalue, statistic_pvalue, univariate_pvalue = (number(p) for p in pvalues)
         if len(self.values) == 1:
-            return f"p-value {of_result}"
+            return f"p-value {pvalue}"
         return (
-            f"p-value {of_result} (all features together {of_statistic}, "
-            f"strongest single feature {univariate})"
+            f"p-value {pvalue} (all features together {statistic_pvalue}, "
+            f"strongest single feature {univariate_pvalue})"
         )
 
     @property
@@ -317,11 +317,11 @@ class StatisticResult(ReadOnlyArrays, Result):
         """Return the statistic, a table of the strongest features, the kernel and the notes."""
         columns = Encoding(self.columns).described()
         lines = [] if self.significance is None else legend(self._wording)
-        lines += [f"p-values: {how}"] if (how := self._missing_pvalues) else []
-        lines.append(f"kernel: {described(self.kernel, self.bandwidth)}")
+        lines += [f"p-values: {advice}"] if (advice := self._missing_pvalues) else []
+        lines.append(f"kernel: {describe_kernel(self.kernel, self.bandwidth)}")
         lines += [] if columns is None else [f"columns: {columns}"]
         lines += [*self._observations(), *(f"note: {note}" for note in self.notes)]
-        features = table(self._axes.features, self.values, self._table_columns(), n_lines)
+        features = features_table(self._axes.features, self.values, self._table_columns(), n_lines)
         return Summary(self._headline(), [features], lines)
 
     def _observations(self) -> list[str]:

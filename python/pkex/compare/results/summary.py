@@ -33,19 +33,19 @@ COLUMNS = {
 }
 
 
-def described(kernel: Kernel, bandwidth: str | None) -> str:
+def describe_kernel(kernel: Kernel, bandwidth: str | None) -> str:
     """Return the rule that chose a kernel's length-scales, or the kernel that the user passed."""
     return bandwidth or shortened(repr(kernel), 80)
 
 
-def strongest(values: Float, most: int) -> NDArray[np.intp]:
+def strongest_features(values: Float, max_features: int) -> NDArray[np.intp]:
     """Return the positions of the largest absolute values, in descending order of the values."""
-    chosen = np.argsort(-np.abs(values), kind="stable")[:most]
-    return chosen[np.argsort(-values[chosen], kind="stable")]
+    indices = np.argsort(-np.abs(values), kind="stable")[:max_features]
+    return indices[np.argsort(-values[indices], kind="stable")]
 
 
-def table(
-    names: Sequence[str], values: Float, columns: Mapping[str, Float], most: int
+def features_table(
+    names: Sequence[str], values: Float, columns: Mapping[str, Float], max_features: int
 ) -> SummaryTable:
     """Return a table of the strongest features, the largest value first.
 
@@ -56,14 +56,14 @@ def table(
     values : ndarray of shape (P,)
     columns : mapping of str to ndarray of shape (P,)
         Columns by their titles.
-    most : int
+    max_features : int
         The largest number of features.
     """
-    order = strongest(values, most)
+    order = strongest_features(values, max_features)
     cells = [["feature", *(shortened(names[j]) for j in order)]]
     cells += [[title, *numbers(column[order])] for title, column in columns.items()]
-    left_out = len(values) - len(order)
-    note = f"({counted(left_out, 'smaller feature')} not shown)" if left_out else ""
+    n_hidden = len(values) - len(order)
+    note = f"({counted(n_hidden, 'smaller feature')} not shown)" if n_hidden else ""
     return SummaryTable(cells, values[order], note=note)
 
 
@@ -75,7 +75,7 @@ def legend(wording: Wording) -> list[str]:
     ]
 
 
-def notes_of(
+def disagreement_notes(
     names: Sequence[str], significance: Significance, wording: Wording, *, is_neutral: bool
 ) -> tuple[str, ...]:
     """Return notes on features whose value and univariate test disagree in a significant result.
@@ -93,22 +93,22 @@ def notes_of(
     )
     notes = []
     if is_shared.any():
-        masked = " or have a smaller value because of them (neutral values)" if is_neutral else ""
+        reason = " or have a smaller value because of them (neutral values)" if is_neutral else ""
         notes.append(
-            f"{_named(names, is_shared)}: small univariate p-value, but large p-value of the "
+            f"{_join_names(names, is_shared)}: small univariate p-value, but large p-value of the "
             f"Shapley value: {wording.does} individually, and may share its effect with other "
-            f"features{masked}"
+            f"features{reason}"
         )
     if is_joint.any():
         notes.append(
-            f"{_named(names, is_joint)}: small p-value of the Shapley value, but large univariate "
-            "p-value: may count through the dependence on other features"
+            f"{_join_names(names, is_joint)}: small p-value of the Shapley value, but large "
+            "univariate p-value: may count through the dependence on other features"
         )
     return tuple(notes)
 
 
-def _named(names: Sequence[str], chosen: NDArray[np.bool_]) -> str:
-    shown = [shortened(names[j]) for j in np.flatnonzero(chosen).tolist()]
-    listed = ", ".join(shown[:_MOST_NAMES])
-    more = len(shown) - _MOST_NAMES
-    return f"{listed} and {more} more" if more > 0 else listed
+def _join_names(names: Sequence[str], mask: NDArray[np.bool_]) -> str:
+    selected_names = [shortened(names[j]) for j in np.flatnonzero(mask).tolist()]
+    text = ", ".join(selected_names[:_MOST_NAMES])
+    n_more = len(selected_names) - _MOST_NAMES
+    return f"{text} and {n_more} more" if n_more > 0 else text

@@ -31,9 +31,9 @@ class Wording:
     whole: str
     alone_hypothesis: str
 
-    def of(self, first: str, second: str) -> Wording:
+    def of(self, a: str, b: str) -> Wording:
         """Return the words with names."""
-        return Wording(*(text.format(a=first, b=second) for text in vars(self).values()))
+        return Wording(*(text.format(a=a, b=b) for text in vars(self).values()))
 
 
 DIFFERENCE = Wording(

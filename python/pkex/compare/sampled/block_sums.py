@@ -18,7 +18,7 @@ from pkex.execution.backends import Threads, Workers
 from pkex.typing import Float, Report
 
 # Number of blocks of a task, and of tasks after which progress is reported.
-_OF_TASK, _OF_REPORT = 16, 8
+_BLOCKS_PER_TASK, _TASKS_PER_REPORT = 16, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,23 +61,23 @@ class Task:
         samples, first = [], 0
         for rows in self.rows:
             n_blocks, size = rows.shape[:2]
-            moved = np.array(self.blocks)[:, None] + self.shifts[first : first + size]
-            samples.append(rows[moved % n_blocks, np.arange(size)])
+            block_numbers = np.array(self.blocks)[:, None] + self.shifts[first : first + size]
+            samples.append(rows[block_numbers % n_blocks, np.arange(size)])
             first += size
         return list(zip(*samples, strict=True))
 
 
 # Computes the sums of a block from its rows of each sample.
-OfBlock: TypeAlias = Callable[..., BlockSums]
+BlockStatistic: TypeAlias = Callable[..., BlockSums]
 
 
-def _sums(of_block: OfBlock, blocks: list[tuple[Float, ...]]) -> BlockSums:
+def _sums(statistic: BlockStatistic, blocks: list[tuple[Float, ...]]) -> BlockSums:
     """Return the sums over blocks, added in order."""
-    sums = of_block(*blocks[0])
+    sums = statistic(*blocks[0])
     for samples in blocks[1:]:
-        more = of_block(*samples)
-        sums.numbers[:] += more.numbers
-        sums.groups[:] += more.groups
+        sums_of_block = statistic(*samples)
+        sums.numbers[:] += sums_of_block.numbers
+        sums.groups[:] += sums_of_block.groups
     return sums
 
 
@@ -86,18 +86,18 @@ def tasks(
 ) -> Iterator[Task]:
     """Yield the tasks of all parts, with new random shifts (n_rounds, ·) for each part."""
     for number, rows in enumerate(parts):
-        for of_round in shifts():
+        for round_shifts in shifts():
             n_blocks = len(rows[0])
-            for start in range(0, n_blocks, _OF_TASK):
-                blocks = range(start, min(start + _OF_TASK, n_blocks))
-                yield Task(number, rows, of_round, blocks)
+            for start in range(0, n_blocks, _BLOCKS_PER_TASK):
+                blocks = range(start, min(start + _BLOCKS_PER_TASK, n_blocks))
+                yield Task(number, rows, round_shifts, blocks)
 
 
 def means_of_parts(
     queue: Iterator[Task],
-    of_block: OfBlock,
+    statistic: BlockStatistic,
     design: Design,
-    run: Threads | Workers,
+    workers: Threads | Workers,
     report: Report | None,
 ) -> tuple[Float, Float]:
     """Return means over the blocks of a design.
@@ -109,25 +109,25 @@ def means_of_parts(
     groups : ndarray
         Mean over all blocks of the sums over pairs of slots.
     """
-    n_parts, of_part = design.n_parts, design.n_rounds * design.n_blocks
+    n_parts, n_blocks_of_part = design.n_parts, design.n_rounds * design.n_blocks
     numbers: list[list[Float]] = [[] for _ in range(n_parts)]
     groups: Float | None = None
-    done, read = 0, deque[tuple[int, int]]()
+    n_done, pending = 0, deque[tuple[int, int]]()
 
     # Tasks are read ahead of their results; by joblib in another thread.
     def blocks() -> Iterator[list[tuple[Float, ...]]]:
         for task in queue:
-            read.append((task.part, len(task.blocks)))
+            pending.append((task.part, len(task.blocks)))
             yield task.samples()
 
-    with closing(run.map(partial(_sums, of_block), blocks())) as results:
+    with closing(workers.map(partial(_sums, statistic), blocks())) as results:
         for number, sums in enumerate(results, start=1):
-            part, n_blocks = read.popleft()
+            part, n_blocks = pending.popleft()
             numbers[part].append(sums.numbers)
             groups = sums.groups if groups is None else groups + sums.groups
-            done += n_blocks
-            if report is not None and number % _OF_REPORT == 0:
-                report(done, n_parts * of_part)
-    of_parts = np.array([total(np.array(sums)) / of_part for sums in numbers])
+            n_done += n_blocks
+            if report is not None and number % _TASKS_PER_REPORT == 0:
+                report(n_done, n_parts * n_blocks_of_part)
+    means = np.array([total(np.array(sums)) / n_blocks_of_part for sums in numbers])
     assert groups is not None, "a design has blocks"
-    return of_parts, groups / (n_parts * of_part)
+    return means, groups / (n_parts * n_blocks_of_part)

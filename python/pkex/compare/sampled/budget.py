@@ -22,11 +22,11 @@ from pkex.typing import Float
 Budget = int | timedelta | None
 
 # Calls with fewer pairs of rows take less than ten minutes.
-_QUICK = 1e9
+_FEW_PAIRS = 1e9
 # Calls that take more seconds raise a warning; number of rows for the measurement.
-_LONG, _SOME = 600.0, 128
+_LONG_CALL, _SAMPLE_ROWS = 600.0, 128
 # The share of a time limit for the pairs; the rest is for reading and preparation.
-_FOR_PAIRS = 0.7
+_PAIRS_SHARE = 0.7
 
 
 def check_budget(budget: object, estimator: str) -> Budget:
@@ -48,7 +48,7 @@ def check_budget(budget: object, estimator: str) -> Budget:
 
 
 def pairs_of_budget(
-    budget: Budget, n_rows: int, compare: Callable[[], object], n_at_once: int
+    budget: Budget, n_rows: int, compare: Callable[[], object], n_workers: int
 ) -> int | None:
     """Return a budget as a number of pairs.
 
@@ -58,32 +58,32 @@ def pairs_of_budget(
     n_rows : int
     compare : callable
         Compares all pairs of `n_rows` rows; its time is measured.
-    n_at_once : int
+    n_workers : int
         The number of threads or workers.
     """
     if not isinstance(budget, timedelta):
         return budget
-    seconds = _FOR_PAIRS * budget.total_seconds() * n_at_once
+    seconds = _PAIRS_SHARE * budget.total_seconds() * n_workers
     return int(pairs_among(n_rows) * seconds / _seconds(compare))
 
 
 def warn_of_all_pairs(rows: Float, terms: KernelTerms, computation: Computation) -> None:
     """Warn if all pairs of rows (n, d) will take long, from the measured time of some pairs."""
     n_pairs = float(pairs_among(len(rows)))
-    if n_pairs < _QUICK:
+    if n_pairs < _FEW_PAIRS:
         return
-    some = np.ascontiguousarray(rows[evenly_random(len(rows), _SOME)])
-    compare = partial(pair_sums, some, len(some), terms, computation=computation.alone())
-    whole = _seconds(compare) * n_pairs / (pairs_among(len(some)) * computation.n_threads)
-    if whole > _LONG:
-        how_many = "a number of pairs given by its budget"
+    sample = np.ascontiguousarray(rows[evenly_random(len(rows), _SAMPLE_ROWS)])
+    compare = partial(pair_sums, sample, len(sample), terms, computation=computation.alone())
+    seconds = _seconds(compare) * n_pairs / (pairs_among(len(sample)) * computation.n_threads)
+    if seconds > _LONG_CALL:
         warn(
             InputWarning(
                 None,
-                f"all {n_pairs:.2g} pairs of rows will take about {duration(whole)}",
+                f"all {n_pairs:.2g} pairs of rows will take about {duration(seconds)}",
                 (
                     Option("estimator", "incomplete"),
-                    f" compares {how_many}, with standard errors and p-values",
+                    " compares a number of pairs given by its budget, with standard errors and "
+                    "p-values",
                 ),
             )
         )

@@ -37,7 +37,7 @@ _REFERENCE, _MOST_REFERENCE = 10_000, 0.125
 # Smallest number of parts, for standard errors; largest number of blocks of a part.
 _PARTS, _BLOCKS = 32, 1024
 # All pairs of this number of rows are compared quickly.
-_FEW = 20_000
+_FEW_ROWS = 20_000
 # Default number of pairs of the incomplete estimator, and per row if this is more.
 _PAIRS, _PAIRS_OF_ROW = 10**8, 100
 
@@ -79,65 +79,67 @@ class Design:
         budget : int, optional
         """
         if budget is not None:
-            budget = max(budget, _least_pairs(unit))
+            budget = max(budget, _min_pairs(unit))
         references = tuple(n_reference(n, sum(n_rows)) for n in n_rows)
-        left = [n - reference for n, reference in zip(n_rows, references, strict=True)]
+        n_remaining = [n - reference for n, reference in zip(n_rows, references, strict=True)]
         if estimator == "block":
-            return cls(references, *cls._of_one_round(left, unit, budget), 1, 1)
+            return cls(references, *cls._choose_large_blocks(n_remaining, unit, budget), 1, 1)
         budget = max(_PAIRS, _PAIRS_OF_ROW * sum(n_rows)) if budget is None else budget
-        return cls(references, *cls._of_rounds(left, unit, budget))
+        return cls(references, *cls._choose_small_blocks(n_remaining, unit, budget))
 
     @staticmethod
     def check(options: StatisticOptions, n_rows: tuple[int, ...], unit: tuple[int, ...]) -> None:
         """Raise an error for too few rows, or too small a budget."""
         option = Option("estimator", options.conventions.estimator)
-        least = [math.ceil(_PARTS * u / (1.0 - _MOST_REFERENCE)) + 1 for u in unit]
-        if any(n < some for n, some in zip(n_rows, least, strict=True)):
+        min_rows = [math.ceil(_PARTS * u / (1.0 - _MOST_REFERENCE)) + 1 for u in unit]
+        if any(n < minimum for n, minimum in zip(n_rows, min_rows, strict=True)):
             raise InputError(
                 option,
-                f"requires at least {' and '.join(map(str, least))} rows; got "
+                f"requires at least {' and '.join(map(str, min_rows))} rows; got "
                 f"{' and '.join(map(str, n_rows))}",
                 _alternative(n_rows),
             )
-        if isinstance(options.budget, int) and options.budget < _least_pairs(unit):
-            pairs = f" compares at least {_least_pairs(unit)} pairs"
+        if isinstance(options.budget, int) and options.budget < _min_pairs(unit):
+            pairs = f" compares at least {_min_pairs(unit)} pairs"
             blocks = f", in {_PARTS} blocks of {sum(unit)} rows"
             budget = Option("budget", options.budget)
             raise InputError(budget, ("is too small: ", option, pairs + blocks))
 
     @staticmethod
-    def _of_one_round(
-        left: list[int], unit: tuple[int, ...], budget: int | None
+    def _choose_large_blocks(
+        n_remaining: list[int], unit: tuple[int, ...], budget: int | None
     ) -> tuple[tuple[int, ...], int]:
         """Return the size and the number of large blocks; without a budget, of √n rows.
 
         The number of pairs of the design, as a budget, gives the same design.
         """
-        units = min(n // u for n, u in zip(left, unit, strict=True))
+        units = min(n // u for n, u in zip(n_remaining, unit, strict=True))
         times = np.arange(1, max(1, units // _PARTS) + 1)
         n_pairs = (units // times) * (times * sum(unit) * (times * sum(unit) - 1) // 2)
         if budget is None:
-            of_root = round(math.sqrt(min(left)) / min(unit))
-            budget = int(n_pairs[min(max(1, of_root), len(times)) - 1])
+            n_units = round(math.sqrt(min(n_remaining)) / min(unit))
+            budget = int(n_pairs[min(max(1, n_units), len(times)) - 1])
         if budget < n_pairs.min():
             return unit, budget // pairs_among(sum(unit))
         best = int(times[np.where(n_pairs <= budget, n_pairs, 0).argmax()])
         return tuple(best * u for u in unit), units // best
 
     @staticmethod
-    def _of_rounds(
-        left: list[int], unit: tuple[int, ...], budget: int
+    def _choose_small_blocks(
+        n_remaining: list[int], unit: tuple[int, ...], budget: int
     ) -> tuple[tuple[int, ...], int, int, int]:
         """Return sizes of small blocks, and the numbers of parts, blocks and rounds."""
-        most = min(n // u for n, u in zip(left, unit, strict=True)) // _PARTS
-        of_two = _PARTS * pairs_among(2 * sum(unit))
-        sizes = tuple(u * (2 if most >= 2 and budget >= of_two else 1) for u in unit)
-        of_block = pairs_among(sum(sizes))
-        total = min(budget // of_block, *(n // size for n, size in zip(left, sizes, strict=True)))
+        max_units = min(n // u for n, u in zip(n_remaining, unit, strict=True)) // _PARTS
+        two_unit_pairs = _PARTS * pairs_among(2 * sum(unit))
+        sizes = tuple(u * (2 if max_units >= 2 and budget >= two_unit_pairs else 1) for u in unit)
+        block_pairs = pairs_among(sum(sizes))
+        total = min(
+            budget // block_pairs, *(n // size for n, size in zip(n_remaining, sizes, strict=True))
+        )
         n_blocks = max(1, min(_BLOCKS, total // _PARTS))
         n_parts = total // n_blocks
         # With more rounds than blocks, many pairs would occur in several rounds.
-        n_rounds = max(1, min(n_blocks, budget // (n_parts * n_blocks * of_block)))
+        n_rounds = max(1, min(n_blocks, budget // (n_parts * n_blocks * block_pairs)))
         return sizes, n_parts, n_blocks, n_rounds
 
     @property
@@ -169,7 +171,7 @@ def n_reference(n: int, n_all: int) -> int:
 def _alternative(n_rows: tuple[int, ...]) -> Text:
     """Return advice about too few rows."""
     exact = Option("estimator", "unbiased")
-    if max(n_rows) <= _FEW:
+    if max(n_rows) <= _FEW_ROWS:
         return "pass ", exact, ", which is fast for so few rows"
     return (
         "pass ",
@@ -179,6 +181,6 @@ def _alternative(n_rows: tuple[int, ...]) -> Text:
     )
 
 
-def _least_pairs(unit: tuple[int, ...]) -> int:
+def _min_pairs(unit: tuple[int, ...]) -> int:
     """Return the smallest number of pairs of a design."""
     return _PARTS * pairs_among(sum(unit))

@@ -17,7 +17,7 @@ import numpy as np
 
 from pkex.compare.kernel.terms import KernelTerms
 from pkex.compare.pairs.pair_sums import total
-from pkex.compare.sampled.block_sums import OfBlock
+from pkex.compare.sampled.block_sums import BlockStatistic
 from pkex.compare.sampled.budget import pairs_among
 from pkex.compare.sampled.design import Design
 from pkex.execution.backends import Threads, Workers
@@ -26,12 +26,10 @@ from pkex.typing import Float
 # Largest number of parts of the reference, and smallest number of rows of each.
 _PARTS, _ROWS = 32, 32
 # Smallest number of groups of rows, and their share of the design's pairs.
-_LEAST, _SHARE = 32, 1 / 256
+_LEAST_GROUPS, _PAIR_SHARE = 32, 1 / 256
 
 
-def of_parts_of_reference(
-    terms: KernelTerms, reference: Float, n_threads: int
-) -> list[KernelTerms]:
+def terms_of_parts(terms: KernelTerms, reference: Float, n_threads: int) -> list[KernelTerms]:
     """Return terms with means from disjoint parts of the reference; empty without means."""
     if terms.absent is None or terms.n_players == 1:
         return []
@@ -54,31 +52,39 @@ class MeansSample:
 
     def __init__(self, design: Design, unit: tuple[int, ...]) -> None:
         self.sizes = tuple(min(size, 2 * u) for size, u in zip(design.sizes, unit, strict=True))
-        most = min(
-            design.n_blocks * size // own
-            for size, own in zip(design.sizes, self.sizes, strict=True)
+        max_groups = min(
+            design.n_blocks * size // group_size
+            for size, group_size in zip(design.sizes, self.sizes, strict=True)
         )
-        wanted = max(_LEAST, int(_SHARE * design.n_pairs / pairs_among(sum(self.sizes))))
-        self._of_part = max(1, min(most, wanted // design.n_parts))
-        self._step = max(1, design.n_parts * self._of_part // wanted)
-        self.kept: list[tuple[Float, ...]] = []
+        n_groups = max(
+            _LEAST_GROUPS, int(_PAIR_SHARE * design.n_pairs / pairs_among(sum(self.sizes)))
+        )
+        self._n_groups = max(1, min(max_groups, n_groups // design.n_parts))
+        self._step = max(1, design.n_parts * self._n_groups // n_groups)
+        self.groups: list[tuple[Float, ...]] = []
 
-    def of(self, parts: Iterable[tuple[Float, ...]]) -> Iterator[tuple[Float, ...]]:
+    def collect(self, parts: Iterable[tuple[Float, ...]]) -> Iterator[tuple[Float, ...]]:
         """Yield the parts, and keep some of their rows."""
         for part, rows in enumerate(parts):
             if part % self._step == 0:
-                self.kept.extend(self._of_rows(rows, number) for number in range(self._of_part))
+                self.groups.extend(self._group(rows, number) for number in range(self._n_groups))
             yield rows
 
-    def _of_rows(self, rows: tuple[Float, ...], number: int) -> tuple[Float, ...]:
+    def _group(self, rows: tuple[Float, ...], number: int) -> tuple[Float, ...]:
         """Return some of the rows of a part, which are in random order."""
-        flat = [of_sample.reshape(-1, of_sample.shape[-1]) for of_sample in rows]
+        shuffled_rows = [sample.reshape(-1, sample.shape[-1]) for sample in rows]
         places = [slice(number * size, (number + 1) * size) for size in self.sizes]
-        return tuple(of[place].copy() for of, place in zip(flat, places, strict=True))
+        return tuple(
+            sample_rows[place].copy()
+            for sample_rows, place in zip(shuffled_rows, places, strict=True)
+        )
 
 
 def with_error_of_means(
-    errors: Float, of_parts: Sequence[OfBlock], sample: MeansSample, run: Threads | Workers
+    errors: Float,
+    statistics: Sequence[BlockStatistic],
+    sample: MeansSample,
+    workers: Threads | Workers,
 ) -> Float:
     """Return standard errors (2P,) that include the error of the means.
 
@@ -86,18 +92,18 @@ def with_error_of_means(
     ----------
     errors : ndarray of shape (2P,)
         Standard errors for fixed means.
-    of_parts : list of callables
+    statistics : list of callables
         The sums of a block with the means of each part of the reference.
     """
-    if not of_parts:
+    if not statistics:
         return errors
-    numbers = run.map(partial(_numbers, of_parts), sample.kept)
-    means = np.array([total(np.array(of_part)) for of_part in zip(*numbers, strict=True)])
-    variances = (means / len(sample.kept)).var(axis=0, ddof=1) / len(of_parts)
-    both: Float = np.sqrt(errors**2 + variances)
-    return both
+    numbers = workers.map(partial(_numbers, statistics), sample.groups)
+    means = np.array([total(np.array(sums)) for sums in zip(*numbers, strict=True)])
+    variances = (means / len(sample.groups)).var(axis=0, ddof=1) / len(statistics)
+    total_errors: Float = np.sqrt(errors**2 + variances)
+    return total_errors
 
 
-def _numbers(of_parts: Sequence[OfBlock], samples: tuple[Float, ...]) -> list[Float]:
+def _numbers(statistics: Sequence[BlockStatistic], samples: tuple[Float, ...]) -> list[Float]:
     """Return the numbers of a group of rows with the means of each part of the reference."""
-    return [of_block(*samples).numbers for of_block in of_parts]
+    return [statistic(*samples).numbers for statistic in statistics]

@@ -10,7 +10,7 @@ import numpy as np
 
 from pkex.compare.comparison import StatisticValues
 from pkex.compare.pairs.pair_sums import total
-from pkex.compare.sampled.block_sums import BlockSums, OfBlock, means_of_parts, tasks
+from pkex.compare.sampled.block_sums import BlockStatistic, BlockSums, means_of_parts, tasks
 from pkex.compare.sampled.budget import pairs_of_budget
 from pkex.compare.sampled.design import Design
 from pkex.compare.sampled.error_of_means import MeansSample, with_error_of_means
@@ -27,7 +27,7 @@ class Statistic(Protocol):
     def __call__(self, *rows: Float) -> BlockSums:
         """Return the sums of a block from its rows (size, d) of each sample."""
 
-    def with_parts_of(self, reference: Float, n_threads: int) -> list[OfBlock]:
+    def with_parts_of(self, reference: Float, n_threads: int) -> list[BlockStatistic]:
         """Return statistics with means from parts of the reference, without sums for tests.
 
         The list is empty if there are no means.
@@ -79,21 +79,25 @@ def estimate_over_design(
     together : int
         The number of neighboring rows that stay together in all rounds.
     """
-    some = reference.take(np.arange(sum(unit)), axis=0, mode="wrap")
-    run = computation.workers or Threads(computation.n_threads)
-    of_some = partial(statistic, *np.split(some, np.cumsum(unit)[:-1]))
-    budget = pairs_of_budget(options.budget, sum(unit), of_some, run.number)
+    example_rows = reference.take(np.arange(sum(unit)), axis=0, mode="wrap")
+    workers = computation.workers or Threads(computation.n_threads)
+    compare = partial(statistic, *np.split(example_rows, np.cumsum(unit)[:-1]))
+    budget = pairs_of_budget(options.budget, sum(unit), compare, workers.number)
     n_rows = tuple(sample.source.n_rows for sample in samples)
     design = Design.of(options.conventions.estimator, n_rows, unit, budget)
-    kept = MeansSample(design, unit)
+    means_sample = MeansSample(design, unit)
     shifts = partial(design.shifts, together, options.random_state)
-    of_parts, groups = means_of_parts(
-        tasks(kept.of(parts(samples, design)), shifts), statistic, design, run, report
+    part_means, groups = means_of_parts(
+        tasks(means_sample.collect(parts(samples, design)), shifts),
+        statistic,
+        design,
+        workers,
+        report,
     )
-    with_others = statistic.with_parts_of(reference, computation.n_threads)
+    statistics_of_parts = statistic.with_parts_of(reference, computation.n_threads)
     # Parts are independent and identically distributed.
-    errors = of_parts.std(axis=0, ddof=1) / np.sqrt(len(of_parts))
-    errors = with_error_of_means(errors, with_others, kept, run)
-    values, alone = np.split(total(of_parts) / len(of_parts), 2)
-    of_all = StatisticValues(values, alone, errors[: len(values)])
-    return DesignEstimate(design, of_all, groups)
+    errors = part_means.std(axis=0, ddof=1) / np.sqrt(len(part_means))
+    errors = with_error_of_means(errors, statistics_of_parts, means_sample, workers)
+    values, alone = np.split(total(part_means) / len(part_means), 2)
+    statistic_values = StatisticValues(values, alone, errors[: len(values)])
+    return DesignEstimate(design, statistic_values, groups)

@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.compare.comparison import Comparison, exact_domain
-from pkex.compare.kernel.sample_kernel import SampleKernel, user_kernel
+from pkex.compare.kernel.sample_kernel import SampleKernel, check_user_kernel
 from pkex.compare.kernel.target import Target, as_target
 from pkex.compare.kernel.terms import KernelRows, KernelTerms
 from pkex.compare.pairs.hsic_problem import HSICProblem
 from pkex.compare.permutation.hsic_test import significance_by_exchanges
 from pkex.compare.permutation.target_blocks import BLOCK_SIZE, TargetBlocks
 from pkex.compare.results.hsic import HSICResult
-from pkex.compare.sampled.block_sums import BlockSums, OfBlock
+from pkex.compare.sampled.block_sums import BlockStatistic, BlockSums
 from pkex.compare.sampled.design import Design, n_reference
-from pkex.compare.sampled.error_of_means import of_parts_of_reference
+from pkex.compare.sampled.error_of_means import terms_of_parts
 from pkex.compare.sampled.estimate_over_design import estimate_over_design
-from pkex.compare.sampled.sample import Sample, with_rare
+from pkex.compare.sampled.sample import Sample, with_rare_values
 from pkex.compare.statistic_options import StatisticOptions
 from pkex.execution.computation import Computation
 from pkex.execution.progress import reporting
@@ -49,33 +49,35 @@ def sampled_hsic(
 ) -> HSICResult:
     """Estimate `pkex.hsic` from the pairs of a design, with checked options."""
     conventions, is_x = options.conventions, attribute == "x"
-    joined = _Joined.of(X, y, kernels[1], options)
-    names = joined.encoding.names
-    passed = user_kernel(kernels[0], len(names))
-    players = options.players(names if is_x else joined.target_names)
-    sample, reference = joined.arranged(passed, options)
-    x, target = joined.of_reference(reference, kernels[1])
-    domain = exact_domain(sample.extremes[:, joined.columns])
-    _, of_x = Comparison.prepare(
-        x, joined.encoding, players, passed, conventions, _PART, domain, is_divided=is_x
+    data = _JoinedRows.of(X, y, kernels[1], options)
+    names = data.encoding.names
+    user_kernel = check_user_kernel(kernels[0], len(names))
+    players = options.players(names if is_x else data.target_names)
+    sample, reference = data.draw_sample(user_kernel, options)
+    x, target = data.of_reference(reference, kernels[1])
+    domain = exact_domain(sample.extremes[:, data.columns])
+    _, comparison_x = Comparison.prepare(
+        x, data.encoding, players, user_kernel, conventions, _PART, domain, is_attributed=is_x
     )
-    domain = exact_domain(sample.extremes[:, joined.targets])
-    of_y = Comparison.of(
-        target.kernel, target.encoding, players, conventions, domain, is_divided=not is_x
+    domain = exact_domain(sample.extremes[:, data.targets])
+    comparison_y = Comparison.of(
+        target.kernel, target.encoding, players, conventions, domain, is_attributed=not is_x
     )
     sides = (
-        _SideOfRows(joined.columns, of_x.kernel, of_x.terms),
-        _SideOfRows(joined.targets, of_y.kernel, of_y.terms),
+        _SideOfRows(data.columns, comparison_x.kernel, comparison_x.terms),
+        _SideOfRows(data.targets, comparison_y.kernel, comparison_y.terms),
     )
-    attributed, other = sides if is_x else sides[::-1]
+    attributed_side, other_side = sides if is_x else sides[::-1]
     with reporting(options.progress) as report:
-        compared = attributed.of(reference).rows
+        engine_rows = attributed_side.of(reference).rows
         computation = conventions.computation()
-        divided, computation = (of_x if is_x else of_y).with_means(
-            compared, computation, "X" if is_x else "y"
+        comparison, computation = (comparison_x if is_x else comparison_y).with_means(
+            engine_rows, computation, "X" if is_x else "y"
         )
-        attributed = replace(attributed, terms=divided.terms)
-        statistic = _BlockHSIC(attributed, other, bool(options.n_permutations), computation.alone())
+        attributed_side = replace(attributed_side, terms=comparison.terms)
+        statistic = _BlockHSIC(
+            attributed_side, other_side, bool(options.n_permutations), computation.alone()
+        )
         estimate = estimate_over_design(
             statistic,
             (sample,),
@@ -94,18 +96,18 @@ def sampled_hsic(
         )
         values = replace(values, significance=significance)
     return HSICResult(
-        **of_x.fields(values, of_y.unit),
-        target_kernel=of_y.kernel,
-        target_bandwidth=of_y.bandwidth,
+        **comparison_x.fields(values, comparison_y.unit),
+        target_kernel=comparison_y.kernel,
+        target_bandwidth=comparison_y.bandwidth,
         attribute=attribute,
-        n_rows=joined.source.n_rows,
+        n_rows=data.source.n_rows,
         normaliser=None,
         n_pairs=estimate.design.n_pairs,
     )
 
 
 @dataclass(frozen=True, eq=False)
-class _Joined:
+class _JoinedRows:
     """Rows of data and targets next to each other.
 
     Parameters
@@ -131,7 +133,9 @@ class _Joined:
     kind: type = float
 
     @classmethod
-    def of(cls, X: Any, y: Any, target_kernel: Kernel | None, options: StatisticOptions) -> _Joined:
+    def of(
+        cls, X: Any, y: Any, target_kernel: Kernel | None, options: StatisticOptions
+    ) -> _JoinedRows:
         """Read data and targets; the target may be a column of the file of X."""
         (source,), names, encoding = read_sources(
             {"X": X}, options.categorical, options.missing, compares_names=False
@@ -139,38 +143,40 @@ class _Joined:
         if not (is_file(X) and isinstance(y, str)):
             target = as_target(y, target_kernel, source.n_rows, options.missing)
             check_same_rows(row_labels(y), row_labels(X), "y", "X")
-            joined = JoinedStreams(source, target.rows)
-            columns, targets = np.split(np.arange(joined.n_columns), [source.n_columns])
-            return cls(joined, columns, targets, encoding, target.encoding.names, target)
+            streams = JoinedStreams(source, target.rows)
+            columns, targets = np.split(np.arange(streams.n_columns), [source.n_columns])
+            return cls(streams, columns, targets, encoding, target.encoding.names, target)
         if y not in names or len(names) < 2:
             raise ValueError(
                 f"y must be one of several columns of X; got {y!r}, and X has {shown(names)}"
             )
         targets = np.array([names.index(y)])
         columns = np.delete(np.arange(len(names)), targets)
-        others = tuple(name for name in names if name != y)
+        feature_names = tuple(name for name in names if name != y)
         kind = source.whole.get(y, float)
-        return cls(source, columns, targets, Encoding.plain(others), (y,), kind=kind)
+        return cls(source, columns, targets, Encoding.plain(feature_names), (y,), kind=kind)
 
-    def arranged(
-        self, passed: SampleKernel | None, options: StatisticOptions
+    def draw_sample(
+        self, user_kernel: SampleKernel | None, options: StatisticOptions
     ) -> tuple[Sample, Float]:
         """Return the sample in a random order, and the reference."""
         n, names = self.source.n_rows, self.encoding.names
         Design.check(options, (n,), _UNIT)
         check = None
-        if passed is not None:
-            check = partial(passed.check_rows, columns=self.columns[: len(names)], name="X")
+        if user_kernel is not None:
+            check = partial(user_kernel.check_rows, columns=self.columns[: len(names)], name="X")
         sample = Sample.of(self.source, check, n_reference(n, n), options.random_state)
-        of_columns = dict(zip(self.columns.tolist(), names, strict=False))
-        return sample, with_rare(sample.reference, sample.extremes, of_columns, _PART)
+        column_names = dict(zip(self.columns.tolist(), names, strict=False))
+        return sample, with_rare_values(sample.reference, sample.extremes, column_names, _PART)
 
     def of_reference(self, rows: Float, target_kernel: Kernel | None) -> tuple[Float, Target]:
         """Return the data of rows, and the target with its kernel."""
-        x = np.ascontiguousarray(rows[:, self.columns])
+        features = np.ascontiguousarray(rows[:, self.columns])
         if self.target is not None:
-            return x, self.target
-        return x, as_target(rows[:, self.targets].astype(self.kind), target_kernel, len(rows))
+            return features, self.target
+        return features, as_target(
+            rows[:, self.targets].astype(self.kind), target_kernel, len(rows)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,10 +195,10 @@ class _SideOfRows:
     kernel: Kernel
     terms: KernelTerms
 
-    def of(self, both: Float) -> KernelRows:
+    def of(self, rows: Float) -> KernelRows:
         """Return the columns in the engine's form."""
-        own = np.ascontiguousarray(both[:, self.columns])
-        return KernelRows(self.kernel.engine_rows(own), self.terms)
+        side_rows = np.ascontiguousarray(rows[:, self.columns])
+        return KernelRows(self.kernel.engine_rows(side_rows), self.terms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,39 +207,39 @@ class _BlockHSIC:
 
     Parameters
     ----------
-    attributed, other : _SideOfRows
+    attributed_side, other_side : _SideOfRows
     is_tested : bool
         Whether a test needs sums over pairs of slots.
     computation : Computation
     """
 
-    attributed: _SideOfRows
-    other: _SideOfRows
+    attributed_side: _SideOfRows
+    other_side: _SideOfRows
     is_tested: bool
     computation: Computation
 
-    def with_parts_of(self, reference: Float, n_threads: int) -> list[OfBlock]:
+    def with_parts_of(self, reference: Float, n_threads: int) -> list[BlockStatistic]:
         """Return statistics with means from disjoint parts of the reference."""
-        side = self.attributed
-        others = of_parts_of_reference(side.terms, side.of(reference).rows, n_threads)
-        sides = [replace(side, terms=terms) for terms in others]
-        return [replace(self, attributed=other, is_tested=False) for other in sides]
+        rows, terms = self.attributed_side.of(reference).rows, self.attributed_side.terms
+        parts = terms_of_parts(terms, rows, n_threads)
+        sides = [replace(self.attributed_side, terms=part) for part in parts]
+        return [replace(self, attributed_side=side, is_tested=False) for side in sides]
 
     def __call__(self, *samples: Float) -> BlockSums:
         (rows,) = samples
         problem = HSICProblem.of(
-            self.attributed.of(rows),
-            self.other.of(rows),
+            self.attributed_side.of(rows),
+            self.other_side.of(rows),
             self.computation,
             {},
             is_biased=False,
         )
         groups = _target_blocks(len(rows)).groups if self.is_tested else None
-        of_rows, of_groups, alone = problem.sums(groups, exchanges=self.is_tested)
+        row_sums, group_sums, alone = problem.sums(groups, exchanges=self.is_tested)
         # Sums over ordered pairs.
-        numbers = [problem.scale * of_rows[:, 0].sum(axis=0), 2.0 * problem.scale * alone]
-        of_groups = 2.0 * problem.scale * of_groups if self.is_tested else np.zeros(0)
-        return BlockSums(np.concatenate(numbers), of_groups)
+        numbers = [problem.scale * row_sums[:, 0].sum(axis=0), 2.0 * problem.scale * alone]
+        group_sums = 2.0 * problem.scale * group_sums if self.is_tested else np.zeros(0)
+        return BlockSums(np.concatenate(numbers), group_sums)
 
 
 def _target_blocks(n_rows: int) -> TargetBlocks:

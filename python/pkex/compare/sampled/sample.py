@@ -19,7 +19,7 @@ from pkex.typing import Float
 _Places = NDArray[np.integer[Any]]
 
 # Largest number of bytes of rows that are held at a time.
-_HELD = 1 << 29
+_MOST_BYTES = 1 << 29
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +57,12 @@ class Sample:
         reference = np.empty((n_reference, source.n_columns))
         extremes = np.array([[np.inf], [-np.inf]]).repeat(source.n_columns, axis=1)
         start = 0
-        for chunk, of_chunk in _placed(source, places):
+        for chunk, chunk_places in _chunks_with_places(source, places):
             if check is not None:
                 with counted_from(start):
                     check(chunk)
             start += len(chunk)
-            _put(reference, chunk, of_chunk)
+            _put(reference, chunk, chunk_places)
             np.minimum(extremes[0], chunk.min(axis=0), out=extremes[0])
             np.maximum(extremes[1], chunk.max(axis=0), out=extremes[1])
         return cls(source, places, reference, extremes)
@@ -70,19 +70,19 @@ class Sample:
     def rows(self, first: int, last: int) -> Float:
         """Return the rows at places from `first` to `last`; shape (last − first, d)."""
         rows = np.empty((last - first, self.source.n_columns))
-        for chunk, of_chunk in _placed(self.source, self.places):
-            _put(rows, chunk, of_chunk - first)
+        for chunk, chunk_places in _chunks_with_places(self.source, self.places):
+            _put(rows, chunk, chunk_places - first)
         return rows
 
 
-def _placed(source: RowStream, places: _Places) -> Iterator[tuple[Float, _Places]]:
+def _chunks_with_places(source: RowStream, places: _Places) -> Iterator[tuple[Float, _Places]]:
     """Yield chunks of rows of a source, with their places."""
     start = 0
     for chunk in source.chunks():
-        of_chunk = places[start : start + len(chunk)]
+        chunk_places = places[start : start + len(chunk)]
         start += len(chunk)
         if start <= len(places):
-            yield chunk, of_chunk
+            yield chunk, chunk_places
     if start != len(places):
         raise ValueError(
             f"a sample has changed while it was read: it had {len(places)} rows, now {start}. Pass "
@@ -92,8 +92,8 @@ def _placed(source: RowStream, places: _Places) -> Iterator[tuple[Float, _Places
 
 def _put(rows: Float, chunk: Float, places: _Places) -> None:
     """Copy the rows of a chunk to their places, if these are in `rows`."""
-    chosen = np.flatnonzero((places >= 0) & (places < len(rows)))
-    rows[places[chosen]] = chunk[chosen]
+    indices = np.flatnonzero((places >= 0) & (places < len(rows)))
+    rows[places[indices]] = chunk[indices]
 
 
 def parts(samples: tuple[Sample, ...], design: Design) -> Iterator[tuple[Float, ...]]:
@@ -101,18 +101,18 @@ def parts(samples: tuple[Sample, ...], design: Design) -> Iterator[tuple[Float, 
 
     Each pass over the samples reads as many parts as fit into memory.
     """
-    of_parts = [design.n_blocks * size for size in design.sizes]
+    part_sizes = [design.n_blocks * size for size in design.sizes]
     columns = [sample.source.n_columns for sample in samples]
-    held = sum(8 * rows * d for rows, d in zip(of_parts, columns, strict=True))
-    at_once = max(1, _HELD // held)
-    for start in range(0, design.n_parts, at_once):
-        stop = min(start + at_once, design.n_parts)
+    n_bytes = sum(8 * rows * d for rows, d in zip(part_sizes, columns, strict=True))
+    n_held = max(1, _MOST_BYTES // n_bytes)
+    for start in range(0, design.n_parts, n_held):
+        stop = min(start + n_held, design.n_parts)
         held_parts = [
-            sample.rows(first + start * of_part, first + stop * of_part).reshape(
+            sample.rows(first + start * part_size, first + stop * part_size).reshape(
                 stop - start, design.n_blocks, size, -1
             )
-            for sample, first, size, of_part in zip(
-                samples, design.n_reference, design.sizes, of_parts, strict=True
+            for sample, first, size, part_size in zip(
+                samples, design.n_reference, design.sizes, part_sizes, strict=True
             )
         ]
         for part in range(stop - start):
@@ -121,7 +121,9 @@ def parts(samples: tuple[Sample, ...], design: Design) -> Iterator[tuple[Float, 
         held_parts.clear()
 
 
-def with_rare(reference: Float, extremes: Float, names: Mapping[int, str], what: str) -> Float:
+def with_rare_values(
+    reference: Float, extremes: Float, names: Mapping[int, str], rows_name: str
+) -> Float:
     """Return the reference with one value of other rows in columns that are constant in it only.
 
     In such a column, about one in as many rows as the reference has differs from the others, so the
@@ -135,17 +137,17 @@ def with_rare(reference: Float, extremes: Float, names: Mapping[int, str], what:
         The smallest and the largest values of all rows.
     names : dict of int to str
         The names of columns for the warning.
-    what : str
+    rows_name : str
         The name of the rows in messages.
     """
-    of_all = Constants.of(extremes).columns
-    rare = [j for j in Constants.of(reference).columns if j not in of_all]
+    constant_columns = Constants.of(extremes).columns
+    rare = [j for j in Constants.of(reference).columns if j not in constant_columns]
     if not rare:
         return reference
-    changed = reference.copy()
+    result = reference.copy()
     for j in rare:
-        own = extremes[:, j]
-        changed[0, j] = own[np.argmax(np.abs(own - reference[0, j]))]
+        column_extremes = extremes[:, j]
+        result[0, j] = column_extremes[np.argmax(np.abs(column_extremes - reference[0, j]))]
     titles = [names[j] for j in rare if j in names]
     if titles:
         warn(
@@ -153,10 +155,10 @@ def with_rare(reference: Float, extremes: Float, names: Mapping[int, str], what:
                 None,
                 (
                     f"columns {shown(titles)} of the {len(reference)} rows of ",
-                    Argument(what),
+                    Argument(rows_name),
                     " are constant, but other rows differ: length-scales and means of absent "
                     "features are computed as if one of these rows had the most distant value",
                 ),
             )
         )
-    return changed
+    return result

@@ -321,7 +321,7 @@ class InterventionalRegressor(BaseEstimator):
         for argument, name, table in tables:
             kernel = getattr(self, argument)
             if kernel is not None and table is not None:
-                SampleKernel.checked(kernel, argument, table.shape[1])
+                SampleKernel.of_argument(kernel, argument, table.shape[1])
                 kernel.check_rows(table, name)
         for column in Constants.of(others).columns if self.mediator_kernel is None else ():
             if (own[:, column] != others[0, column]).any():
