@@ -16,7 +16,7 @@ from pkex.explain.selected_interactions import (
     selected_values,
     with_others,
 )
-from pkex.functions.base import Function, finite
+from pkex.functions.base import Function, check_finite
 from pkex.games.indices import INDICES, Index, add_supersets, quantities
 from pkex.games.value_functions import Game
 from pkex.inputs.choices import check_choice
@@ -138,5 +138,5 @@ def interaction_values(
         ]
         add_supersets(index, parts, sizes, function.n_players, how.n_threads, last_report)
     if sizes[0] > 0:
-        return finite(np.concatenate(parts, axis=1)), None
-    return finite(np.concatenate(parts[1:], axis=1)), finite(parts[0][:, 0])
+        return check_finite(np.concatenate(parts, axis=1)), None
+    return check_finite(np.concatenate(parts[1:], axis=1)), check_finite(parts[0][:, 0])

@@ -15,7 +15,7 @@ from pkex.execution.computation import Computation
 from pkex.execution.progress import parts_of
 from pkex.explain.problem import Problem
 from pkex.explain.schema import ExplainedRows
-from pkex.functions.base import finite
+from pkex.functions.base import check_finite
 from pkex.games.indices import Index, quantities
 from pkex.games.selected_pairs import with_singles
 from pkex.inputs.integers import whole
@@ -114,12 +114,12 @@ def selected_values(
     _check_size(len(selected), rows.shape[0] * function.n_outputs)
     pairs = function.selected_pairs(rows, selected, game=game, how=how.reporting(of_pairs))
     with np.errstate(over="ignore", invalid="ignore"):
-        values = finite(with_singles(singles, pairs, selected, index))
+        values = check_finite(with_singles(singles, pairs, selected, index))
     first, *_ = quantities(index, 2)
     if first.size > 0:
         return selected, values, None
     empty = function.explain(rows, game=game, quantity=first, how=how.reporting(of_empty))
-    return selected, values, finite(empty[:, 0])
+    return selected, values, check_finite(empty[:, 0])
 
 
 def _check_size(n_selected: int, n_values: int) -> None:

@@ -73,13 +73,13 @@ class Scaling(ColumnMap):
         return rows * self._scale + self._center
 
 
-def decoded(rows: Float, categories: Mapping[int, Sequence[object]]) -> NDArray[Any]:
+def decode_categories(rows: Float, categories: Mapping[int, Sequence[object]]) -> NDArray[Any]:
     """Return rows with categories instead of their places, see `ColumnMap.categories`."""
     if not categories:
         return rows
     table = rows.astype(object)
-    for column, known in categories.items():
-        table[:, column] = [known[int(number)] for number in rows[:, column]]
+    for column, values in categories.items():
+        table[:, column] = [values[int(number)] for number in rows[:, column]]
     return table
 
 

@@ -12,7 +12,7 @@ from pkex.execution.computation import Computation
 from pkex.explain.posterior import Posterior
 from pkex.functions.base import Function, PosteriorDraws
 from pkex.functions.gaussian_process.draws import missing_variance_note
-from pkex.functions.products import Joined
+from pkex.functions.products import JoinedProducts
 from pkex.inputs.integers import as_integer
 from pkex.inputs.randomness import as_generator
 from pkex.sensitivity.deviations import Deviations
@@ -97,7 +97,7 @@ def _variance_values(
     parts = [function.products(rows) for function in (mean, deviation.function)]
     n = deviation.function.n_outputs
     weights = [np.broadcast_to(own.weights, (len(own.weights), n)) for own in parts]
-    joined = Joined(parts, weights)
+    joined = JoinedProducts(parts, weights)
     first, second = in_two_parts(computation, joined, inputs.marginals)
     deviations = Deviations.of(joined, inputs.marginals, inputs.names, first)
     merged, weights_of_merged = deviations.merged(np.concatenate(weights))
