@@ -87,7 +87,7 @@ def texts_like_numbers(column: pd.Series) -> tuple[str, str] | None:
 
 
 def counts_rows(column: pd.Series) -> bool:
-    """Return whether each number is that of the row before, plus 1."""
+    """Return whether each number is the number of the row before, plus 1."""
     if type_of(column) != "numbers" or len(column) < _FEW:
         return False
     return bool((column.diff().iloc[1:] == 1).all())

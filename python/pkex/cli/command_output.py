@@ -97,7 +97,7 @@ def output_file(path: Path, conclusion: str) -> Iterator[None]:
 
 
 def format_of(kind: str | None, path: Path | None) -> str:
-    """Return the format: that of ``--format``, or the one that the file's extension stands for.
+    """Return the format of ``--format``, or else of the file's extension.
 
     Raises
     ------

@@ -49,7 +49,7 @@ def read_model(options: argparse.Namespace, rows: str) -> Any:
     options : Namespace
         The arguments of the command.
     rows : str
-        The path of the table, which follows that of the model.
+        The path of the table, which follows the path of the model.
 
     Raises
     ------

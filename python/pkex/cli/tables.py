@@ -312,7 +312,7 @@ def _as_categories(column: Any) -> Any:
 def select_columns(
     header: list[str], name: str, options: TableOptions, index: Iterable[str] = ()
 ) -> list[str]:
-    """Return the names of the columns to read, without those of an index that is not named."""
+    """Return the names of the columns to read, without an index that the user has not named."""
     required_columns = (*options.columns, *options.needed_columns)
     for column in (*required_columns, *options.categorical, *options.excluded_columns):
         if column not in header:

@@ -104,7 +104,7 @@ class PermutationEstimator:
 def _contributions(orders: Orders, ends: Float, values: Callable[[Members], Float]) -> Float:
     """Return mean contributions over each pair, shape (permutations, players, outputs)."""
     n_orders, p = orders.permutations.shape
-    # Of the first features of a permutation, and of its reverse.
+    # Values of the first features of a permutation, and of its reverse.
     table = np.empty((n_orders, 2, p + 1, ends.shape[1]))
     table[:, :, 0], table[:, :, -1] = ends
     table[:, :, 1:-1] = values(orders).reshape(table[:, :, 1:-1].shape)

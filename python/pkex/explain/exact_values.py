@@ -79,7 +79,7 @@ def _is_joint(uncertainty: bool | Literal["joint"]) -> bool:
 
 
 def bare_values(problem: Problem, X: Any, progress: Progress) -> Float | DaskArray:
-    """Return values of rows; those of Dask's collections and of files when they are computed."""
+    """Return values of rows, as a lazy array for Dask collections and files."""
     X = open_files(X, problem.schema.columns)
     if is_lazy(X):
         settings = problem.settings

@@ -34,7 +34,7 @@ _FIX = "they are not useful; standard_deviations of exact values are computed wi
 
 @dataclass(frozen=True, eq=False)
 class JointDraws:
-    """Deviations of the values of posterior draws from those of the posterior mean.
+    """Deviations of the values of posterior draws from the values of the posterior mean.
 
     Each draw is a function that is explained at all rows, so that draws of values are joint.
 
@@ -107,7 +107,7 @@ class JointDraws:
         return [Conditional(function, self.conditioning) for function in functions]
 
     def _mixed_rows(self, random: np.random.Generator) -> NDArray[Any]:
-        """Return rows that mix feature values of explained rows with those of the background.
+        """Return rows that mix feature values of explained rows and background rows.
 
         Rows are whole if values depend on whole rows only.
         """

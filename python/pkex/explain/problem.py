@@ -63,13 +63,13 @@ class Problem:
     link : {"identity", "logit"}
     transform : callable or None
     posterior : Posterior
-        Of the function, for the uncertainty of values.
+        The posterior of the function, for the uncertainty of values.
     base : float or ndarray of shape (outputs,)
         The value of the empty coalition.
     landmark_error : float or None
-        In the observational game on landmarks.
+        The error of the observational game on landmarks.
     scale : OutputScale
-        Of the outputs before a link.
+        The scale of the outputs before a link.
     """
 
     title: str

@@ -365,8 +365,8 @@ class Function(ABC):
         Returns
         -------
         ndarray of shape (pairs, players, players, outputs)
-            Of the values of the first row and those of the second. Outputs are independent of each
-            other.
+            Covariances between the values of the first row and the values of the second. Outputs
+            are independent of each other.
 
         Raises
         ------

@@ -128,7 +128,7 @@ class Composite(Function):
 class Combination(Composite):
     """The function intercept + Σ_p weights_p · parts_p(x).
 
-    As a variance, it is that of a sum of independent random functions.
+    As a variance: the variance of a sum of independent random functions.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ class Combination(Composite):
 class Stack(Composite):
     """The function with each of several functions as an output.
 
-    As a variance, it is that of independent outputs.
+    As a variance: the variances of independent outputs.
 
     Parameters
     ----------

@@ -39,8 +39,8 @@ class DensePoints:
     kernel : Kernel
     intercept : float or ndarray of shape (outputs,)
     columns : ndarray of int64, shape (k,)
-        All columns, or for a kernel of one term those that are not 0 in all points: other columns
-        add nothing to a dot product.
+        All columns, or for a kernel of one term the columns that are not 0 in all points: other
+        columns add nothing to a dot product.
     players : ndarray of int64, shape (d,), optional
         The number of each column's player.
 
@@ -48,7 +48,7 @@ class DensePoints:
     ----------
     function : KernelSum
     players : ndarray of int64
-        The numbers that the players of the function have among those of all columns.
+        The number of each player of the function among the players of all columns.
 
     Raises
     ------

@@ -75,7 +75,7 @@ class Description(Generic[_F]):
         """
         return self._function.predict(X)
 
-    # A state of plain parts, which skops saves, too.
+    # A state of plain parts, which skops also saves.
     def __getstate__(self) -> dict[str, Any]:
         return {"function": self._function}
 

@@ -41,8 +41,8 @@ _MOST_NUMBERS = 1 << 20
 class Exponential(Linked):
     """The function exp(f(x)) of a function f with a single output.
 
-    If f is a sum of functions of single features, values are those of product games, for any number
-    of features. Otherwise all coalitions are evaluated, for up to 20 features.
+    If f is a sum of functions of single features, its games are product games, for any number of
+    features. Otherwise all coalitions are evaluated, for up to 20 features.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class Exponential(Linked):
         return _ExponentialProducts(self.logarithm, rows)
 
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
-        """Return the scale of its errors: those of f are relative errors of its exponential."""
+        """Return the scale of its errors: errors of f are relative errors of its exponential."""
         sizes = self.logarithm.magnitude(X, n_threads=n_threads)
         scales: Float = self.evaluate(X, n_threads=n_threads) * (1.0 + sizes)
         return scales

@@ -19,8 +19,8 @@ def are_bits(rows: Float) -> NDArray[np.bool_]:
 class Fingerprints:
     """The function Σ_i α_i N/D of points of 0 and 1, by the places of their ones.
 
-    N counts the bits that are set in both rows, D those that are set in one or both. Absent bits
-    count in neither. Time per row is that of the ones of all points.
+    N counts the bits that are set in both rows, D the bits that are set in one or both. Absent bits
+    count in neither. The time per row grows with the number of ones of all points.
 
     Parameters
     ----------

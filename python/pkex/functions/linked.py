@@ -77,7 +77,8 @@ class Linked(Coalitionwise):
 
     g maps the outputs of all parts before the mean over background rows, such as a decision value
     to a probability. h is applied after the mean, as `link` in shap. In the neutral game, v(S) is
-    h(g(neutral values of the parts)). As a variance, it is that of a mixture of Gaussian processes.
+    h(g(neutral values of the parts)). As a variance: the variance of a mixture of Gaussian
+    processes.
 
     Parameters
     ----------

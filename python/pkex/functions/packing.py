@@ -174,9 +174,9 @@ def values_of_points(
 ) -> Iterator[tuple[slice, Float]]:
     """Yield the Shapley values of rows in the games of k(·, p), for blocks of points p.
 
-    Values are linear in the function: those of f = Σ_p a_p k(·, p) are the sums of these values
-    times a_p. So they show how values depend on the coefficients, which have a distribution under a
-    posterior, and which a penalty of values regularizes.
+    Values are linear in the function: the values of f = Σ_p a_p k(·, p) are the sums of these
+    values times a_p. So they show how values depend on the coefficients, which have a distribution
+    under a posterior, and which a penalty of values regularizes.
 
     Parameters
     ----------

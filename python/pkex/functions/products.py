@@ -44,7 +44,7 @@ class Width:
         return np.asarray(n_started > n_ended)
 
     def before(self, slope: float, offset: float) -> Width:
-        """Return the width in terms of the value x of which slope · x + offset is computed."""
+        """Return the width in units of x, if this width is in units of slope · x + offset."""
         ends = (np.stack([self.starts, self.ends]) - offset) / slope
         return Width(self.width / abs(slope), np.sort(ends.min(axis=0)), np.sort(ends.max(axis=0)))
 

@@ -142,7 +142,7 @@ class Reaches:
     def over(
         self, rows: Rows, game: Game | None, report: Report | None, compute: ComputeAt
     ) -> Float:
-        """Compute a result of rows at their reach, or at that of a game's background."""
+        """Compute a result of rows at their reach, or at the background's if it is larger."""
         min_reach = 0 if game is None or not self.has_mixtures else self.of_game(game)
         reaches = np.maximum(self.of_rows(rows), min_reach)
         distinct_reaches = np.unique(reaches).tolist()

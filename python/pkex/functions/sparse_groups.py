@@ -1,9 +1,9 @@
 """Product kernels at sparse points, with groups of columns as players.
 
 The factor of a group p at a row x and a point x_i is ∏_{j∈p} k_j(x_j, x_ij). Its logarithm is a sum
-over the columns that are not 0 in x or in x_i: those of x_i alone are known in advance, and those
-of x alone are the same for all points. So the factors of a row are a table of points and groups,
-and its values are those of a product game for each point.
+over the columns that are not 0 in x or in x_i. Columns that are 0 in x are summed in advance, and
+columns that are 0 in x_i have the same logarithms for all points. So the factors of a row are a
+table of points and groups, and each point has a product game.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _RowLogarithms: TypeAlias = tuple[NDArray[np.int64], Float]
 _MOST_KEPT = 1 << 24
 # The groups are the columns of a table of factors.
 _FIXES: list[Text] = ["join more columns in groups", "fit the model to fewer rows"]
-# Smaller logarithms are those of 0.
+# Smaller logarithms are replaced by this one, whose exponential is 0.
 _LEAST_LOGARITHM = -2000.0
 # Below this, series of logarithms have errors below 1e-15, relative.
 _SMALL = 2e-4

@@ -2,8 +2,8 @@
 
 A column that is 0 in a row and in a point has the factor k_j(0, 0) = 1 in a product kernel, and
 adds 0 to a dot product. Shapley values of product kernels are computed by the engine, or by
-`GroupFactors` for groups of columns, and those of polynomials by `PowersAtPoints`. Everything else
-requires `DensePoints`.
+`GroupFactors` for groups of columns. `PowersAtPoints` computes Shapley values of polynomials.
+Everything else requires `DensePoints`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from pkex.tables.sparse import (
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float, Rows, SparseRows
 
-# Functions without intercept whose values sum to those of the function.
+# Functions without intercept whose values sum to the values of the function.
 AtSparsePoints: TypeAlias = ProductsAtPoints | PowersAtPoints | GroupFactors
 
 # The largest number of values of dense points that take less time than a choice of columns.
@@ -322,7 +322,7 @@ class SparseKernelSum(Function):
     # --- computations ---
 
     def _at_sparse_points(self, how: Computation) -> Sequence[AtSparsePoints] | None:
-        """Return functions whose Shapley values at sparse points sum to those of the function.
+        """Return functions at sparse points whose Shapley values sum to the function's.
 
         None if dense points are required.
         """

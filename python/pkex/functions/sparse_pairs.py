@@ -1,7 +1,7 @@
-"""Pairs of selected columns by the engine of sparse rows, whose time is that of non-zero values.
+"""Pairs of selected columns by the engine of sparse rows, whose time grows with non-zero values.
 
-It also takes dense points of many columns: the pairs with others are one sum for each selected
-column, instead of a number for each pair.
+The engine also accepts dense points of many columns: the pairs with others are one sum for each
+selected column, instead of a number for each pair.
 """
 
 from __future__ import annotations

@@ -4,13 +4,13 @@ f(x) = Σ_i α_i Σ_r W_r [s^r] ∏_j exp(s y_ij x_j), where y are the points ti
 kernel. If each absent column j is drawn independently from values z_j with the moments m_jq, its
 factor is the moment generating function Σ_q (s y_ij)^q m_jq / q!. On the diagonal of the
 multilinear extension a column is present with probability t, so its factor F_ij(s) has the moments
-(1 − t) m_jq + t x_j^q, and a difference D_ij(s) those of x_j^q − m_jq. Both are power series in the
-product s y_ij alone, with coefficients that do not depend on the point. So are log F_ij and
+(1 − t) m_jq + t x_j^q, and a difference D_ij(s) has the moments x_j^q − m_jq. Both are power series
+in the product s y_ij alone, with coefficients that do not depend on the point. So are log F_ij and
 D_ij / F_ij, with coefficients l_jq and h_jq:
 
     φ_j = ∫₀¹ Σ_q h_jq Σ_i y_ij^q α_i Σ_r W_r [s^(r−q)] exp(Σ_q' s^q' Σ_l l_lq' y_il^q') dt.
 
-The integrand is a polynomial in t of a degree below that of the kernel. Values for a row of a
+The integrand is a polynomial in t of a lower degree than the kernel. Values for a row of a
 background, or for values of 0 (the neutral game), are the same with m_jq = z_j^q.
 """
 
@@ -197,7 +197,7 @@ def _powers_of(row: Float, degree: int) -> Float:
 def _moments_of(rows: SparseRows, weights: Float, degree: int) -> Float:
     """Return the weighted moments of columns from the first one on, shape (degree, d).
 
-    Those of a constant column are exactly its powers.
+    The moments of a constant column are exactly its powers.
     """
     powers, moments = rows, [sum(column_means(rows, weights))]
     for _ in range(1, degree):

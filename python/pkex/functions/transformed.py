@@ -218,7 +218,7 @@ class Transformed(Function):
     def probing_rows(self) -> Float:
         """Return rows that are mapped to probing rows of the function, or near these.
 
-        Values without an inverse are replaced by those of another row.
+        Values without an inverse are replaced by values of another row.
         """
         mapped_rows = self._function.probing_rows()
         if mapped_rows.dtype == object:

@@ -123,7 +123,8 @@ class LatentVariance:
         u = C 1 and c, for an estimated constant. Sums over pairs do not include it.
     has_prior : bool, default True
         Otherwise the process is degenerate, Σ_p w_p k(·, p) with random coefficients w (Rasmussen &
-        Williams 2006, section 8.3.1): its covariance is −k(·, P) C k(P, ·), where −C is that of w.
+        Williams 2006, section 8.3.1): its covariance is −k(·, P) C k(P, ·), and the covariance of w
+        is −C.
     """
 
     def __init__(

@@ -43,7 +43,7 @@ def row_covariances(
     matrix = shapley_matrix(n_players)
     row_map, background_map = matrix[:, -1:], matrix[:, :-1] @ coalition_weights[:, :-1]
     to_points, among = kernel(variance.points, rows), variance.prior_covariance(rows, rows)
-    # Of each explained row: M k(·, (x, Z))ᵀ for points and background rows.
+    # M k(·, (x, Z))ᵀ of each explained row, for points and background rows.
     at_points = kernel(X, variance.points)[:, None] * row_map + background_map @ to_points.T
     to_rows = variance.prior_covariance(X, rows)
     at_rows = to_rows[:, None] * row_map + background_map @ among

@@ -1,4 +1,4 @@
-"""The prior of Shapley values: the distribution of those of a Gaussian process.
+"""The prior of Shapley values: their distribution for a Gaussian process.
 
 If f is a Gaussian process with covariance k, then so are its Shapley values φ = Φ f, with the
 covariance Φ_x k Φ_x'ᵀ between the values of two rows: the prior part of `covariances`.
@@ -46,7 +46,7 @@ class ShapleyPrior:
         return matrix_of_pairs(self._pair_covariances(rows, all_pairs(n)), n).reshape(n * d, n * d)
 
     def between(self, rows: Float, other_rows: Float) -> Float:
-        """Return the covariances of values of rows with those of others, shape (n d, m d)."""
+        """Return the covariances of values of rows with values of other rows, (n d, m d)."""
         (n, d), m = rows.shape, len(other_rows)
         first, second = np.indices((n, m)).reshape(2, -1)
         pairs = np.stack([first, n + second], axis=1)
