@@ -16,6 +16,7 @@ from pkex.functions.base import Function
 from pkex.functions.coalitionwise import row_names
 from pkex.functions.conditional import Conditional
 from pkex.functions.linked import Link
+from pkex.functions.probing import evenly_spaced
 from pkex.games.category_codes import CategoryCodes
 from pkex.games.conditioning import ConditionalBackground
 from pkex.games.observational import Observational
@@ -118,7 +119,7 @@ def landmark_error(function: Conditional, how: Computation) -> float | None:
     sizes = np.resize(np.arange(1, p), _COALITIONS)[:, None]
     order = np.random.default_rng(0).permuted(np.tile(np.arange(p), (_COALITIONS, 1)), axis=1)
     rows = conditioning.rows
-    sample = np.unique(np.linspace(0, len(rows) - 1, _ROWS).astype(np.intp))
+    sample = evenly_spaced(len(rows), _ROWS)
     n_reference = None if len(rows) <= _ALL_ROWS else 2 * number
     reference = replace(
         conditioning, settings=replace(conditioning.settings, n_landmarks=n_reference)

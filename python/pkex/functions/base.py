@@ -26,7 +26,6 @@ from pkex.games.selected_pairs import pairs_with_others
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only
 from pkex.inputs.wording import counted
-from pkex.tables.sparse import dense_rows
 from pkex.typing import Float, Rows
 
 # The members of coalitions as booleans of shape (count, players); a range of the numbers of
@@ -507,17 +506,3 @@ def check_constant(constant: Any, shape: tuple[int, ...], name: str = "intercept
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite; got {constant!r}")
     return read_only(np.broadcast_to(array, shape)) if shape else float(array)
-
-
-def rows_near(points: Rows) -> Float:
-    """Return up to three of the points, and one row within the range of the kernel of each."""
-    n, d = points.shape
-    if n == 0:
-        return np.zeros((1, d))
-    centers = dense_rows(points[np.unique(np.linspace(0, n - 1, 3).astype(np.intp))])
-    highest, lowest = (dense_rows(points.max(axis=0)), dense_rows(points.min(axis=0)))
-    step = np.ravel(highest / 8.0 - lowest / 8.0)
-    # Constant columns matter as well. The cosines are a fixed set of irregular directions.
-    step[step == 0.0] = 1.0
-    directions = np.cos(np.arange(1.0, 1.0 + centers.size)).reshape(centers.shape)
-    return np.concatenate([centers, centers + step * directions])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.functions.probing import irregular_numbers
 from pkex.typing import Float
 
 
@@ -85,7 +86,6 @@ def decode_categories(rows: Float, categories: Mapping[int, Sequence[object]]) -
 
 def scattered(rows: Float, places: NDArray[np.intp], n_columns: int) -> Float:
     """Return rows with columns at the given places, and irregular numbers elsewhere."""
-    size = len(rows) * n_columns
-    wide: Float = np.cos(np.arange(1.0, 1.0 + size)).reshape(len(rows), n_columns)
-    wide[:, places] = rows
-    return wide
+    table = irregular_numbers(len(rows), n_columns)
+    table[:, places] = rows
+    return table

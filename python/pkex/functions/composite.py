@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function, Members, PosteriorDraws, check_finite
+from pkex.functions.probing import evenly_spaced
 from pkex.functions.products import JoinedProducts, Products
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
@@ -85,10 +86,10 @@ class Composite(Function):
 
         Categories that only some parts know are also used in the rows of the other parts.
         """
-        parts = [self.parts[i] for i in _evenly_spaced(len(self.parts), _MOST_PROBING_ROWS)]
+        parts = [self.parts[i] for i in evenly_spaced(len(self.parts), _MOST_PROBING_ROWS)]
         share = max(2, _MOST_PROBING_ROWS // len(parts))
         rows_by_part = [
-            rows[_evenly_spaced(len(rows), share)] for rows in (p.probing_rows() for p in parts)
+            rows[evenly_spaced(len(rows), share)] for rows in (p.probing_rows() for p in parts)
         ]
         rows = np.concatenate(rows_by_part)
         for column in self.discrete:
@@ -103,7 +104,7 @@ class Composite(Function):
                 )
         if self.discrete and any(is_accepted := [self._accepts(row[None]) for row in rows]):
             rows = rows[is_accepted]
-        return rows[_evenly_spaced(len(rows), _MOST_PROBING_ROWS)]
+        return rows[evenly_spaced(len(rows), _MOST_PROBING_ROWS)]
 
     def _accepts(self, rows: Float) -> bool:
         """Whether all parts know the categories in rows."""
@@ -385,11 +386,6 @@ def _compensated_sum(terms: Iterable[NDArray[Any]]) -> Float:
         error = error + ((total - (new_total - increase)) + (term - increase))
         total = new_total
     return np.asarray(total + error)
-
-
-def _evenly_spaced(length: int, max_count: int) -> NDArray[np.intp]:
-    """Return up to `max_count` numbers from 0 to length − 1, including the first and the last."""
-    return np.unique(np.linspace(0, length - 1, min(length, max_count)).astype(np.intp))
 
 
 def _check_shapes(parts: Iterable[Function]) -> tuple[Function, ...]:

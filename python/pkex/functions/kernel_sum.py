@@ -18,11 +18,11 @@ from pkex.functions.base import (
     Members,
     check_constant,
     check_finite,
-    rows_near,
 )
 from pkex.functions.conditional_expansion import expansion_means
 from pkex.functions.fingerprints import Fingerprints, are_bits
 from pkex.functions.packing import Packing
+from pkex.functions.probing import evenly_spaced, rows_near
 from pkex.functions.products import JoinedProducts, Products, TermsOfPoints
 from pkex.functions.series_products import products_of_series
 from pkex.functions.sparse_pairs import are_faster, packed_rows, selected_pairs
@@ -286,8 +286,7 @@ class KernelSum(Function):
 
     def _size_and_spread(self, game: Game, how: Computation) -> tuple[Float, Float]:
         """Return the largest Σ_i |coefficients_i| · kernel at some points, and the range of f."""
-        n = len(self.points)
-        sample = self.points[np.unique(np.linspace(0, n - 1, min(n, _MEASURED)).astype(np.intp))]
+        sample = self.points[evenly_spaced(len(self.points), _MEASURED)]
         rows = np.concatenate([self.probing_rows(), sample])
         coefficients = np.abs(self._columns_of_coefficients)
         positive = KernelSum(self.points, coefficients, self.kernel).grouped(self.players)

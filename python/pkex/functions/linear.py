@@ -16,8 +16,8 @@ from pkex.functions.base import (
     PosteriorDraws,
     check_constant,
     check_finite,
-    rows_near,
 )
+from pkex.functions.probing import irregular_numbers, rows_near
 from pkex.functions.products import Products
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.means import added, blocks, column_means
@@ -215,29 +215,25 @@ class LinearFunction(Function):
         np.divide(scale, largest, out=magnitudes, where=largest > 0.0)
         # Columns with tiny coefficients do not get values far out of the range of the others.
         magnitudes = np.clip(magnitudes, 1e-30, 1e30)
-        # A fixed set of irregular numbers.
-        irregular = 1.0 + 0.5 * np.cos(np.arange(1.0, 1.0 + 6 * d)).reshape(6, d)
-        return np.concatenate([irregular[:3], magnitudes * irregular[3:]])
+        factors = 1.0 + 0.5 * irregular_numbers(6, d)
+        return np.concatenate([factors[:3], magnitudes * factors[3:]])
 
     def moderate_rows(self) -> Float:
         """Return rows where all terms have one size, and a sum that is not much larger.
 
         At other rows, the exponential of the sum may be 0 or infinite.
         """
-        coefficients, constant = (
-            self.coefficients.reshape(self.n_features, -1)[:, 0],
-            self.intercept,
-        )
+        d, constant = self.n_features, self.intercept
+        coefficients = self.coefficients.reshape(d, -1)[:, 0]
         size = np.max(np.abs(constant), initial=1.0)
         is_used = coefficients != 0.0
-        deviations = np.ones(self.n_features)
+        deviations = np.ones(d)
         # The sum is near the constant, less a term of the same size.
         share = -np.copysign(size, np.ravel(constant)[0]) / max(1, int(is_used.sum()))
         np.divide(share, coefficients, out=deviations, where=is_used)
-        # A fixed set of irregular numbers, whose multiples of a large constant are moderate.
-        cosines = np.cos(np.arange(1.0, 1.0 + 6 * len(deviations))).reshape(6, -1)
-        irregular = 1.0 + min(0.5, 10.0 / size) * cosines
-        rows: Float = self._center + deviations * irregular
+        # Multiples of a large constant by these factors are moderate.
+        factors = 1.0 + min(0.5, 10.0 / size) * irregular_numbers(6, d)
+        rows: Float = self._center + deviations * factors
         return rows
 
     def _contributions(self, X: Rows, game: Game, how: Computation) -> Float:

@@ -18,6 +18,7 @@ from pkex.functions.column_functions import (
     as_products,
     labeled_matrix,
 )
+from pkex.functions.probing import irregular_numbers
 from pkex.functions.products import Products
 from pkex.functions.term_products import TermProducts, function_of_column
 from pkex.games.factor_games import FactorGames, add_quantities, product_of
@@ -68,8 +69,7 @@ class ProductSum(Function):
         self.intercept = check_constant(intercept, outputs)
         self._set_shape(n_features, outputs)
         # Positive values near 1, where most functions are defined.
-        cosines = np.cos(np.arange(1.0, 1.0 + 3 * n_features))
-        self._probing_rows = 1.0 + 0.5 * cosines.reshape(3, n_features)
+        self._probing_rows = 1.0 + 0.5 * irregular_numbers(3, n_features)
 
     @property
     def keeps_points(self) -> bool:

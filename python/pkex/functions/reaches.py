@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.execution.progress import parts_of
+from pkex.functions.probing import evenly_spaced
 from pkex.games.value_functions import Game
 from pkex.kernels import Term
 from pkex.kernels.domain import ERRORS, Domain, ranges
@@ -164,7 +165,7 @@ def measured_rows(points: Rows) -> Rows:
     """Return the points where the size of f is measured."""
     n = points.shape[0]
     count = max(2, min(_MEASURED, _PAIRS // max(n, 1)))
-    return points[np.unique(np.linspace(0, n - 1, count).astype(np.intp))] if n else points
+    return points[evenly_spaced(n, count)] if n else points
 
 
 def relative_size(outputs: Float, scale: float | Float) -> float:

@@ -28,6 +28,7 @@ from pkex.functions.kernel_sum import (
     neutral_sums,
 )
 from pkex.functions.linear import LinearFunction
+from pkex.functions.probing import evenly_spaced
 from pkex.functions.products import Products
 from pkex.functions.sparse_groups import FAMILIES, GroupFactors
 from pkex.functions.sparse_powers import MOST_DEGREES, PowersAtPoints
@@ -139,7 +140,7 @@ class SparseKernelSum(Function):
         n, d = self.points.shape
         if n == 0:
             return np.zeros((1, d))
-        points = self.points[np.unique(np.linspace(0, n - 1, 3).astype(np.intp))].toarray()
+        points = self.points[evenly_spaced(n, 3)].toarray()
         return np.concatenate([points, 0.5 * points + 0.75 * np.roll(points, 1, axis=0)])
 
     # --- outputs ---

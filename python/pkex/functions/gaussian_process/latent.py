@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.execution.blocks import blocks_of
-from pkex.functions.base import rows_near
+from pkex.functions.probing import rows_near
 from pkex.games.coalitions import all_coalitions
 from pkex.games.value_functions import Game
 from pkex.inputs.wording import counted
