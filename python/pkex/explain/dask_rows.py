@@ -53,7 +53,7 @@ def open_files(data: Any, columns: ModelColumns) -> Any:
     return dd.read_parquet(os.fspath(data), columns=None if names is None else list(names))
 
 
-def on_dask_rows(
+def map_dask_rows(
     values: Callable[[Any], Float], data: Any, columns: ModelColumns, shape: tuple[int, ...]
 ) -> Any:
     """Return the values of rows as a Dask array with the same chunks of rows.

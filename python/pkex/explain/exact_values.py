@@ -15,7 +15,7 @@ from pkex.execution.backends import active_workers, ranges_of_tasks
 from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress, parts_of
-from pkex.explain.dask_rows import on_dask_rows, open_files
+from pkex.explain.dask_rows import map_dask_rows, open_files
 from pkex.explain.problem import Problem
 from pkex.functions.base import Function
 from pkex.functions.row_losses import RowLosses
@@ -86,7 +86,7 @@ def bare_values(problem: Problem, X: Any, progress: Progress) -> Float | DaskArr
         one_thread = Computation(settings.method, settings.summation)
         chunk_values = partial(_compute_table, problem, how=one_thread)
         columns, shape = problem.schema.columns, _shape_of_row(problem)
-        lazy: DaskArray = on_dask_rows(chunk_values, X, columns, shape)
+        lazy: DaskArray = map_dask_rows(chunk_values, X, columns, shape)
         return lazy
     with problem.settings.computing(progress) as how:
         return _compute_table(problem, X, how)

@@ -35,7 +35,7 @@ def check_link(link: object) -> None:
     check_choice("link", link, LINKS)
 
 
-def behind_link(
+def apply_link(
     adapted_model: AdaptedModel, link: Link, transform: Transform | None
 ) -> AdaptedModel:
     """Return the description of a model whose outputs are transformed, and their means linked.

@@ -15,7 +15,7 @@ from pkex.errors import UnsupportedModelError
 from pkex.execution.settings import Settings
 from pkex.explain.estimators import Estimator
 from pkex.explain.joint_draws import JointDraws
-from pkex.explain.links import Transform, behind_link, check_link
+from pkex.explain.links import Transform, apply_link, check_link
 from pkex.explain.model_columns import ModelColumns
 from pkex.explain.observational import (
     conditional_function,
@@ -113,7 +113,7 @@ class Problem:
         check_points(chosen_game, background, adapted_model.function.keeps_points, data=data)
         verify(adapted_model, model, n_threads=settings.n_threads)
         scale = OutputScale.of(adapted_model, owner, target, is_transformed=transform is not None)
-        adapted_model = behind_link(adapted_model, link, transform)
+        adapted_model = apply_link(adapted_model, link, transform)
 
         selection, function = Outputs.chosen(adapted_model, outputs, output_names)
         posterior = Posterior.of(adapted_model, owner, outputs, output_names)
