@@ -118,10 +118,10 @@ def test_every_command_has_help(run):
 def test_progress_is_shown_on_a_terminal_alone(monkeypatch, capsys):
     from pkex.cli.options import Progress
 
-    assert Progress.shown() is False
+    assert Progress.for_terminal() is False
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setattr("time.monotonic", iter([0.0, *[1.0] * 9]).__next__)
-    progress = Progress.shown()
+    progress = Progress.for_terminal()
     for done in (1, 2, 2, 4):
         progress(done, 4)
     shown = capsys.readouterr().err

@@ -49,8 +49,8 @@ def as_dates(column: pd.Series) -> pd.Series:
     """
     import pandas as pd
 
-    known = column.dropna()
-    if not len(known) or not _DATE.match(str(known.iloc[0])):
+    values = column.dropna()
+    if not len(values) or not _DATE.match(str(values.iloc[0])):
         return column
     dates = pd.to_datetime(column, format="ISO8601", errors="coerce", utc=True)
     return dates.dt.tz_localize(None) if _are_most(dates, column) else column
@@ -62,16 +62,16 @@ def texts_among_most(
     """Return which texts are not numbers, or not dates, if most texts are; otherwise None."""
     import pandas as pd
 
-    by_type: dict[ColumnType, pd.Series] = {
+    values_by_type: dict[ColumnType, pd.Series] = {
         "numbers": pd.to_numeric(
             column if decimal == "." else column.astype("string").str.replace(decimal, "."),
             errors="coerce",
         ),
         "dates": as_dates(column),
     }
-    for column_type, converted in by_type.items():
-        is_wrong: NDArray[np.bool_] = (converted.isna() & column.notna()).to_numpy()
-        if is_wrong.any() and _are_most(converted, column):
+    for column_type, values in values_by_type.items():
+        is_wrong: NDArray[np.bool_] = (values.isna() & column.notna()).to_numpy()
+        if is_wrong.any() and _are_most(values, column):
             return column_type, is_wrong
     return None
 
@@ -87,7 +87,7 @@ def texts_like_numbers(column: pd.Series) -> tuple[str, str] | None:
 
 
 def counts_rows(column: pd.Series) -> bool:
-    """Return whether each number is that of the row before, plus 1."""
+    """Return whether each number is the number of the row before, plus 1."""
     if type_of(column) != "numbers" or len(column) < _FEW:
         return False
     return bool((column.diff().iloc[1:] == 1).all())
@@ -97,15 +97,15 @@ def is_lost_by_rounding(column: pd.Series) -> NDArray[np.bool_]:
     """Return which integers differ from the first if all are equal as float64."""
     from pandas.api import types
 
-    nothing = np.zeros(len(column), dtype=np.bool_)
-    known = column.dropna()
-    if types.infer_dtype(column, skipna=True) != "integer" or not len(known):
-        return nothing
-    if float(known.min()) != float(known.max()):
-        return nothing
-    differs: NDArray[np.bool_] = (column != known.iloc[0]).fillna(False).to_numpy(dtype=np.bool_)
+    none_lost = np.zeros(len(column), dtype=np.bool_)
+    values = column.dropna()
+    if types.infer_dtype(column, skipna=True) != "integer" or not len(values):
+        return none_lost
+    if float(values.min()) != float(values.max()):
+        return none_lost
+    differs: NDArray[np.bool_] = (column != values.iloc[0]).fillna(False).to_numpy(dtype=np.bool_)
     return differs
 
 
-def _are_most(converted: pd.Series, column: pd.Series) -> bool:
-    return bool(2 * converted.notna().sum() > column.notna().sum())
+def _are_most(values: pd.Series, column: pd.Series) -> bool:
+    return bool(2 * values.notna().sum() > column.notna().sum())

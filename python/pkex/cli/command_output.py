@@ -75,12 +75,12 @@ def write_output(output: CommandOutput, kind: str, path: Path | None) -> None:
         _write_standard(text, is_for_machines=kind != "table")
         return
     assert path is not None, "check_output requires a file for bytes"
-    with written(path, output.conclusion):
+    with output_file(path, output.conclusion):
         write_whole(path, content)
 
 
 @contextmanager
-def written(path: Path, conclusion: str) -> Iterator[None]:
+def output_file(path: Path, conclusion: str) -> Iterator[None]:
     """Write a file, and then the conclusion and the path to standard output.
 
     Raises
@@ -97,7 +97,7 @@ def written(path: Path, conclusion: str) -> Iterator[None]:
 
 
 def format_of(kind: str | None, path: Path | None) -> str:
-    """Return the format: that of ``--format``, or the one that the file's extension stands for.
+    """Return the format of ``--format``, or else of the file's extension.
 
     Raises
     ------
@@ -143,28 +143,28 @@ def _write_standard(text: str, *, is_for_machines: bool) -> None:
 
 def _table(output: CommandOutput) -> str:
     content = output.content()
-    parts = [content.title, "", *_wrapped(content.conclusion)]
+    parts = [content.title, "", *_wrap(content.conclusion)]
     for table in content.tables:
         parts += ["", *_lines_of(table)]
     parts += ["", *(f"{name}: {text}" for name, text in content.settings.items())]
     for note in content.notes:
-        parts += _wrapped(f"note: {note}", subsequent_indent="  ")
+        parts += _wrap(f"note: {note}", subsequent_indent="  ")
     return "\n".join(parts) + "\n"
 
 
-def _wrapped(text: str, subsequent_indent: str = "") -> list[str]:
+def _wrap(text: str, subsequent_indent: str = "") -> list[str]:
     """Return lines of text; percent signs stay behind their numbers."""
-    tied = text.replace(" %", "\N{NO-BREAK SPACE}%")
-    lines = textwrap.wrap(tied, _WIDTH, subsequent_indent=subsequent_indent)
+    joined_text = text.replace(" %", "\N{NO-BREAK SPACE}%")
+    lines = textwrap.wrap(joined_text, _WIDTH, subsequent_indent=subsequent_indent)
     return [line.replace("\N{NO-BREAK SPACE}%", " %") for line in lines]
 
 
 def _lines_of(table: ReportTable) -> list[str]:
     columns = table.cells(_MOST_LINES)
     columns[0] = [shortened(text) for text in columns[0]]
-    left_out = len(table) - _MOST_LINES
-    rest = [f"({counted(left_out, 'more line')}: --format csv)"] if left_out > 0 else []
-    return [f"{table.caption}:", *align_columns(columns), *rest]
+    n_left = len(table) - _MOST_LINES
+    last_lines = [f"({counted(n_left, 'more line')}: --format csv)"] if n_left > 0 else []
+    return [f"{table.caption}:", *align_columns(columns), *last_lines]
 
 
 def _markdown(output: CommandOutput) -> str:

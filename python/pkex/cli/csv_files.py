@@ -62,12 +62,12 @@ class CSVFile:
         _, header = next(self._lines(), (0, None))
         if header is None:
             raise CommandError(f"{self.name} is empty")
-        for other in ",;\t|":
-            if len(header) == 1 and other in header[0] and other != self.delimiter:
-                option = "tab" if other == "\t" else f"'{other}'"
+        for delimiter in ",;\t|":
+            if len(header) == 1 and delimiter in header[0] and delimiter != self.delimiter:
+                option = "tab" if delimiter == "\t" else f"'{delimiter}'"
                 raise CommandError(
                     f"{self.name}, line 1: there is a single column, {header[0]!r}. If columns are "
-                    f"separated by {other!r}, pass --delimiter {option}"
+                    f"separated by {delimiter!r}, pass --delimiter {option}"
                 )
         return header
 
@@ -90,12 +90,12 @@ class CSVFile:
         CommandError
             If there are no rows, or a line is not UTF-8 or has another number of fields.
         """
-        padded = self._checked_rows(header)
+        padded_values = self._check_rows(header)
         import pandas as pd
 
         # Later versions of pandas always round correctly.
         is_old = int(pd.__version__.partition(".")[0]) < 3
-        exact = {"float_precision": "round_trip"} if is_old else {}
+        float_options = {"float_precision": "round_trip"} if is_old else {}
         with self._text() as text:
             next(self._records(text))
             # Columns are numbered, because pandas reads the name "a.1" as a second column "a".
@@ -109,31 +109,31 @@ class CSVFile:
                 dtype={header.index(name): str for name in texts if name in columns},
                 index_col=False,
                 low_memory=False,
-                **exact,
+                **float_options,
             )
         frame.columns = [header[place] for place in frame.columns]
-        return frame[columns], padded
+        return frame[columns], padded_values
 
     def line_of(self, row: int) -> int:
         """Return the number of the line on which a row ends; the first row is 0."""
         number, _ = next(islice(self._lines(), row + 1, None))
         return number
 
-    def _checked_rows(self, header: list[str]) -> dict[str, str]:
+    def _check_rows(self, header: list[str]) -> dict[str, str]:
         """Check all rows, and return a value of each column of integers with leading zeros."""
-        padded: dict[str, str] = {}
+        padded_values: dict[str, str] = {}
         n_rows = 0
         for n_rows, (number, line) in enumerate(islice(self._lines(), 1, None), 1):
             if len(line) != len(header):
-                raise CommandError(self._ragged(number, line, header))
+                raise CommandError(self._field_error(number, line, header))
             if n_rows <= _MOST:
                 for column, value in zip(header, line, strict=True):
                     if value[:1] == "0" and value[1:].isdecimal():
-                        padded.setdefault(column, value)
+                        padded_values.setdefault(column, value)
         if not n_rows:
             names = counted(len(header), "column")
             raise CommandError(f"{self.name} has no rows, only the names of {names}")
-        return padded
+        return padded_values
 
     def _lines(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the number and the fields of each line that is not blank, from the header on."""
@@ -141,7 +141,7 @@ class CSVFile:
             try:
                 yield from self._records(text)
             except UnicodeDecodeError:
-                raise CommandError(self._undecodable()) from None
+                raise CommandError(self._encoding_error()) from None
             except (EOFError, OSError, zlib.error) as error:
                 raise CommandError(f"{self.name} cannot be unpacked: {error}") from None
 
@@ -150,18 +150,18 @@ class CSVFile:
 
         pandas skips lines of spaces and tabs without quotes, except tabs that separate fields.
         """
-        last = ""
+        last_line = ""
 
         def lines() -> Iterator[str]:
-            nonlocal last
+            nonlocal last_line
             for line in text:
-                last = line
+                last_line = line
                 yield line
 
         reader = csv.reader(lines(), delimiter=self.delimiter, strict=True)
         try:
             for fields in reader:
-                if len(fields) > 1 or last.strip(" \t\r\n"):
+                if len(fields) > 1 or last_line.strip(" \t\r\n"):
                     yield reader.line_num, fields
         except csv.Error as error:
             raise CommandError(f"{self.name}, line {reader.line_num}: {error}") from None
@@ -169,10 +169,10 @@ class CSVFile:
     @contextmanager
     def _bytes(self) -> Iterator[IO[bytes]]:
         """Open the file at its start, decompressed if it is compressed by gzip."""
-        with self.source.opened() as stream:
-            packed = stream.read(2) == b"\x1f\x8b"
+        with self.source.open() as stream:
+            is_compressed = stream.read(2) == b"\x1f\x8b"
             stream.seek(0)
-            yield cast(IO[bytes], gzip.GzipFile(fileobj=stream)) if packed else stream
+            yield cast(IO[bytes], gzip.GzipFile(fileobj=stream)) if is_compressed else stream
 
     @contextmanager
     def _text(self) -> Iterator[IO[str]]:
@@ -197,7 +197,7 @@ class CSVFile:
         if b"\0" in start:
             raise CommandError(f"{self.name} contains a byte 0, so it is not a table in CSV")
 
-    def _ragged(self, number: int, line: list[str], header: list[str]) -> str:
+    def _field_error(self, number: int, line: list[str], header: list[str]) -> str:
         """Return the error of a line with too few or too many fields."""
         where = (
             f"{self.name}, line {number}: {counted(len(line), 'field')} instead of {len(header)}"
@@ -206,7 +206,7 @@ class CSVFile:
             return f"{where}, with none for column {header[len(line)]!r}"
         return f"{where}; beyond column {header[-1]!r} is {line[len(header)]!r}"
 
-    def _undecodable(self) -> str:
+    def _encoding_error(self) -> str:
         """Return the error of the first byte that is not UTF-8."""
         header: list[str] = []
         with self._bytes() as stream:
@@ -215,9 +215,9 @@ class CSVFile:
                     text = line.decode()
                 except UnicodeDecodeError as error:
                     place = line[: error.start].count(self.delimiter.encode())
-                    of_column = f", column {header[place]!r}" if place < len(header) else ""
+                    column = f", column {header[place]!r}" if place < len(header) else ""
                     return (
-                        f"{self.name}, line {number}{of_column}: byte 0x{line[error.start]:02x} "
+                        f"{self.name}, line {number}{column}: byte 0x{line[error.start]:02x} "
                         "is not UTF-8. Convert the file, for instance by: "
                         "iconv -f WINDOWS-1252 -t UTF-8"
                     )

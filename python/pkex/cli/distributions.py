@@ -17,7 +17,7 @@ def are_distributions(source: FileBytes) -> bool:
     """Whether a file is JSON, by its extension or its first bytes."""
     if source.path.endswith(".json"):
         return True
-    with source.opened() as stream:
+    with source.open() as stream:
         return stream.read(64).lstrip()[:1] in (b"{", b"[")
 
 
@@ -31,7 +31,7 @@ def read_distributions(source: FileBytes) -> dict[str, Any] | list[Any]:
     """
     path = source.name
     try:
-        with source.opened() as stream:
+        with source.open() as stream:
             inputs = json.loads(stream.read().decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise CommandError(f"{path} is not UTF-8") from None
@@ -62,25 +62,28 @@ def _read(item: Any, where: str) -> Any:
     with missing_libraries("reading distributions", "scipy"):
         from scipy import stats
     name = item["distribution"]
-    generic = getattr(stats, name, None)
-    if not isinstance(generic, stats.rv_continuous | stats.rv_discrete):
+    distribution = getattr(stats, name, None)
+    if not isinstance(distribution, stats.rv_continuous | stats.rv_discrete):
         raise CommandError(f"{where}: {name!r} is not a distribution of scipy.stats")
     parameters = {key: value for key, value in item.items() if key != "distribution"}
-    known = [*(generic.shapes or "").replace(" ", "").split(","), "loc"]
-    known += ["scale"] if isinstance(generic, stats.rv_continuous) else []
+    parameter_names = [*(distribution.shapes or "").replace(" ", "").split(","), "loc"]
+    parameter_names += ["scale"] if isinstance(distribution, stats.rv_continuous) else []
     for key, value in parameters.items():
-        if key not in known:
+        if key not in parameter_names:
             raise CommandError(
-                f"{where}: {name} has no parameter {key!r}; it has {', '.join(filter(None, known))}"
+                f"{where}: {name} has no parameter {key!r}; it has "
+                f"{', '.join(filter(None, parameter_names))}"
             )
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise CommandError(f"{where}: {key} must be a number; got {value!r}")
         _number(value, f"{where}: {key}")
-    lacking = [shape for shape in known if shape and shape not in {*parameters, "loc", "scale"}]
-    if lacking:
-        raise CommandError(f"{where}: {name} requires {' and '.join(lacking)}")
+    missing_names = [
+        shape for shape in parameter_names if shape and shape not in {*parameters, "loc", "scale"}
+    ]
+    if missing_names:
+        raise CommandError(f"{where}: {name} requires {' and '.join(missing_names)}")
     try:
-        return generic(**parameters)
+        return distribution(**parameters)
     except (TypeError, ValueError, OverflowError) as error:
         raise CommandError(f"{where}: {error}") from None
 

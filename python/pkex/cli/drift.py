@@ -70,10 +70,10 @@ def run(options: argparse.Namespace) -> int:
             read_table(options.reference, settings), read_table(options.current, settings)
         )
         first, second = np.random.default_rng(options.seed).spawn(2)
-        most = most_rows(options)
-        reference, current = tables[0].sampled(most, first), tables[1].sampled(most, second)
+        max_rows = most_rows(options)
+        reference, current = tables[0].sample(max_rows, first), tables[1].sample(max_rows, second)
         result = _compare(reference, current, options)
-        if max(len(table.frame) for table in tables) > most:
+        if max(len(table.frame) for table in tables) > max_rows:
             result = _with_changes_in_all_rows(result, tables, options)
     write_output(_output(result, (reference, current), options, warnings), kind, options.output)
     return _DRIFT if _fails(result, options) else 0

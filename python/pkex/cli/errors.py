@@ -93,14 +93,14 @@ def command_errors(
         Returns whether the user already knows what a warning says, so that it is omitted.
     """
     lines: list[str] = []
-    said: set[str] = set()
+    texts: set[str] = set()
 
     def show(message: Warning | str, *_: object, **__: object) -> None:
         if isinstance(message, InputWarning) and is_known(message):
             return
         text = " ".join(text_of(message, vocabulary).split())
-        if text not in said:
-            said.add(text)
+        if text not in texts:
+            texts.add(text)
             say(f"pkex: warning: {text}\n")
             # Times are not the same in the next run, and answers are.
             if not (isinstance(message, InputWarning) and message.kind == "forecast"):

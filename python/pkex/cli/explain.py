@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from pkex.adapters.targets import Target
-from pkex.cli.command_output import CommandOutput, write_output, written
+from pkex.cli.command_output import CommandOutput, output_file, write_output
 from pkex.cli.errors import CommandError, command_errors
 from pkex.cli.models import add_model, model_text, options_for_model, read_model
 from pkex.cli.options import (
@@ -173,10 +173,15 @@ def _value_function(options: argparse.Namespace) -> Any:
 def _explain(
     model: Any, value_function: Any, options: argparse.Namespace, vocabulary: CommandVocabulary
 ) -> tuple[Explainer, Explanation | Estimate]:
-    data, labels = split_labels(read_table(options.data, _reading(model, options)), options.label)
+    data, labels = split_labels(
+        read_table(options.data, _reading_options(model, options)), options.label
+    )
     vocabulary.locate("X", data)
     explainer = _explainer(model, value_function, options, vocabulary)
-    settings: dict[str, Any] = {"uncertainty": options.uncertainty, "progress": Progress.shown()}
+    settings: dict[str, Any] = {
+        "uncertainty": options.uncertainty,
+        "progress": Progress.for_terminal(),
+    }
     # Rows of files are counted from 1, in tables and in reports.
     rows = data.frame.set_axis(range(1, len(data.frame) + 1) if labels is None else labels)
     if options.coalitions is None:
@@ -185,17 +190,19 @@ def _explain(
     return explainer, explainer.estimate(rows, **settings)
 
 
-def _reading(model: Any, options: argparse.Namespace) -> TableOptions:
+def _reading_options(model: Any, options: argparse.Namespace) -> TableOptions:
     """Return options of reading the rows, with their labels."""
-    reading = options_for_model(model, table_options(options))
+    reading_options = options_for_model(model, table_options(options))
     if options.label is None:
-        return reading
-    if options.label in reading.columns:
+        return reading_options
+    if options.label in reading_options.columns:
         raise CommandError(
             f"--label {options.label}: the model has this column. Pass one that is not explained"
         )
     return replace(
-        reading, needed=(options.label,), categorical=(*reading.categorical, options.label)
+        reading_options,
+        needed_columns=(options.label,),
+        categorical=(*reading_options.categorical, options.label),
     )
 
 
@@ -203,13 +210,13 @@ def _write_chunks(
     model: Any, value_function: Any, options: argparse.Namespace, vocabulary: CommandVocabulary
 ) -> None:
     """Explain the rows of a Parquet file in chunks, and write them to a Parquet file."""
-    chunks = ParquetChunks.of(options.data, _reading(model, options), options.label)
+    chunks = ParquetChunks.of(options.data, _reading_options(model, options), options.label)
     vocabulary.locate("X", chunks)
     problem = _explainer(model, value_function, options, vocabulary)._problem
     settings: dict[str, Any] = {"uncertainty": options.uncertainty}
     frames = chunks.frames(rows_at_once(problem, **settings))
-    settings |= {"progress": Progress.shown("rows")}
-    with written(options.output, f"{counted(chunks.n_rows, 'row')} explained."):
+    settings |= {"progress": Progress.for_terminal("rows")}
+    with output_file(options.output, f"{counted(chunks.n_rows, 'row')} explained."):
         write_values(problem, frames, chunks.n_rows, options.output, **settings)
 
 
@@ -220,9 +227,11 @@ def _explainer(
 
     background = None
     if options.background is not None:
-        reading = options_for_model(model, table_options(options))
-        ignored = () if options.label is None else (options.label,)
-        table = read_table(options.background, replace(reading, ignored=ignored))
+        reading_options = options_for_model(model, table_options(options))
+        ignored_columns = () if options.label is None else (options.label,)
+        table = read_table(
+            options.background, replace(reading_options, ignored_columns=ignored_columns)
+        )
         vocabulary.locate("background", table)
         background = table.frame
     return pkex.Explainer(
@@ -252,7 +261,7 @@ def _output(
 ) -> CommandOutput:
     from pkex.results.attribution_report import conclusion, report_attribution
 
-    explained = explainer._problem.title
+    title = explainer._problem.title
     is_neutral = explanation.value_function == "neutral"
     points = "none required" if is_neutral else "the model's stored training points"
     facts = {
@@ -260,25 +269,25 @@ def _output(
         "Rows": f"{len(explanation)}, of {options.data}",
         "Value function": str(explanation.value_function),
         "Background": options.background or points,
-        "Explained": explained if options.target is None else f"{options.target}, {explained}",
+        "Explained": title if options.target is None else f"{options.target}, {title}",
         **_observational_facts(explainer),
         "Version": f"pkex {version('pkex')}",
     }
     if options.coalitions is not None:
         facts["Estimated"] = f"from {options.coalitions} coalitions, seed {options.seed}"
-    sentence, title = conclusion(explanation._rows), f"{explained} in {Path(options.model).name}"
+    sentence, heading = conclusion(explanation._rows), f"{title} in {Path(options.model).name}"
     record = {
         "command": "explain",
         "pkex": version("pkex"),
         "conclusion": sentence,
-        "explained": explained,
+        "explained": title,
         "fitted": model,
         "conditioning": _observational_settings(explainer),
         "warnings": list(warnings),
         **_record(explanation, options),
     }
     return CommandOutput(
-        lambda: report_attribution(explanation._rows, title, facts, tuple(warnings)),
+        lambda: report_attribution(explanation._rows, heading, facts, tuple(warnings)),
         record,
         _lines(explanation),
         sentence,
@@ -328,8 +337,8 @@ def _record(explanation: Explanation | Estimate, options: argparse.Namespace) ->
         "seed": None if options.coalitions is None else options.seed,
         "outputs": names or single,
         "features": [
-            {"feature": feature, "mean_abs": own.tolist() if names else float(own[0])}
-            for feature, own in zip(explanation.feature_names, sizes, strict=True)
+            {"feature": feature, "mean_abs": means.tolist() if names else float(means[0])}
+            for feature, means in zip(explanation.feature_names, sizes, strict=True)
         ],
         "rows": _rows(explanation),
     }
@@ -340,15 +349,19 @@ def _rows(explanation: Explanation | Estimate) -> list[Mapping[str, Any]]:
     tables = {"values": explanation.values} | {
         f"{name.replace(' ', '_')}s": spread for name, spread in explanation._rows.spreads.items()
     }
-    by_row = zip(*(np.moveaxis(table, 1, -1).tolist() for table in tables.values()), strict=True)
+    rows_of_values = zip(
+        *(np.moveaxis(table, 1, -1).tolist() for table in tables.values()), strict=True
+    )
     numbers = range(1, len(explanation) + 1)
     labels = explanation.row_index
     places = [{"row": number} for number in numbers]
     if labels is not None and labels.name is not None:
         places = [{"row": n, "label": label} for n, label in zip(numbers, labels, strict=True)]
     return [
-        {**place, "base_value": base, **dict(zip(tables, own, strict=True))}
-        for place, base, own in zip(places, explanation.base_values.tolist(), by_row, strict=True)
+        {**place, "base_value": base, **dict(zip(tables, row_values, strict=True))}
+        for place, base, row_values in zip(
+            places, explanation.base_values.tolist(), rows_of_values, strict=True
+        )
     ]
 
 

@@ -56,7 +56,7 @@ class FileBytes:
         return "standard input" if self.path == STANDARD_INPUT else self.path
 
     @contextmanager
-    def opened(self) -> Iterator[IO[bytes]]:
+    def open(self) -> Iterator[IO[bytes]]:
         """Open the file at its start."""
         if self.content is not None:
             yield io.BytesIO(self.content)

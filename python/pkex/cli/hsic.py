@@ -55,18 +55,18 @@ def run(options: argparse.Namespace) -> int:
     check_test(options)
     vocabulary = CommandVocabulary({"X": options.data, "y": "the target"})
     with command_errors(vocabulary) as warnings:
-        table = _read(options)
+        table = _read_sample(options)
         result = _measure(table, options)
     write_output(_output(result, table, options, warnings), kind, options.output)
     return 0
 
 
-def _read(options: argparse.Namespace) -> FileTable:
-    table = read_table(options.data, replace(table_options(options), needed=options.target))
+def _read_sample(options: argparse.Namespace) -> FileTable:
+    table = read_table(options.data, replace(table_options(options), needed_columns=options.target))
     if len(table.frame.columns) == len(set(options.target)):
         raise CommandError(f"{table.name} has no columns except the target")
     table.warn_of_row_numbers((*options.columns, *options.target))
-    return table.sampled(most_rows(options), np.random.default_rng(options.seed))
+    return table.sample(most_rows(options), np.random.default_rng(options.seed))
 
 
 def _features_and_target(table: FileTable, options: argparse.Namespace) -> tuple[Any, Any]:

@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             command = f"pkex {options.command}"
             if unknown:
                 parser = commands.choices[options.command]
-                parser.error(_unknown(unknown[0], parser.format_usage()))
+                parser.error(_unknown_argument(unknown[0], parser.format_usage()))
             status: int = options.run(options)
         finally:
             flush()
@@ -50,14 +50,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader has closed the pipe
         return 0
     except CommandError as error:
-        return _failed(command, str(error))
+        return _fail(command, str(error))
     except (OSError, UnicodeError, RecursionError, MemoryError) as error:
         name = getattr(error, "filename", None)
-        return _failed(command, reason(error) if name is None else f"{name}: {reason(error)}")
+        return _fail(command, reason(error) if name is None else f"{name}: {reason(error)}")
     return status
 
 
-def _failed(command: str, why: str) -> int:
+def _fail(command: str, why: str) -> int:
     """Write why a command failed, on one line, and return its status."""
     say(f"{command}: {' '.join(why.split())}\n")
     return _FAILED
@@ -71,7 +71,7 @@ class _Parser(argparse.ArgumentParser):
         sys.exit(_FAILED)
 
 
-def _unknown(word: str, usage: str) -> str:
+def _unknown_argument(word: str, usage: str) -> str:
     """Return the error of a word that is not an argument, with the option that was meant."""
     options = [option.strip("[]") for option in usage.split() if option.startswith("[--")]
     near = [option for option in options if option.endswith(f"={word}")]

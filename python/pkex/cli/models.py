@@ -49,7 +49,7 @@ def read_model(options: argparse.Namespace, rows: str) -> Any:
     options : Namespace
         The arguments of the command.
     rows : str
-        The path of the table, which follows that of the model.
+        The path of the table, which follows the path of the model.
 
     Raises
     ------
@@ -59,14 +59,14 @@ def read_model(options: argparse.Namespace, rows: str) -> Any:
     path = options.model
     try:
         source = FileBytes.of(path)
-        with source.opened() as file:
+        with source.open() as file:
             if zipfile.is_zipfile(file):
                 return _load_skops(source, options.trust)
             if is_table(source):
-                swapped = shlex.join(["pkex", options.command, rows, path])
+                command = shlex.join(["pkex", options.command, rows, path])
                 raise CommandError(
                     f"{path} is a table, and the model comes first. If model and table are "
-                    f"swapped, pass: {swapped}"
+                    f"swapped, pass: {command}"
                 )
             file.seek(0)
             if not options.trust_pickle:
@@ -90,13 +90,13 @@ def options_for_model(model: Any, options: TableOptions) -> TableOptions:
 
     Other columns, such as the target, are not read.
     """
-    known = getattr(model, "feature_names_in_", None)
-    if known is None or options.columns:
+    names = getattr(model, "feature_names_in_", None)
+    if names is None or options.columns:
         return options
-    return replace(options, columns=tuple(str(name) for name in known))
+    return replace(options, columns=tuple(str(name) for name in names))
 
 
-def _load_skops(source: FileBytes, trusted: list[str]) -> Any:
+def _load_skops(source: FileBytes, trusted_types: list[str]) -> Any:
     with missing_libraries("loading skops files", "skops"):
         import skops
         from skops import io
@@ -108,34 +108,34 @@ def _load_skops(source: FileBytes, trusted: list[str]) -> Any:
         )
     path = source.name
     try:
-        with source.opened() as file:
-            unknown = io.get_untrusted_types(file=file)
+        with source.open() as file:
+            unknown_types = io.get_untrusted_types(file=file)
             file.seek(0)
-            safe = safe_types(file, unknown)
-            _check_trusted(path, sorted(set(unknown) - set(trusted) - safe))
+            types = safe_types(file, unknown_types)
+            _check_trusted(path, sorted(set(unknown_types) - set(trusted_types) - types))
             check_sparse_matrices(file)
             file.seek(0)
-            return io.load(file, trusted=[*trusted, *safe])
+            return io.load(file, trusted=[*trusted_types, *types])
     except CommandError:
         raise
     except Exception as error:  # any error, because files may be damaged
         raise _load_error(path, error) from None
 
 
-def _check_trusted(path: str, unknown: list[str]) -> None:
+def _check_trusted(path: str, unknown_types: list[str]) -> None:
     """Raise CommandError for types that are not known to be safe."""
-    if not unknown:
+    if not unknown_types:
         return
-    for name in unknown:
+    for name in unknown_types:
         # Other characters cannot be imported, and may be executed if pasted into a shell.
         if not all(part.isidentifier() for part in name.split(".")):
             raise CommandError(
                 f"{path} cannot be loaded: {name!r} is not a name that can be imported"
             )
-    fix = " ".join(f"--trust {name}" for name in unknown)
+    fix = " ".join(f"--trust {name}" for name in unknown_types)
     raise CommandError(
-        f"{path} contains types that are not known to be safe: {', '.join(unknown)}. Loading them "
-        f"may execute code. If you trust the file, pass {fix}"
+        f"{path} contains types that are not known to be safe: {', '.join(unknown_types)}. Loading "
+        f"them may execute code. If you trust the file, pass {fix}"
     )
 
 

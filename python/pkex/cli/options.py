@@ -137,8 +137,8 @@ def add_seed(group: argparse._ActionsContainer) -> None:
 def most_rows(options: argparse.Namespace) -> int:
     """Return the largest number of rows of a table that are used."""
     default = _ALL if options.estimator in SAMPLED_ESTIMATORS else _DEFAULT_SAMPLE
-    most: int = options.sample or default
-    return most
+    max_rows: int = options.sample or default
+    return max_rows
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
@@ -185,7 +185,7 @@ def table_options(options: argparse.Namespace) -> TableOptions:
         tuple(options.categorical),
         options.delimiter,
         options.decimal,
-        excluded=tuple(options.exclude),
+        excluded_columns=tuple(options.exclude),
     )
 
 
@@ -200,27 +200,27 @@ class Progress:
     """
 
     def __init__(self, unit: str | None = None) -> None:
-        self._unit, self._shown, self._at = unit, "", time.monotonic()
+        self._unit, self._line, self._start = unit, "", time.monotonic()
 
     @classmethod
-    def shown(cls, unit: str | None = None) -> Progress | bool:
+    def for_terminal(cls, unit: str | None = None) -> Progress | bool:
         """Return a Progress if standard error is a terminal, otherwise False."""
         return cls(unit) if sys.stderr is not None and sys.stderr.isatty() else False
 
     def __call__(self, done: int, total: int) -> None:
         """Show the progress after half a second, and remove it at the end."""
-        seconds = time.monotonic() - self._at
+        seconds = time.monotonic() - self._start
         text = f"pkex: {100.0 * done / total:3.0f} %"
         if self._unit is not None and done and seconds > 0.0:
-            left = duration(seconds * (total - done) / done)
-            text += f" of {total:,} {self._unit}, {done / seconds:,.0f} {self._unit}/s, {left} left"
+            unit, remaining_time = self._unit, duration(seconds * (total - done) / done)
+            text += f" of {total:,} {unit}, {done / seconds:,.0f} {unit}/s, {remaining_time} left"
         if done >= total:
-            sys.stderr.write(f"\r{' ' * len(self._shown)}\r" if self._shown else "")
-            self._shown = ""
-        elif text != self._shown and seconds > 0.5:
+            sys.stderr.write(f"\r{' ' * len(self._line)}\r" if self._line else "")
+            self._line = ""
+        elif text != self._line and seconds > 0.5:
             # A shorter text is followed by spaces, which cover the end of a longer one.
-            sys.stderr.write(f"\r{text:<{len(self._shown)}}")
-            self._shown = f"{text:<{len(self._shown)}}"
+            sys.stderr.write(f"\r{text:<{len(self._line)}}")
+            self._line = f"{text:<{len(self._line)}}"
         sys.stderr.flush()
 
 

@@ -14,8 +14,8 @@ from pkex.cli.tables import (
     TableOptions,
     arrow_errors,
     arrow_frame,
-    chosen_columns,
     labels_of,
+    select_columns,
 )
 from pkex.tables.labels import index_columns
 from pkex.tables.parquet_files import ParquetFiles
@@ -33,7 +33,7 @@ def is_parquet(path: str) -> bool:
         If there is no such file, or it cannot be read.
     """
     source = FileBytes.of(path)
-    with source.opened() as stream:
+    with source.open() as stream:
         return source.content is None and stream.read(len(PARQUET)) == PARQUET
 
 
@@ -72,7 +72,7 @@ class ParquetChunks:
         if not files.n_rows:
             raise CommandError(f"{path} has no rows")
         (schema,) = files.schemas
-        columns = chosen_columns(schema.names, path, options, index_columns(schema))
+        columns = select_columns(schema.names, path, options, index_columns(schema))
         return cls(files, options, tuple(name for name in columns if name != label), label)
 
     @property
@@ -85,12 +85,12 @@ class ParquetChunks:
         name = self.columns[column] if isinstance(column, int) else column
         return f"row {row + 1}" if name is None else f"row {row + 1}, column {name!r}"
 
-    def frames(self, most: int) -> Iterator[pd.DataFrame]:
-        """Yield DataFrames of at most `most` rows, with their labels as the index."""
+    def frames(self, max_rows: int) -> Iterator[pd.DataFrame]:
+        """Yield DataFrames of at most `max_rows` rows, with their labels as the index."""
         import pyarrow as pa
 
         columns = self.columns if self.label is None else (*self.columns, self.label)
-        for batch in self.files.batches(most, columns):
+        for batch in self.files.batches(max_rows, columns):
             with arrow_errors(str(self.files.files[0])):
                 frame = arrow_frame(pa.Table.from_batches([batch]), self.options)
             if self.label is not None:

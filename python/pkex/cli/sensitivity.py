@@ -67,7 +67,7 @@ def _analyze(
 ) -> SensitivityResult:
     import pkex
 
-    settings: dict[str, Any] = {"order": options.order, "progress": Progress.shown()}
+    settings: dict[str, Any] = {"order": options.order, "progress": Progress.for_terminal()}
     source = FileBytes.of(options.inputs)
     if are_distributions(source):
         return pkex.sensitivity(model, read_distributions(source), **settings)
@@ -123,11 +123,15 @@ def _lines(result: SensitivityResult) -> list[dict[str, Any]]:
     }
     lines = []
     for place, output in enumerate(outputs or [None]):
-        own = {name: c if outputs is None else c[:, place] for name, c in columns.items()}
-        for j in np.argsort(-own["shapley_effect"], kind="stable").tolist():
+        output_columns = {
+            name: c if outputs is None else c[:, place] for name, c in columns.items()
+        }
+        for j in np.argsort(-output_columns["shapley_effect"], kind="stable").tolist():
             head: dict[str, Any] = {} if outputs is None else {"output": output}
             head["feature"] = result.feature_names[j]
-            lines.append({**head, **{name: float(column[j]) for name, column in own.items()}})
+            lines.append(
+                {**head, **{name: float(column[j]) for name, column in output_columns.items()}}
+            )
     return lines
 
 
@@ -136,16 +140,16 @@ def _with_pairs(result: SensitivityResult, lines: list[dict[str, Any]]) -> list[
     outputs, names = result.output_names, result.feature_names
     second = np.asarray(result.second_order).reshape(len(names), len(names), -1)
     blank = dict.fromkeys(lines[0])
-    with_pairs = [{**line, "with": None, "second_order": None} for line in lines]
+    pair_lines = [{**line, "with": None, "second_order": None} for line in lines]
     one, other = np.triu_indices(len(names), k=1)
     for place, output in enumerate(outputs or [None]):
-        own = second[one, other, place]
-        for k in np.argsort(-np.abs(own), kind="stable").tolist():
+        indices = second[one, other, place]
+        for k in np.argsort(-np.abs(indices), kind="stable").tolist():
             head = {} if outputs is None else {"output": output}
             pair = {
                 "feature": names[one[k]],
                 "with": names[other[k]],
-                "second_order": float(own[k]),
+                "second_order": float(indices[k]),
             }
-            with_pairs.append({**blank, **head, **pair})
-    return with_pairs
+            pair_lines.append({**blank, **head, **pair})
+    return pair_lines

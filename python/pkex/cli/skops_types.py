@@ -86,13 +86,13 @@ def check_sparse_matrices(file: IO[bytes]) -> None:
 
 
 def _nodes(archive: zipfile.ZipFile) -> Iterator[dict[str, Any]]:
-    waiting = [json.loads(archive.read("schema.json"))]
-    while waiting:
-        node = waiting.pop()
+    stack = [json.loads(archive.read("schema.json"))]
+    while stack:
+        node = stack.pop()
         if isinstance(node, list):
-            waiting += node
+            stack += node
         elif isinstance(node, dict):
-            waiting += node.values()
+            stack += node.values()
             yield node
 
 
@@ -122,5 +122,5 @@ def _is_subclass(full_name: str, base: str) -> bool:
     """Return whether a name in scikit-learn is a subclass of a class in its module."""
     module_name, _, name = full_name.rpartition(".")
     module = import_module(module_name)
-    found = getattr(module, name, None)
-    return isinstance(found, type) and issubclass(found, getattr(module, base))
+    attribute = getattr(module, name, None)
+    return isinstance(attribute, type) and issubclass(attribute, getattr(module, base))

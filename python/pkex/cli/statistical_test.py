@@ -43,12 +43,12 @@ def check_test(options: argparse.Namespace, *, requires_test: bool = False) -> N
     """
     with command_errors(CommandVocabulary({})):
         check_budget(options.budget, options.estimator)
-    least = math.ceil(1.0 / options.alpha - 1e-9) - 1
-    if (options.permutations or requires_test) and options.permutations < least:
-        none = "" if requires_test else ", or 0 for no test"
+    minimum = math.ceil(1.0 / options.alpha - 1e-9) - 1
+    if (options.permutations or requires_test) and options.permutations < minimum:
+        alternative = "" if requires_test else ", or 0 for no test"
         raise CommandError(
             f"--permutations {options.permutations} cannot reach the level {options.alpha:g}; at "
-            f"least {least} are needed{none}"
+            f"least {minimum} are needed{alternative}"
         )
 
 
@@ -60,14 +60,14 @@ def statistic_settings(options: argparse.Namespace) -> dict[str, Any]:
         "n_permutations": options.permutations,
         "random_state": options.seed,
         "missing": options.missing,
-        "progress": Progress.shown(),
+        "progress": Progress.for_terminal(),
     }
 
 
 def test_facts(options: argparse.Namespace) -> dict[str, str]:
     """Return how to get p-values, the seed and the version, to describe the computation."""
-    missing = {} if options.permutations else {"p-value": "none: --permutations is 0"}
-    return {**missing, "Seed": str(options.seed), "Version": f"pkex {version('pkex')}"}
+    pvalue_fact = {} if options.permutations else {"p-value": "none: --permutations is 0"}
+    return {**pvalue_fact, "Seed": str(options.seed), "Version": f"pkex {version('pkex')}"}
 
 
 def feature_lines(result: MMDResult | HSICResult) -> list[dict[str, Any]]:
@@ -94,14 +94,14 @@ def test_record(
     options: argparse.Namespace,
     conclusion: str,
     warnings: list[str],
-    **own: Any,
+    **fields: Any,
 ) -> Mapping[str, Any]:
-    """Return the result as JSON, with the fields that only one command has as `own`."""
+    """Return the result as JSON, with the fields that only one command has as `fields`."""
     return {
         "command": options.command,
         "pkex": version("pkex"),
         "conclusion": conclusion,
-        **own,
+        **fields,
         "alpha": options.alpha,
         "pvalue": result.pvalue,
         "statistic": result.statistic,

@@ -51,11 +51,11 @@ class TableOptions:
         The delimiter of CSV; by default a comma, or a tab for files with the extension .tsv.
     decimal : str
         The decimal separator of CSV.
-    needed : tuple of str
+    needed_columns : tuple of str
         Columns that are always read.
-    excluded : tuple of str
+    excluded_columns : tuple of str
         Columns that are not read.
-    ignored : tuple of str
+    ignored_columns : tuple of str
         Columns that are not read, if there are any.
     """
 
@@ -63,9 +63,9 @@ class TableOptions:
     categorical: tuple[str, ...] = ()
     delimiter: str | None = None
     decimal: str = "."
-    needed: tuple[str, ...] = ()
-    excluded: tuple[str, ...] = ()
-    ignored: tuple[str, ...] = ()
+    needed_columns: tuple[str, ...] = ()
+    excluded_columns: tuple[str, ...] = ()
+    ignored_columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,13 +98,13 @@ class FileTable:
         name = self.frame.columns[column] if isinstance(column, int) else column
         return line if name is None else f"{line}, column {name!r}"
 
-    def sampled(self, most: int, generator: np.random.Generator) -> FileTable:
-        """Return at most `most` rows, drawn at random, in their order."""
+    def sample(self, max_rows: int, generator: np.random.Generator) -> FileTable:
+        """Return at most `max_rows` rows, drawn at random, in their order."""
         n_rows = len(self.frame)
-        if n_rows <= most:
+        if n_rows <= max_rows:
             return self
-        chosen = np.sort(generator.choice(n_rows, most, replace=False))
-        return replace(self, frame=self.frame.iloc[chosen])
+        places = np.sort(generator.choice(n_rows, max_rows, replace=False))
+        return replace(self, frame=self.frame.iloc[places])
 
     def description(self) -> str:
         """Return the number of rows, and of how many they were drawn."""
@@ -122,7 +122,7 @@ class FileTable:
             The fix for missing values; None if they are allowed.
         """
         types = {name: type_of(self.frame[name]) for name in self.frame}
-        for name in (name for name, of_type in types.items() if of_type == "numbers"):
+        for name in (name for name, column_type in types.items() if column_type == "numbers"):
             values = self.frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
             self._check(name, ~np.isinf(values), "the number is infinite. Replace it")
             self._check(
@@ -132,7 +132,7 @@ class FileTable:
                 f"pass --categorical {name} if they are categories",
             )
         if fix_of_missing is not None:
-            numeric = [name for name, of_type in types.items() if of_type != "categories"]
+            numeric = [name for name, column_type in types.items() if column_type != "categories"]
             self.check_complete(numeric, fix_of_missing)
 
     def check_complete(self, columns: Iterable[str], fix: str) -> None:
@@ -144,18 +144,20 @@ class FileTable:
     def check_texts(self, column: str) -> None:
         """Raise CommandError for texts in a column that otherwise has numbers or dates."""
         decimal = "." if self.source is None else self.source.decimal
-        found = texts_among_most(self.frame[column], decimal)
-        if found is not None:
-            of_type, is_wrong = found
+        mismatch = texts_among_most(self.frame[column], decimal)
+        if mismatch is not None:
+            column_type, is_wrong = mismatch
             value = self.frame[column][is_wrong].iloc[0]
-            problem = f"{value!r} is not one of the {of_type} that most values are. If these are "
+            problem = (
+                f"{value!r} is not one of the {column_type} that most values are. If these are "
+            )
             self._check(column, ~is_wrong, f"{problem}categories, pass --categorical {column}")
 
     def warn_of_texts(self, column: str) -> None:
         """Warn of texts that are read as categories but look like numbers or dates."""
-        found = texts_like_numbers(self.frame[column])
-        if found is not None:
-            value, hint = found
+        example = texts_like_numbers(self.frame[column])
+        if example is not None:
+            value, hint = example
             warn(
                 f"column {column!r} of {self.name} has texts such as {value!r}, which are read as "
                 f"categories. {hint}. If they are categories, pass --categorical {column}"
@@ -168,10 +170,10 @@ class FileTable:
             f"numbers. If they are categories, pass --categorical {column}"
         )
 
-    def warn_of_row_numbers(self, named: Collection[str]) -> None:
+    def warn_of_row_numbers(self, user_names: Collection[str]) -> None:
         """Warn of columns that count the rows, unless the user has named them."""
         for column in self.frame:
-            if column not in named and counts_rows(self.frame[column]):
+            if column not in user_names and counts_rows(self.frame[column]):
                 warn(
                     f"column {column!r} of {self.name} increases by 1 from row to row. If it "
                     f"numbers the rows, pass --exclude {column}"
@@ -203,7 +205,7 @@ def labels_of(frame: pd.DataFrame, label: str) -> pd.Index:
 
 def is_table(source: FileBytes) -> bool:
     """Return whether a file is a table by its first bytes or its extension."""
-    with source.opened() as stream:
+    with source.open() as stream:
         start = stream.read(6)
     path = Path(source.path.lower().removesuffix(".gz"))
     return start.startswith(_ARROW) or path.suffix in _EXTENSIONS
@@ -218,7 +220,7 @@ def read_table(path: str | FileBytes, options: TableOptions) -> FileTable:
         If there is no such file, it is not a table, or lacks a column.
     """
     source = path if isinstance(path, FileBytes) else FileBytes.of(path)
-    with source.opened() as stream:
+    with source.open() as stream:
         start = stream.read(6)
     if start.startswith(_ARROW):
         with missing_libraries("reading Parquet and Arrow files", "pandas and pyarrow"):
@@ -235,8 +237,8 @@ def _read_csv(source: FileBytes, options: TableOptions) -> FileTable:
         )
     file = CSVFile(source, delimiter, options.decimal)
     header = file.header()
-    columns = chosen_columns(header, file.name, options)
-    frame, padded = file.read(header, columns, set(options.categorical))
+    columns = select_columns(header, file.name, options)
+    frame, padded_values = file.read(header, columns, set(options.categorical))
     table = FileTable(frame, file.name, len(frame), file)
     for column in columns:
         if column in options.categorical:
@@ -246,8 +248,8 @@ def _read_csv(source: FileBytes, options: TableOptions) -> FileTable:
             frame[column] = as_dates(frame[column])
             if type_of(frame[column]) == "categories":
                 table.warn_of_texts(column)
-        elif column in padded:
-            table.warn_of_codes(column, padded[column])
+        elif column in padded_values:
+            table.warn_of_codes(column, padded_values[column])
     return table
 
 
@@ -256,7 +258,7 @@ def _read_arrow(source: FileBytes, start: bytes, options: TableOptions) -> FileT
     from pyarrow import parquet
 
     name = source.name
-    with arrow_errors(name), source.opened() as stream:
+    with arrow_errors(name), source.open() as stream:
         if start.startswith(PARQUET):
             table = parquet.read_table(stream)
         elif start.startswith(_ARROW_FILE):
@@ -267,7 +269,7 @@ def _read_arrow(source: FileBytes, start: bytes, options: TableOptions) -> FileT
     if not len(frame):
         raise CommandError(f"{name} has no rows")
     return FileTable(
-        frame[chosen_columns(list(frame.columns), name, options, index_columns(table.schema))],
+        frame[select_columns(list(frame.columns), name, options, index_columns(table.schema))],
         name,
         len(frame),
     )
@@ -307,35 +309,39 @@ def _as_categories(column: Any) -> Any:
     return column.cast(pa.string()) if pa.types.is_integer(column.type) else column
 
 
-def chosen_columns(
+def select_columns(
     header: list[str], name: str, options: TableOptions, index: Iterable[str] = ()
 ) -> list[str]:
-    """Return the names of the columns to read, without those of an index that is not named."""
-    required = (*options.columns, *options.needed)
-    for column in (*required, *options.categorical, *options.excluded):
+    """Return the names of the columns to read, without an index that the user has not named."""
+    required_columns = (*options.columns, *options.needed_columns)
+    for column in (*required_columns, *options.categorical, *options.excluded_columns):
         if column not in header:
             close = get_close_matches(column, header, 1)
             hint = f"did you mean {close[0]!r}?" if close else f"it has {shown(header)}"
             raise CommandError(f"{name} has no column {column!r}; {hint}")
-    both = [column for column in options.excluded if column in required]
-    if both:
-        raise CommandError(f"{both[0]!r} is a column to read. Remove it from --exclude")
-    repeated = [column for column, number in Counter(header).items() if column and number > 1]
-    if repeated:
-        raise CommandError(f"{name}: several columns are named {shown(repeated)}")
+    conflicts = [column for column in options.excluded_columns if column in required_columns]
+    if conflicts:
+        raise CommandError(f"{conflicts[0]!r} is a column to read. Remove it from --exclude")
+    duplicates = [column for column, number in Counter(header).items() if column and number > 1]
+    if duplicates:
+        raise CommandError(f"{name}: several columns are named {shown(duplicates)}")
     if options.columns:
-        return list(dict.fromkeys(required))
-    header = [column for column in header if column not in options.excluded + options.ignored]
+        return list(dict.fromkeys(required_columns))
+    header = [
+        column
+        for column in header
+        if column not in options.excluded_columns + options.ignored_columns
+    ]
     if not header:
         raise CommandError(f"{name}: --exclude leaves no column")
-    named = {*required, *options.categorical}
-    without_name = set(unnamed(header)) - named
-    if without_name:
+    user_names = {*required_columns, *options.categorical}
+    unnamed_columns = set(unnamed(header)) - user_names
+    if unnamed_columns:
         warn(f"{name}: a column has no name and is left out; it may contain row numbers")
-    of_rows = [column for column in index if column in header and column not in named]
-    if of_rows:
+    index_names = [column for column in index if column in header and column not in user_names]
+    if index_names:
         warn(
-            f"{name}: {shown(of_rows)}, the index of the table in pandas, is left out. To compare "
-            "it, name it in --columns"
+            f"{name}: {shown(index_names)}, the index of the table in pandas, is left out. To "
+            "compare it, name it in --columns"
         )
-    return [column for column in header if column not in {*without_name, *of_rows}]
+    return [column for column in header if column not in {*unnamed_columns, *index_names}]

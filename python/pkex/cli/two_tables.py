@@ -51,24 +51,26 @@ def match_columns(first: FileTable, second: FileTable) -> tuple[FileTable, FileT
 
 def _check_columns(first: FileTable, second: FileTable) -> None:
     for one, other in ((first, second), (second, first)):
-        lacking = [column for column in one.frame.columns if column not in other.frame.columns]
-        if lacking:
-            near = get_close_matches(lacking[0], other.frame.columns, 1)
+        columns = [column for column in one.frame.columns if column not in other.frame.columns]
+        if columns:
+            close = get_close_matches(columns[0], other.frame.columns, 1)
             raise CommandError(
-                f"{other.name} has no column {lacking[0]!r}, which {one.name} has"
-                + (f" (nor {shown(lacking[1:])})" if len(lacking) > 1 else "")
-                + (f". Did you mean {near[0]!r}? Rename it, or choose" if near else ". Choose")
+                f"{other.name} has no column {columns[0]!r}, which {one.name} has"
+                + (f" (nor {shown(columns[1:])})" if len(columns) > 1 else "")
+                + (f". Did you mean {close[0]!r}? Rename it, or choose" if close else ". Choose")
                 + " columns that both have by --columns"
             )
 
 
-def _missing_like(known: pd.Series, missing: pd.Series) -> pd.Series:
+def _missing_like(typed_column: pd.Series, empty_column: pd.Series) -> pd.Series:
     """Return a column of missing values, of the type of a known column."""
     import pandas as pd
 
-    of_type = type_of(known)
-    dtype = known.dtype if of_type == "dates" else np.dtype(float if of_type == "numbers" else "O")
-    return pd.Series([None] * len(missing), missing.index, dtype)
+    column_type = type_of(typed_column)
+    dtype = np.dtype(float if column_type == "numbers" else "O")
+    if column_type == "dates":
+        dtype = typed_column.dtype
+    return pd.Series([None] * len(empty_column), empty_column.index, dtype)
 
 
 def _warn_of_notations(
@@ -77,18 +79,19 @@ def _warn_of_notations(
     """Warn if the files have no category in common: they may write the same ones differently."""
     import pandas as pd
 
-    levels = [pd.Series(own.dropna().unique()).astype(str) for own in (one, other)]
+    levels = [pd.Series(categories.dropna().unique()).astype(str) for categories in (one, other)]
     if set(levels[0]) & set(levels[1]):
         return
     texts: list[dict[float, str]] = []
-    for own in levels:
-        numbers = pd.to_numeric(own, errors="coerce")
-        texts.append({n: text for n, text in zip(numbers, own, strict=True) if n == n})
-    both = sorted(texts[0].keys() & texts[1].keys())
-    if both:
+    for categories in levels:
+        numbers = pd.to_numeric(categories, errors="coerce")
+        texts.append({n: text for n, text in zip(numbers, categories, strict=True) if n == n})
+    common_numbers = sorted(texts[0].keys() & texts[1].keys())
+    if common_numbers:
+        number = common_numbers[0]
         warn(
             f"the categories of column {column!r} are numbers that {names[0]} and {names[1]} write "
-            f"in different notations, such as {texts[0][both[0]]!r} and {texts[1][both[0]]!r}, so "
+            f"in different notations, such as {texts[0][number]!r} and {texts[1][number]!r}, so "
             "all categories differ"
         )
     elif all(map(len, levels)):

@@ -50,17 +50,17 @@ class CommandVocabulary(Vocabulary):
 
     def argument(self, name: str) -> str:
         """Return the file of an argument, or its option."""
-        known = self._files.get(name)
-        if known is None and name in _OPTIONS:
-            return _spelled(name)
-        return known or name
+        file = self._files.get(name)
+        if file is None and name in _OPTIONS:
+            return _option_text(name)
+        return file or name
 
     def option(self, option: Option) -> str | None:
         """Return an option with its value; None if commands do not have it."""
         if option.name not in _OPTIONS:
             return None
         words = [option.verb] if option.verb else []
-        words.append(_spelled(option.name))
+        words.append(_option_text(option.name))
         if option.value is not None and option.value is not True:
             words.append(_value(option.value))
         return " ".join(words)
@@ -73,7 +73,7 @@ class CommandVocabulary(Vocabulary):
         return table.place(row, column)
 
 
-def _spelled(name: str) -> str:
+def _option_text(name: str) -> str:
     return f"--{name.removeprefix('n_').replace('_', '-')}"
 
 

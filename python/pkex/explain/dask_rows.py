@@ -49,11 +49,11 @@ def open_files(data: Any, columns: ModelColumns) -> Any:
             library = module.partition(".")[0]
             raise missing_library("explaining the rows of files", library, extra) from None
     dd: Any = import_module("dask.dataframe")
-    known = columns.compared
-    return dd.read_parquet(os.fspath(data), columns=None if known is None else list(known))
+    names = columns.compared
+    return dd.read_parquet(os.fspath(data), columns=None if names is None else list(names))
 
 
-def on_dask_rows(
+def map_dask_rows(
     values: Callable[[Any], Float], data: Any, columns: ModelColumns, shape: tuple[int, ...]
 ) -> Any:
     """Return the values of rows as a Dask array with the same chunks of rows.
@@ -75,7 +75,7 @@ def on_dask_rows(
     """
     # Imported by name, because few of Dask's functions have types.
     da: Any = import_module("dask.array")
-    delayed: Any = import_module("dask").delayed
+    delay: Any = import_module("dask").delayed
     if hasattr(data, "map_blocks"):
         if data.ndim != 2 or data.shape[1] != columns.number:
             raise ValueError(
@@ -83,12 +83,12 @@ def on_dask_rows(
             )
         lengths = data.chunks[0]
     else:
-        of_table = None if columns.encoder is None else columns.encoder.columns
+        table_columns = None if columns.encoder is None else columns.encoder.columns
         are_documents = data.ndim == 1 and columns.encoder is not None
-        if not are_documents and (of_table is None or tuple(data.columns) != of_table):
+        if not are_documents and (table_columns is None or tuple(data.columns) != table_columns):
             columns.check_labels(Labels(tuple(data.columns)), "X")
         lengths = (np.nan,) * data.npartitions
-    explain = delayed(SerializedFunction(_OfChunk(values, shape)))
+    explain = delay(SerializedFunction(_ChunkValues(values, shape)))
     chunks = [
         da.from_delayed(explain(part), shape=(length, *shape), dtype=np.float64)
         for length, part in zip(lengths, parts_of_rows(data), strict=True)
@@ -96,7 +96,7 @@ def on_dask_rows(
     return da.concatenate(chunks, allow_unknown_chunksizes=True)
 
 
-class _OfChunk:
+class _ChunkValues:
     """Values of a chunk of rows, which may be empty."""
 
     def __init__(self, values: Callable[[Any], Float], shape: tuple[int, ...]) -> None:

@@ -33,28 +33,30 @@ def estimated_values(
     progress: Progress,
 ) -> Estimate:
     """Estimate the values of rows from random orders, or from random coalitions."""
-    estimator = chosen_estimator(problem, n_permutations, n_coalitions, generator)
+    estimator = make_estimator(problem, n_permutations, n_coalitions, generator)
     estimates = Option("n_coalitions", python="estimates: explainer(X)")
     fix = "its values are exact for any number of features without ", estimates
     check_joint_draws(problem, fix)
-    explained, function = problem.schema.read(X), problem.function
+    explained_rows, function = problem.schema.read(X), problem.function
     posterior = None
     with problem.settings.computing(progress) as how:
         if isinstance(function, Conditional):
-            function.conditioning.warn_of_matching_rows(explained.rows, function.players)
+            function.conditioning.warn_of_matching_rows(explained_rows.rows, function.players)
         if uncertainty:
-            posterior = _estimated_roots(problem, estimator, explained, generator, how.part(0, 2))
+            posterior = _estimated_roots(
+                problem, estimator, explained_rows, generator, how.part(0, 2)
+            )
             how = how.part(1, 2)
-        values, errors = estimator(function, explained.rows, how)
+        values, errors = estimator(function, explained_rows.rows, how)
     if not function.has_output_axis:
         values, errors = values[..., 0], errors[..., 0]
     spread = Uncertainty(errors)
     if posterior is not None:
         spread = Uncertainty.of_posterior(posterior[0], values, posterior[1], errors)
-    return Estimate._of(problem.result(explained, values, spread))
+    return Estimate._of(problem.result(explained_rows, values, spread))
 
 
-def chosen_estimator(
+def make_estimator(
     problem: Problem,
     n_permutations: int | None,
     n_coalitions: int | None,
@@ -63,17 +65,17 @@ def chosen_estimator(
     """Return the estimator of values, by permutations or by coalitions."""
     function, p = problem.function, problem.function.n_players
     if n_permutations is None and n_coalitions is None:
-        of_orders = ", or n_permutations, such as n_permutations=1000"
+        alternative = ", or n_permutations, such as n_permutations=1000"
         raise TypeError(
             "Explainer.estimate() needs the number of draws, by name: "
             "n_coalitions, such as n_coalitions=1000"
-            + ("" if isinstance(function, Conditional) else of_orders)
+            + ("" if isinstance(function, Conditional) else alternative)
         )
     if n_permutations is not None and n_coalitions is not None:
         raise ValueError("n_permutations and n_coalitions are two ways to draw; give one of them")
     if n_coalitions is not None:
-        return CoalitionEstimator.drawn(problem.game, p, n_coalitions, generator)
-    estimator = PermutationEstimator.drawn(problem.game, p, n_permutations, generator)
+        return CoalitionEstimator.draw(problem.game, p, n_coalitions, generator)
+    estimator = PermutationEstimator.draw(problem.game, p, n_permutations, generator)
     if isinstance(function, Conditional):
         exact = ", or exact values: explainer(X)" if p <= MOST_CONDITIONED else ""
         raise InputError(
@@ -88,7 +90,7 @@ def chosen_estimator(
 def _estimated_roots(
     problem: Problem,
     estimator: Estimator,
-    explained: ExplainedRows,
+    explained_rows: ExplainedRows,
     generator: np.random.Generator,
     how: Computation,
 ) -> tuple[Float, JointDraws]:
@@ -106,10 +108,10 @@ def _estimated_roots(
                 Option("uncertainty", True, python="explainer(X, uncertainty=True)"),
             )
         )
-    joint = problem.joint_draws(explained, estimator)
+    joint = problem.joint_draws(explained_rows, estimator)
     functions = joint.functions(_DRAWS, generator)
     covariances = []
-    for function, of_output in how.over(functions):
-        drawn, _ = estimator(function, explained.rows, of_output)
-        covariances.append(drawn @ drawn.transpose(0, 2, 1) / _DRAWS)
+    for function, computation in how.over(functions):
+        draws, _ = estimator(function, explained_rows.rows, computation)
+        covariances.append(draws @ draws.transpose(0, 2, 1) / _DRAWS)
     return roots_of(np.stack(covariances, axis=-1)), joint

@@ -57,7 +57,7 @@ class PermutationEstimator:
     orders: NDArray[np.int64]
 
     @classmethod
-    def drawn(
+    def draw(
         cls, game: Game, n_players: int, n_permutations: object, generator: np.random.Generator
     ) -> PermutationEstimator:
         """Draw half of the permutations; the others are their reverses."""
@@ -65,7 +65,7 @@ class PermutationEstimator:
             f"an even integer of at least {_LEAST}, such as 1000: permutations come in pairs, "
             "whose spread gives the standard errors"
         )
-        count = _checked_number("n_permutations", n_permutations, what, _LEAST, n_players)
+        count = _check_number("n_permutations", n_permutations, what, _LEAST, n_players)
         numbers = np.tile(np.arange(n_players), (count // 2, 1))
         return cls(game, generator.permuted(numbers, axis=1))
 
@@ -75,12 +75,14 @@ class PermutationEstimator:
         """Return estimates and their standard errors, both (n, players, outputs)."""
         game = as_coalitionwise(function)
         values, errors = np.empty((2, len(rows), game.n_players, game.n_outputs))
-        for number, of_row in how.over(range(len(rows))):
+        for number, computation in how.over(range(len(rows))):
             row = rows[number : number + 1]
-            values[number], errors[number] = self._of_row(game, row, of_row, row_names(number))
+            values[number], errors[number] = self._estimate_row(
+                game, row, computation, row_names(number)
+            )
         return values, errors
 
-    def _of_row(
+    def _estimate_row(
         self, function: CoalitionGames, row: Float, how: Computation, name: RowName
     ) -> tuple[Float, Float]:
         """Return means over pairs of permutations, and standard errors, both (players, outputs)."""
@@ -92,9 +94,9 @@ class PermutationEstimator:
 
         ends = values(how.reporting(None), np.array([[False] * p, [True] * p]))
         contributions = []
-        for block, of_block in how.over(blocks_of(count, _BLOCK // (2 * p))):
+        for block, computation in how.over(blocks_of(count, _BLOCK // (2 * p))):
             orders = Orders(self.orders[block])
-            contributions.append(_contributions(orders, ends, partial(values, of_block)))
+            contributions.append(_contributions(orders, ends, partial(values, computation)))
         pairs = np.concatenate(contributions)
         return pairs.mean(axis=0), pairs.std(axis=0, ddof=1) / np.sqrt(count)
 
@@ -102,7 +104,7 @@ class PermutationEstimator:
 def _contributions(orders: Orders, ends: Float, values: Callable[[Members], Float]) -> Float:
     """Return mean contributions over each pair, shape (permutations, players, outputs)."""
     n_orders, p = orders.permutations.shape
-    # Of the first features of a permutation, and of its reverse.
+    # Values of the first features of a permutation, and of its reverse.
     table = np.empty((n_orders, 2, p + 1, ends.shape[1]))
     table[:, :, 0], table[:, :, -1] = ends
     table[:, :, 1:-1] = values(orders).reshape(table[:, :, 1:-1].shape)
@@ -125,16 +127,16 @@ class CoalitionEstimator:
     sample: SampledCoalitions
 
     @classmethod
-    def drawn(
+    def draw(
         cls, game: Game, n_players: int, n_coalitions: object, generator: np.random.Generator
     ) -> CoalitionEstimator:
         """Draw half of the coalitions; the others are their complements."""
-        least = max(_LEAST, _LEAST_OF_FEATURE * n_players)
+        minimum = max(_LEAST, _LEAST_OF_FEATURE * n_players)
         what = (
-            f"an even integer of at least {least}, such as {max(1000, least)}: coalitions come "
+            f"an even integer of at least {minimum}, such as {max(1000, minimum)}: coalitions come "
             f"with their complements, at least {_LEAST} in all and {_LEAST_OF_FEATURE} per feature"
         )
-        count = _checked_number("n_coalitions", n_coalitions, what, least, n_players)
+        count = _check_number("n_coalitions", n_coalitions, what, minimum, n_players)
         return cls(game, SampledCoalitions.draw(n_players, count, generator))
 
     def __call__(
@@ -144,8 +146,8 @@ class CoalitionEstimator:
         game = as_coalitionwise(function)
         step, _ = game.block_sizes(len(self.sample.members))
         results = np.empty((2, len(rows), game.n_players, game.n_outputs))
-        for block, of_block in how.over(blocks_of(len(rows), step)):
-            values = self._values(game, rows[block], of_block, row_names(block.start))
+        for block, computation in how.over(blocks_of(len(rows), step)):
+            values = self._values(game, rows[block], computation, row_names(block.start))
             results[:, block] = self.sample.estimates(values)
         return results[0], results[1]
 
@@ -156,21 +158,23 @@ class CoalitionEstimator:
         members = self.sample.members
         _, step = function.block_sizes(len(members))
         values = []
-        for some, of_block in how.over(blocks_of(len(members), step)):
-            values.append(function.coalition_values(rows, self.game, members[some], of_block, name))
+        for block, computation in how.over(blocks_of(len(members), step)):
+            values.append(
+                function.coalition_values(rows, self.game, members[block], computation, name)
+            )
         return np.concatenate(values, axis=1)
 
 
-def _checked_number(name: str, number: object, what: str, least: int, n_players: int) -> int:
+def _check_number(name: str, number: object, what: str, minimum: int, n_players: int) -> int:
     """Return an even number of draws that fit in memory."""
-    count = as_integer(name, number, what, least=least)
+    count = as_integer(name, number, what, least=minimum)
     if count % 2:
         raise InputError(name, f"must be {what}; got {count}")
-    most = _MOST_DRAWN // n_players // 2 * 2
-    if count > most:
+    maximum = _MOST_DRAWN // n_players // 2 * 2
+    if count > maximum:
         raise InputError(
             name,
-            f"must be at most {most:,} for {n_players} features, because all draws are held in "
+            f"must be at most {maximum:,} for {n_players} features, because all draws are held in "
             f"memory; got {count:,}",
             "average estimates with several seeds, random_state=0, 1, …, for smaller errors",
         )

@@ -15,7 +15,7 @@ from pkex.execution.backends import active_workers, ranges_of_tasks
 from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
 from pkex.execution.progress import Progress, parts_of
-from pkex.explain.dask_rows import on_dask_rows, open_files
+from pkex.explain.dask_rows import map_dask_rows, open_files
 from pkex.explain.problem import Problem
 from pkex.functions.base import Function
 from pkex.functions.row_losses import RowLosses
@@ -52,21 +52,21 @@ def explanation_of(
 ) -> Explanation:
     """Explain rows as `exact_values` does, with a function that `computing_values` yields."""
     is_joint = _is_joint(uncertainty)
-    explained = problem.schema.read(X, keeps_sparse=not uncertainty)
+    explained_rows = problem.schema.read(X, keeps_sparse=not uncertainty)
     roots = spread = None
     with problem.settings.computing(progress) as how:
         if uncertainty:
-            of_rows = problem.posterior.joint_roots if is_joint else problem.posterior.roots
+            roots_of_rows = problem.posterior.joint_roots if is_joint else problem.posterior.roots
             # Measured: covariances take two to sixty times as long as values.
-            of_roots, of_values = parts_of(how.progress, 6.0, 1.0)
-            roots = of_rows(explained.rows, problem.game, how.reporting(of_roots))
-            how = how.reporting(of_values)
-        values = values_of(explained.rows, how)
+            roots_progress, values_progress = parts_of(how.progress, 6.0, 1.0)
+            roots = roots_of_rows(explained_rows.rows, problem.game, how.reporting(roots_progress))
+            how = how.reporting(values_progress)
+        values = values_of(explained_rows.rows, how)
     if roots is not None and is_joint:
         spread = Uncertainty.of_all_rows(roots, values)
     elif roots is not None:
-        spread = Uncertainty.of_posterior(roots, values, problem.joint_draws(explained))
-    return Explanation._of(problem.result(explained, values, spread))
+        spread = Uncertainty.of_posterior(roots, values, problem.joint_draws(explained_rows))
+    return Explanation._of(problem.result(explained_rows, values, spread))
 
 
 def _is_joint(uncertainty: bool | Literal["joint"]) -> bool:
@@ -79,16 +79,17 @@ def _is_joint(uncertainty: bool | Literal["joint"]) -> bool:
 
 
 def bare_values(problem: Problem, X: Any, progress: Progress) -> Float | DaskArray:
-    """Return values of rows; those of Dask's collections and of files when they are computed."""
+    """Return values of rows, as a lazy array for Dask collections and files."""
     X = open_files(X, problem.schema.columns)
     if is_lazy(X):
         settings = problem.settings
         one_thread = Computation(settings.method, settings.summation)
-        of_chunk = partial(_of_table, problem, how=one_thread)
-        lazy: DaskArray = on_dask_rows(of_chunk, X, problem.schema.columns, _shape_of_row(problem))
+        chunk_values = partial(_compute_table, problem, how=one_thread)
+        columns, shape = problem.schema.columns, _shape_of_row(problem)
+        lazy: DaskArray = map_dask_rows(chunk_values, X, columns, shape)
         return lazy
     with problem.settings.computing(progress) as how:
-        return _of_table(problem, X, how)
+        return _compute_table(problem, X, how)
 
 
 def sparse_values(problem: Problem, X: Any, progress: Progress) -> SparseRows | list[SparseRows]:
@@ -107,19 +108,19 @@ def sparse_values(problem: Problem, X: Any, progress: Progress) -> SparseRows | 
     rows, n_outputs = problem.schema.columns.read(X).rows, problem.function.n_outputs
     size = _MOST_DENSE // (problem.function.n_players * n_outputs)
     blocks = blocks_of(max(1, rows.shape[0]), size)
-    found: list[list[SparseRows]] = [[] for _ in range(n_outputs)]
+    arrays_by_output: list[list[SparseRows]] = [[] for _ in range(n_outputs)]
     with (
         problem.settings.computing(progress) as how,
         computing_values(problem, problem.function) as values_of,
     ):
-        for block, of_block in how.over(blocks):
-            values = _values_of_block(values_of, rows[block], block.start, of_block)
+        for block, computation in how.over(blocks):
+            values = _values_of_block(values_of, rows[block], block.start, computation)
             if not problem.function.has_output_axis:
                 values = values[..., None]
-            for output, of_output in enumerate(found):
-                of_output.append(csr_array(values[..., output]))
-    by_output = [csr_array(vstack(of_output, format="csr")) for of_output in found]
-    return by_output if problem.schema.outputs.axis_names is not None else by_output[0]
+            for output, arrays in enumerate(arrays_by_output):
+                arrays.append(csr_array(values[..., output]))
+    results = [csr_array(vstack(arrays, format="csr")) for arrays in arrays_by_output]
+    return results if problem.schema.outputs.axis_names is not None else results[0]
 
 
 def _values_of_block(values_of: ValuesOf, block: Rows, start: int, how: Computation) -> Float:
@@ -138,14 +139,14 @@ def _values_of_block(values_of: ValuesOf, block: Rows, start: int, how: Computat
         raise
 
 
-def _of_table(problem: Problem, X: Any, how: Computation) -> Float:
+def _compute_table(problem: Problem, X: Any, how: Computation) -> Float:
     """Return values of the rows of a table, without an output axis that goes."""
     rows = problem.schema.columns.read(X).rows
-    values = computed_values(problem, problem.function, rows, how)
+    values = compute_values(problem, problem.function, rows, how)
     return values[..., 0] if problem.schema.outputs.drops_axis else values
 
 
-def computed_values(
+def compute_values(
     problem: Problem, function: Function | RowLosses, rows: Rows, how: Computation
 ) -> Float:
     """Return values of shape (n, players), or (n, players, outputs) with an output axis.
@@ -170,30 +171,30 @@ def computing_values(problem: Problem, function: Function | RowLosses) -> Iterat
     If a parallel backend of joblib is active, its workers receive the function once, and compute
     values in chunks of rows.
     """
-    here, settings = _Values(function, problem.game), problem.settings
+    values_of, settings = _Values(function, problem.game), problem.settings
     workers = active_workers(settings.n_jobs)
     if workers is None:
-        yield here
+        yield values_of
         return
     one_thread = Computation(settings.method, settings.summation)
-    with workers.sending(partial(here, how=one_thread)) as results:
+    with workers.sending(partial(values_of, how=one_thread)) as results:
 
-        def by_workers(rows: Rows, how: Computation) -> Float:
+        def compute_in_workers(rows: Rows, how: Computation) -> Float:
             if rows.shape[0] < 2:
-                return here(rows, how)
+                return values_of(rows, how)
             ranges = ranges_of_tasks(rows.shape[0], workers.number, _rows_of_task(function))
             chunks = []
             try:
-                with closing(results(rows[slice(*some)] for some in ranges)) as found:
-                    for (_, stop), values in zip(ranges, found, strict=True):
+                with closing(results(rows[slice(*bounds)] for bounds in ranges)) as all_values:
+                    for (_, stop), values in zip(ranges, all_values, strict=True):
                         chunks.append(values)
                         how.report(stop, rows.shape[0])
             except OverflowError:
                 # The message names a row of the chunk; computed again, it names one of all rows.
-                return here(rows, how)
+                return values_of(rows, how)
             return np.concatenate(chunks)
 
-        yield by_workers
+        yield compute_in_workers
 
 
 @dataclass(frozen=True)

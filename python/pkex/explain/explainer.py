@@ -747,13 +747,13 @@ class Explainer(SkopsGuard, AttributeHints):
             parts.append(f"output {self.output_name!r}")
         parts.append(f"value_function={self.value_function!r}")
         if self.conditioning is not None:
-            parts += _unusual(self.conditioning)
+            parts += _format_changes(self.conditioning)
         if problem.game.background is not None:
             parts.append(f"background of {counted(len(problem.game.background[1]), 'row')}")
         return f"Explainer({', '.join([*parts, *problem.settings.changed_arguments()])})"
 
 
-def _unusual(settings: Observational) -> list[str]:
+def _format_changes(settings: Observational) -> list[str]:
     """Return the settings that differ from their defaults, except the kernel."""
-    given = ((field, getattr(settings, field.name)) for field in fields(settings)[1:])
-    return [f"{field.name}={value!r}" for field, value in given if value != field.default]
+    values = ((field, getattr(settings, field.name)) for field in fields(settings)[1:])
+    return [f"{field.name}={value!r}" for field, value in values if value != field.default]

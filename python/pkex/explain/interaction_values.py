@@ -13,10 +13,10 @@ from pkex.explain.problem import Problem
 from pkex.explain.selected_interactions import (
     FeatureSelection,
     check_selection,
-    selected_values,
+    compute_selected_values,
     with_others,
 )
-from pkex.functions.base import Function, finite
+from pkex.functions.base import Function, check_finite
 from pkex.games.indices import INDICES, Index, add_supersets, quantities
 from pkex.games.value_functions import Game
 from pkex.inputs.choices import check_choice
@@ -48,17 +48,17 @@ def interactions(
             "with method='quadrature' for interactions"
         )
     outputs, function = problem.schema.outputs, problem.function
-    explained = problem.schema.read(X, keeps_sparse=features is not None)
+    explained_rows = problem.schema.read(X, keeps_sparse=features is not None)
     check_choice("index", index, INDICES)
     if features is not None:
         check_selection(index, order)
         with problem.settings.computing(progress) as how:
-            selected, values, empty_values = selected_values(
-                problem, explained, features, index, how
+            selection, values, empty_values = compute_selected_values(
+                problem, explained_rows, features, index, how
             )
-        explained = with_others(problem, explained, selected)
+        explained_rows = with_others(problem, explained_rows, selection)
     else:
-        rows = explained.rows
+        rows = explained_rows.rows
         check_interactions(index, order, function.n_players, len(rows), function.n_outputs)
         with problem.settings.computing(progress) as how:
             values, empty_values = interaction_values(
@@ -73,12 +73,12 @@ def interactions(
         values if has_axis else values[..., 0],
         empty_values,
         base,
-        explained.data,
-        explained.features,
+        explained_rows.data,
+        explained_rows.features,
         outputs.axis_names,
         index,
-        min(int(order), len(explained.features)),
-        row_index=explained.row_index,
+        min(int(order), len(explained_rows.features)),
+        row_index=explained_rows.row_index,
         output_name=outputs.name,
         value_function=problem.game.value_function,
     )
@@ -95,20 +95,21 @@ def check_interactions(
             f"order must be from 1 to the number of features, {n_players}; got {order}"
             f"{', the default: give order=1' if order == 2 else ''}"
         )
-    count, of_size, size = 0, 1, 0
+    count, size_count, size = 0, 1, 0
     # Stops where a single row is too large: the full count could have any number of digits.
     while size < order and 8 * count * n_outputs <= _MOST_BYTES:
-        of_size = of_size * (n_players - size) // (size + 1)
-        count, size = count + of_size, size + 1
-    per_row = count * n_outputs
-    if 8 * per_row * max(n_rows, 1) > _MOST_BYTES:
+        size_count = size_count * (n_players - size) // (size + 1)
+        count, size = count + size_count, size + 1
+    n_coefficients = count * n_outputs
+    if 8 * n_coefficients * max(n_rows, 1) > _MOST_BYTES:
         more = "more than " if size < order else ""
-        rows = _MOST_BYTES // (8 * per_row)
-        remedy = f"explain at most {rows} rows at a time, " if rows else ""
+        rows = _MOST_BYTES // (8 * n_coefficients)
+        fix = f"explain at most {rows} rows at a time, " if rows else ""
         raise ValueError(
-            f"the result would hold {more}{per_row:,} coefficients a row, "
-            f"{8e-9 * per_row * n_rows:,.1f} GB in all, and may hold {_MOST_BYTES / 1e9:.1f} GB; "
-            f"{remedy}take a lower order than {order}, or join features by groups=..."
+            f"the result would hold {more}{n_coefficients:,} coefficients a row, "
+            f"{8e-9 * n_coefficients * n_rows:,.1f} GB in all, and may hold "
+            f"{_MOST_BYTES / 1e9:.1f} GB; {fix}take a lower order than {order}, or join features "
+            "by groups=..."
         )
 
 
@@ -127,16 +128,16 @@ def interaction_values(
     values : ndarray of shape (n, coalitions, outputs)
     empty_values : ndarray of shape (n, outputs) or None
     """
-    wanted = quantities(index, order)
-    sizes = [quantity.size for quantity in wanted]
+    all_quantities = quantities(index, order)
+    sizes = [quantity.size for quantity in all_quantities]
     counts = [float(comb(function.n_players, size)) for size in sizes]
     *reports, last_report = parts_of(how.progress, *counts, 0.2 * counts[-1])
     with np.errstate(over="ignore", invalid="ignore"):
         parts = [
-            function.explain(rows, game=game, quantity=quantity, how=how.reporting(own_report))
-            for quantity, own_report in zip(wanted, reports, strict=True)
+            function.explain(rows, game=game, quantity=quantity, how=how.reporting(report))
+            for quantity, report in zip(all_quantities, reports, strict=True)
         ]
         add_supersets(index, parts, sizes, function.n_players, how.n_threads, last_report)
     if sizes[0] > 0:
-        return finite(np.concatenate(parts, axis=1)), None
-    return finite(np.concatenate(parts[1:], axis=1)), finite(parts[0][:, 0])
+        return check_finite(np.concatenate(parts, axis=1)), None
+    return check_finite(np.concatenate(parts[1:], axis=1)), check_finite(parts[0][:, 0])

@@ -34,7 +34,7 @@ _FIX = "they are not useful; standard_deviations of exact values are computed wi
 
 @dataclass(frozen=True, eq=False)
 class JointDraws:
-    """Deviations of the values of posterior draws from those of the posterior mean.
+    """Deviations of the values of posterior draws from the values of the posterior mean.
 
     Each draw is a function that is explained at all rows, so that draws of values are joint.
 
@@ -76,18 +76,18 @@ class JointDraws:
         random : numpy.random.Generator
         """
         functions = self.functions(n, random)
-        of_row = (int(self.players.max()) + 1) * len(functions)
-        some, numbers = np.unique(places // of_row, return_inverse=True)
-        chosen = numbers.reshape(-1) * of_row + places % of_row
-        blocks = blocks_of(n, _MOST_NUMBERS // max(1, len(some) * of_row))
+        row_size = (int(self.players.max()) + 1) * len(functions)
+        row_numbers, numbers = np.unique(places // row_size, return_inverse=True)
+        flat_indices = numbers.reshape(-1) * row_size + places % row_size
+        blocks = blocks_of(n, _MOST_NUMBERS // max(1, len(row_numbers) * row_size))
         with self.settings.computing() as how, advising(_FASTER):
-            for each_draw, of_block in how.over([range(n)[block] for block in blocks]):
-                each = [
-                    self._values(one.select(each_draw), self.rows[some], own)
-                    for one, own in of_block.over(functions)
+            for draw_numbers, block_computation in how.over([range(n)[block] for block in blocks]):
+                values_by_output = [
+                    self._values(function.select(draw_numbers), self.rows[row_numbers], computation)
+                    for function, computation in block_computation.over(functions)
                 ]
-                values = np.stack(each, axis=-1)
-                yield np.moveaxis(values, 2, 0).reshape(len(each_draw), -1)[:, chosen]
+                values = np.stack(values_by_output, axis=-1)
+                yield np.moveaxis(values, 2, 0).reshape(len(draw_numbers), -1)[:, flat_indices]
 
     def _values(self, function: Function, rows: NDArray[Any], how: Computation) -> Float:
         """Return values of shape (n, players, outputs)."""
@@ -98,16 +98,16 @@ class JointDraws:
     def functions(self, n: int, random: np.random.Generator) -> list[Function]:
         """Return, for each output, the deviations of `n` draws as a function with n outputs."""
         draws = self.variance.draws(self._mixed_rows(random), n, random)
-        missing = max(of_output.missing for of_output in draws)
+        missing = max(output_draws.missing for output_draws in draws)
         if note := missing_variance_note(missing, _EFFECT, _FIX):
             warn(note)
-        functions = [of_output.function.grouped(self.players) for of_output in draws]
+        functions = [output_draws.function.grouped(self.players) for output_draws in draws]
         if self.conditioning is None:
             return functions
         return [Conditional(function, self.conditioning) for function in functions]
 
     def _mixed_rows(self, random: np.random.Generator) -> NDArray[Any]:
-        """Return rows that mix feature values of explained rows with those of the background.
+        """Return rows that mix feature values of explained rows and background rows.
 
         Rows are whole if values depend on whole rows only.
         """
@@ -124,6 +124,6 @@ class JointDraws:
             absent[:] = absent[:, :1]
         if self.conditioning is not None and self.conditioning.settings.embedding == "rows":
             present[:] = present[:, :1]
-        explained = self.rows[random.integers(len(self.rows), size=_ROWS)]
-        drawn = rows[absent[:, self.players], np.arange(len(self.players))]
-        return np.where(present[:, self.players], explained, drawn)
+        present_values = self.rows[random.integers(len(self.rows), size=_ROWS)]
+        absent_values = rows[absent[:, self.players], np.arange(len(self.players))]
+        return np.where(present[:, self.players], present_values, absent_values)

@@ -35,7 +35,9 @@ def check_link(link: object) -> None:
     check_choice("link", link, LINKS)
 
 
-def behind_link(adapted: AdaptedModel, link: Link, transform: Transform | None) -> AdaptedModel:
+def apply_link(
+    adapted_model: AdaptedModel, link: Link, transform: Transform | None
+) -> AdaptedModel:
     """Return the description of a model whose outputs are transformed, and their means linked.
 
     Raises
@@ -51,42 +53,42 @@ def behind_link(adapted: AdaptedModel, link: Link, transform: Transform | None) 
             f"got {transform!r} ({type(transform).__name__})"
         )
     if transform is None and link == "identity":
-        return adapted
-    function, title = adapted.function, adapted.title
+        return adapted_model
+    function, title = adapted_model.function, adapted_model.title
     has_axis = function.has_output_axis
-    of_rows: Callable[[Float], Float] = identity
+    row_function: Callable[[Float], Float] = identity
     if transform is not None:
         title = f"transform of {title}"
-        of_rows = _Transformed(transform, has_axis)
-        _check_rows_alone(of_rows, function)
+        row_function = _Transformed(transform, has_axis)
+        _check_rows_alone(row_function, function)
     if link != "identity":
         title = f"{link} of {title}"
     expansion: Function = Linked(
-        [function], LinkedOutputs(of_rows, function.n_outputs, has_axis), link
+        [function], LinkedOutputs(row_function, function.n_outputs, has_axis), link
     )
     if transform is np.exp and link == "identity" and not has_axis:
         expansion = Exponential(function)  # of a sum over features, a product
-    names = adapted.output_names
+    names = adapted_model.output_names
     return replace(
-        adapted,
+        adapted_model,
         expansion=expansion,
         method=None,
         title=title,
         variance=None,
         # A quantity that names the output, such as "predictive variance", is not the output now.
-        output_names=(title,) if names == (adapted.title,) else names,
+        output_names=(title,) if names == (adapted_model.title,) else names,
     )
 
 
-def _check_rows_alone(of_rows: Callable[[Float], Float], function: Function) -> None:
+def _check_rows_alone(transform: Callable[[Float], Float], function: Function) -> None:
     """Raise if a transform mixes rows: pkex calls it on blocks of any size."""
     values = function.evaluate(function.probing_rows(), n_threads=1)
     values = np.reshape(values, (len(values), -1))
     # Values that are not finite raise where that row is needed.
     with np.errstate(all="ignore"):
-        together = of_rows(values)
-        alone = np.concatenate([of_rows(row[None]) for row in values])
-    if not np.allclose(together, alone, rtol=1e-6, atol=1e-12, equal_nan=True):
+        joint_values = transform(values)
+        single_values = np.concatenate([transform(row[None]) for row in values])
+    if not np.allclose(joint_values, single_values, rtol=1e-6, atol=1e-12, equal_nan=True):
         raise ValueError(
             "transform must treat each row separately, but its result for a row depends on the "
             "other rows; functions of several outputs, such as scipy.special.softmax, need axis=1"
@@ -109,14 +111,14 @@ class _Transformed:
 
     def __call__(self, values: Float) -> Float:
         """Return as many transformed outputs, (k, outputs)."""
-        given = values.copy() if self.has_axis else values[:, 0].copy()
-        shape = given.shape
-        found = np.asarray(self.function(given))
-        if found.shape != shape:
+        argument = values.copy() if self.has_axis else values[:, 0].copy()
+        shape = argument.shape
+        result = np.asarray(self.function(argument))
+        if result.shape != shape:
             raise ValueError(
                 f"transform must return an array of the same shape as its argument; for shape "
-                f"{shape} it returned {found.shape}"
+                f"{shape} it returned {result.shape}"
             )
-        if found.dtype.kind not in "fiub":
-            raise TypeError(f"transform must return real numbers; it returned {found.dtype}")
-        return found.astype(np.float64).reshape(values.shape)
+        if result.dtype.kind not in "fiub":
+            raise TypeError(f"transform must return real numbers; it returned {result.dtype}")
+        return result.astype(np.float64).reshape(values.shape)

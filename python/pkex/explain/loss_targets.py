@@ -52,22 +52,22 @@ def losses_of(problem: Problem, y: Any, n_rows: int, loss: Loss) -> tuple[RowLos
         targets = (
             _indicators(problem, y, n_rows, loss) if is_classifier else _numbers(problem, y, n_rows)
         )
-        of_outputs = _BY_OUTPUT[loss]
+        output_loss = _BY_OUTPUT[loss]
     elif not is_classifier:
         raise InputError(
             Option("loss", loss),
             "compares outputs with class labels, but the explained function is not the output of a "
             f"classifier: {problem.title}",
-            [("pass ", Option("loss", other)) for other in _BY_OUTPUT],
+            [("pass ", Option("loss", alternative)) for alternative in _BY_OUTPUT],
         )
     elif loss == "log_loss":
-        of_outputs, targets = _of_log_loss(problem, y, n_rows)
+        output_loss, targets = _log_loss_targets(problem, y, n_rows)
     else:
-        of_outputs, targets = _of_hinge(problem, y, n_rows)
+        output_loss, targets = _hinge_targets(problem, y, n_rows)
     function = problem.function
     has_axis = function.has_output_axis and loss in _BY_OUTPUT
     n_losses = function.n_outputs if loss in _BY_OUTPUT else 1
-    return RowLosses(function, of_outputs, n_losses, has_axis), targets
+    return RowLosses(function, output_loss, n_losses, has_axis), targets
 
 
 def schema_of_losses(schema: Schema, losses: RowLosses) -> Schema:
@@ -83,8 +83,8 @@ def _numbers(problem: Problem, y: Any, n_rows: int) -> Float:
     n_outputs, names = problem.function.n_outputs, problem.schema.outputs.axis_names
     expected = (n_rows,) if names is None else (n_rows, n_outputs)
     if targets.shape != expected and targets.shape != (n_rows, n_outputs):
-        of_outputs = "" if names is None else f", a target for each of the outputs {shown(names)}"
-        raise InputError("y", f"must have shape {expected}{of_outputs}; got shape {targets.shape}")
+        per_output = "" if names is None else f", a target for each of the outputs {shown(names)}"
+        raise InputError("y", f"must have shape {expected}{per_output}; got shape {targets.shape}")
     return targets.reshape(n_rows, n_outputs)
 
 
@@ -94,8 +94,8 @@ def _indicators(problem: Problem, y: Any, n_rows: int, loss: Loss) -> Float:
     if kind != "probability":
         fixes: list[Text] = [(*_PROBABILITY, " for the Brier score")]
         if kind != "odds" and _has_two_classes(problem):
-            other = "log_loss" if kind == "log-odds" else "hinge"
-            fixes.insert(0, ("pass ", Option("loss", other)))
+            alternative = "log_loss" if kind == "log-odds" else "hinge"
+            fixes.insert(0, ("pass ", Option("loss", alternative)))
         raise InputError(
             Option("loss", loss),
             "compares outputs with numbers in their units, which class labels are not for "
@@ -110,7 +110,7 @@ def _indicators(problem: Problem, y: Any, n_rows: int, loss: Loss) -> Float:
     return indicators
 
 
-def _of_log_loss(problem: Problem, y: Any, n_rows: int) -> tuple[OutputLoss, Float]:
+def _log_loss_targets(problem: Problem, y: Any, n_rows: int) -> tuple[OutputLoss, Float]:
     kind, classes = problem.scale.kind, problem.scale.classes
     if kind == "log-odds":
         return log_losses_of_odds, _signs(problem, y, n_rows, 1)
@@ -134,7 +134,7 @@ def _of_log_loss(problem: Problem, y: Any, n_rows: int) -> tuple[OutputLoss, Flo
     )
 
 
-def _of_hinge(problem: Problem, y: Any, n_rows: int) -> tuple[OutputLoss, Float]:
+def _hinge_targets(problem: Problem, y: Any, n_rows: int) -> tuple[OutputLoss, Float]:
     kind, n_classes = problem.scale.kind, len(problem.scale.classes)
     if kind != "decision value" or not _has_two_classes(problem):
         fix: Text = ("pass ", Option("loss", "log_loss"))
@@ -174,7 +174,7 @@ def _class_numbers(problem: Problem, y: Any, n_rows: int) -> NDArray[np.intp]:
     labels = _labels(y, n_rows)
     classes = problem.scale.classes
     numbers = {label: number for number, label in enumerate(classes)}
-    found = np.empty(n_rows, dtype=np.intp)
+    class_numbers = np.empty(n_rows, dtype=np.intp)
     for row, label in enumerate(labels):
         if is_missing(label):
             raise InputError("y", "has no class label", "remove such rows", row, kind="missing")
@@ -184,8 +184,8 @@ def _class_numbers(problem: Problem, y: Any, n_rows: int) -> NDArray[np.intp]:
                 f"has the class label {label!r}, but the model's classes are {shown(classes)}",
                 row=row,
             )
-        found[row] = numbers[label]
-    return found
+        class_numbers[row] = numbers[label]
+    return class_numbers
 
 
 def _labels(y: Any, n_rows: int) -> Sequence[Any]:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from pkex.execution.progress import Progress
-from pkex.explain.estimated_values import chosen_estimator
-from pkex.explain.exact_values import computed_values
+from pkex.explain.estimated_values import make_estimator
+from pkex.explain.exact_values import compute_values
 from pkex.explain.loss_targets import losses_of, schema_of_losses
 from pkex.explain.problem import Problem
 from pkex.explain.schema import ExplainedRows
@@ -48,27 +48,27 @@ def loss_values(
 ) -> Explanation | Estimate:
     """Explain the losses of rows; estimate their values if a number of draws is given."""
     check_choice("loss", loss, LOSSES, _SYNONYMS)
-    explained = problem.schema.read(X)
-    n_rows = len(explained.rows)
+    explained_rows = problem.schema.read(X)
+    n_rows = len(explained_rows.rows)
     losses, targets = losses_of(problem, y, n_rows, loss)
-    check_same_rows(row_labels(y), explained.row_index, "y", "X")
+    check_same_rows(row_labels(y), explained_rows.row_index, "y", "X")
     weights = None
     if sample_weight is not None:
         weights = relative_weights(sample_weight, "sample_weight", n_rows, "X")
-    rows = np.column_stack([explained.rows, targets])
+    rows = np.column_stack([explained_rows.rows, targets])
     is_exact = n_permutations is None and n_coalitions is None
     spread = None
     if is_exact:
         with problem.settings.computing(progress) as how:
-            values = computed_values(problem, losses, rows, how)
+            values = compute_values(problem, losses, rows, how)
     else:
-        estimator = chosen_estimator(problem, n_permutations, n_coalitions, generator)
+        estimator = make_estimator(problem, n_permutations, n_coalitions, generator)
         with problem.settings.computing(progress) as how:
             values, errors = estimator(losses, rows, how)
         if not losses.has_output_axis:
             values, errors = values[..., 0], errors[..., 0]
         spread = Uncertainty(errors)
-    result = _result(problem, losses, explained, rows, values, spread, loss)
+    result = _result(problem, losses, explained_rows, rows, values, spread, loss)
     result = replace(result, sample_weight=weights)
     return Explanation._of(result) if is_exact else Estimate._of(result)
 
@@ -76,7 +76,7 @@ def loss_values(
 def _result(
     problem: Problem,
     losses: RowLosses,
-    explained: ExplainedRows,
+    explained_rows: ExplainedRows,
     rows: Float,
     values: Float,
     spread: Uncertainty | None,
@@ -88,6 +88,8 @@ def _result(
     if not losses.has_output_axis or schema.outputs.drops_axis:
         bases = bases[:, 0]
     # The base value differs between rows, and is set below.
-    shared = np.zeros(losses.n_outputs) if losses.has_output_axis else 0.0
-    of_losses = replace(problem, schema=schema, base=shared)
-    return replace(of_losses.result(explained, values, spread), base_values=bases, loss=loss)
+    placeholder = np.zeros(losses.n_outputs) if losses.has_output_axis else 0.0
+    loss_problem = replace(problem, schema=schema, base=placeholder)
+    return replace(
+        loss_problem.result(explained_rows, values, spread), base_values=bases, loss=loss
+    )

@@ -65,20 +65,20 @@ class ModelColumns:
     reads_sparse: bool = False
 
     @classmethod
-    def of(cls, adapted: AdaptedModel, given: Sequence[str] | None) -> ModelColumns:
+    def of(cls, adapted_model: AdaptedModel, feature_names: Sequence[str] | None) -> ModelColumns:
         """Return the columns of a model, with names to show if these are given."""
-        function = adapted.function
-        own, n = adapted.feature_names, function.n_features
-        names = None if given is None else check_names("feature_names", given, n)
+        function = adapted_model.function
+        model_names, n = adapted_model.feature_names, function.n_features
+        names = None if feature_names is None else check_names("feature_names", feature_names, n)
         return cls(
             n,
             function.non_numeric,
             function.allows_missing,
-            known_names=names or own,
-            compared=own or names,
-            compared_with="the model" if own else "feature_names",
+            known_names=names or model_names,
+            compared=model_names or names,
+            compared_with="the model" if model_names else "feature_names",
             labels=None if function.column_labels is None else Labels(function.column_labels),
-            encoder=adapted.encoder,
+            encoder=adapted_model.encoder,
             reads_sparse=function.reads_sparse,
         )
 
@@ -87,7 +87,9 @@ class ModelColumns:
         """Names of the columns; x0, x1, … if they are unknown."""
         return self.known_names or numbered(self.number)
 
-    def read(self, data: Any, argument: str = "X", found: tuple[str, ...] | None = None) -> Table:
+    def read(
+        self, data: Any, argument: str = "X", column_names: tuple[str, ...] | None = None
+    ) -> Table:
         """Read a table that must have these columns.
 
         Parameters
@@ -96,7 +98,7 @@ class ModelColumns:
             A dict is one row: values by column name.
         argument : str
             Name of the argument, for messages.
-        found : tuple of str, optional
+        column_names : tuple of str, optional
             Names of the columns of data without names of their own.
 
         Raises
@@ -107,15 +109,15 @@ class ModelColumns:
         index = documents = None
         if self.encoder is None:
             check_not_documents(data, argument)
-        elif (encoded := self.encoder.read(data, argument)) is not None:
-            index, (data, documents) = row_labels(data), encoded
+        elif (encoding := self.encoder.read(data, argument)) is not None:
+            index, (data, documents) = row_labels(data), encoding
         if isinstance(data, Mapping) and not is_sparse(data):
             data = self._row(data, argument)
         labels = Labels.comparable(data, argument)
         if index is not None:
             labels = replace(labels, rows=index)
-        if labels.columns is None and found is not None:
-            labels = replace(labels, columns=found)
+        if labels.columns is None and column_names is not None:
+            labels = replace(labels, columns=column_names)
         self.check_labels(labels, argument)
         names = self.known_names or labels.texts
         if self.reads_sparse and is_sparse(data):
@@ -147,11 +149,11 @@ class ModelColumns:
                 f"pass an array with {counted(self.number, 'column')}, or feature_names to the "
                 "Explainer",
             )
-        repeated = [name for name, count in Counter(self.compared).items() if count > 1]
-        if repeated:
+        duplicates = [name for name, count in Counter(self.compared).items() if count > 1]
+        if duplicates:
             raise InputError(
                 argument,
-                f"is a dict, but several columns of the model are named {repeated[0]!r}",
+                f"is a dict, but several columns of the model are named {duplicates[0]!r}",
                 f"pass an array with {counted(self.number, 'column')}",
             )
         for name, entry in entries.items():
@@ -187,12 +189,12 @@ class ModelColumns:
                 "pass its data with the weights that are meant",
             )
         table = self.read(data, "background", own_names)
-        given = own_weights if weights is None else weights
+        row_weights = own_weights if weights is None else weights
         n_rows = table.rows.shape[0]
         weights = (
             equal_weights(n_rows)
-            if given is None
-            else as_weights(given, "background_weights", n_rows, "background")
+            if row_weights is None
+            else as_weights(row_weights, "background_weights", n_rows, "background")
         )
         columns, names = self, table.labels.names
         if self.labels is None:

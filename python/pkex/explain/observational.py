@@ -16,6 +16,7 @@ from pkex.functions.base import Function
 from pkex.functions.coalitionwise import row_names
 from pkex.functions.conditional import Conditional
 from pkex.functions.linked import Link
+from pkex.functions.probing import evenly_spaced
 from pkex.games.category_codes import CategoryCodes
 from pkex.games.conditioning import ConditionalBackground
 from pkex.games.observational import Observational
@@ -29,14 +30,14 @@ _COALITIONS, _ROWS, _LARGE, _ALL_ROWS = 8, 16, 0.05, 2000
 
 
 def conditional_function(
-    function: Function, given: Any, game: Game, columns: ModelColumns, link: Link
+    function: Function, value_function: Any, game: Game, columns: ModelColumns, link: Link
 ) -> Conditional:
     """Return the conditional expectation of a function given the present features.
 
     Parameters
     ----------
     function : Function
-    given : Observational or "observational"
+    value_function : Observational or "observational"
     game : Game
         With a background.
     columns : ModelColumns
@@ -62,7 +63,7 @@ def conditional_function(
         )
     if game.background is None:
         raise ValueError("the observational game has a background")
-    settings = given if isinstance(given, Observational) else Observational()
+    settings = value_function if isinstance(value_function, Observational) else Observational()
     return Conditional(function, conditioning_of(settings, *game.background, columns.names))
 
 
@@ -76,25 +77,25 @@ def conditioning_of(
     ValueError
         If a column cannot be compared between rows.
     """
-    d, ignored = len(names), frozenset[int]()
+    d, unused_columns = len(names), frozenset[int]()
     if settings.kernel is not None:
         factors = [factor for term in settings.kernel.terms(d) for factor in term.all_factors]
-        used = {column for factor in factors for column in factor.columns.tolist()}
-        ignored = frozenset(range(d)) - used
-    levels = CategoryCodes.of(rows, names, ignored)
-    resolved = settings.resolved(levels.numbers(rows, "background"), levels)
-    return ConditionalBackground(resolved, rows, shares, levels)
+        used_columns = {column for factor in factors for column in factor.columns.tolist()}
+        unused_columns = frozenset(range(d)) - used_columns
+    levels = CategoryCodes.of(rows, names, unused_columns)
+    settings = settings.resolved(levels.numbers(rows, "background"), levels)
+    return ConditionalBackground(settings, rows, shares, levels)
 
 
 def warn_of_constant_players(function: Conditional) -> None:
     """Warn of players whose columns are all constant, on which nothing can be conditioned."""
     rows, levels = function.conditioning.rows, function.conditioning.levels
     is_constant = (rows == rows[0]).all(axis=0)
-    varying = np.bincount(function.players, ~is_constant, function.n_players)
-    still = np.flatnonzero(varying[function.players] == 0.0).tolist()
-    constant = [column for column in still if column not in levels.ignored_columns]
-    if constant and not is_constant.all():
-        names = shown([levels.names[column] for column in constant])
+    n_varying = np.bincount(function.players, ~is_constant, function.n_players)
+    is_fixed = n_varying[function.players] == 0.0
+    columns = [j for j in np.flatnonzero(is_fixed).tolist() if j not in levels.ignored_columns]
+    if columns and not is_constant.all():
+        names = shown([levels.names[column] for column in columns])
         warn(
             InputWarning(
                 "background",
@@ -118,25 +119,29 @@ def landmark_error(function: Conditional, how: Computation) -> float | None:
     sizes = np.resize(np.arange(1, p), _COALITIONS)[:, None]
     order = np.random.default_rng(0).permuted(np.tile(np.arange(p), (_COALITIONS, 1)), axis=1)
     rows = conditioning.rows
-    some = np.unique(np.linspace(0, len(rows) - 1, _ROWS).astype(np.intp))
-    more = None if len(rows) <= _ALL_ROWS else 2 * number
-    finer = replace(conditioning, settings=replace(conditioning.settings, n_landmarks=more))
-    found, wanted = (
-        Conditional(function.function, each).coalition_values(
-            rows[some], NEUTRAL, order < sizes, how, row_names(0)
-        )
-        for each in (conditioning, finer)
+    sample = evenly_spaced(len(rows), _ROWS)
+    n_reference = None if len(rows) <= _ALL_ROWS else 2 * number
+    reference = replace(
+        conditioning, settings=replace(conditioning.settings, n_landmarks=n_reference)
     )
-    spread = np.sqrt(np.mean((wanted - wanted.mean(axis=(0, 1))) ** 2))
-    error = float(np.sqrt(np.mean((found - wanted) ** 2)) / spread) if spread > 0.0 else 0.0
+    values, reference_values = (
+        Conditional(function.function, background).coalition_values(
+            rows[sample], NEUTRAL, order < sizes, how, row_names(0)
+        )
+        for background in (conditioning, reference)
+    )
+    spread = np.sqrt(np.mean((reference_values - reference_values.mean(axis=(0, 1))) ** 2))
+    error = (
+        float(np.sqrt(np.mean((values - reference_values) ** 2)) / spread) if spread > 0.0 else 0.0
+    )
     if error > _LARGE:
-        beside = "all rows" if more is None else "twice as many"
+        comparison = "all rows" if n_reference is None else "twice as many"
         fix: list[Text] = ["take more", ("take ", Option("kernel", python="a wider kernel"))]
         warn(
             InputWarning(
                 Option("n_landmarks", number),
                 f"changes the values of coalitions by {error:.0%} of their spread, compared with "
-                f"{beside} as landmarks",
+                f"{comparison} as landmarks",
                 fix,
             )
         )

@@ -30,16 +30,16 @@ class OutputScale:
 
     @classmethod
     def of(
-        cls, adapted: AdaptedModel, model: Any, target: Target | None, *, is_transformed: bool
+        cls, adapted_model: AdaptedModel, model: Any, target: Target | None, *, is_transformed: bool
     ) -> OutputScale:
         """Return the scale of the outputs of a model."""
         classes = getattr(model, "classes_", None)
         if is_transformed or not isinstance(classes, np.ndarray) or classes.ndim != 1:
             return cls("prediction", ())
         kind: _Kind = "decision value"
-        if adapted.method == "predict_proba":
+        if adapted_model.method == "predict_proba":
             kind = "probability"
-        elif adapted.is_log_odds:
+        elif adapted_model.is_log_odds:
             kind = "log-odds"
         elif target == "odds":
             kind = "odds"

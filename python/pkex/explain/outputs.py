@@ -37,22 +37,22 @@ class Outputs:
     @classmethod
     def chosen(
         cls,
-        adapted: AdaptedModel,
+        adapted_model: AdaptedModel,
         outputs: int | str | Sequence[int | str] | None,
         given_names: Sequence[str] | None,
     ) -> tuple[Outputs, Function]:
         """Return the chosen outputs of a model, and the function with these outputs."""
-        function = adapted.function
-        names = _all_names(adapted, given_names)
+        function = adapted_model.function
+        names = _all_names(adapted_model, given_names)
         # A function without an output axis may have a name all the same.
-        single = adapted.output_names[0] if adapted.output_names and not names else None
+        single = adapted_model.output_names[0] if adapted_model.output_names and not names else None
         if outputs is None:
             return cls(names, single, drops_axis=False), function
         places = _places(outputs, names)
         if names is not None:
             names = tuple(names[place] for place in places)
-        chosen = cls(names, single, drops_axis=_is_single(outputs), places=tuple(places))
-        return chosen, function.select(places)
+        selection = cls(names, single, drops_axis=_is_single(outputs), places=tuple(places))
+        return selection, function.select(places)
 
     @property
     def axis_names(self) -> list[str] | None:
@@ -65,18 +65,20 @@ class Outputs:
         return self.names[0] if self.drops_axis and self.names is not None else self.single
 
 
-def _all_names(adapted: AdaptedModel, given: Sequence[str] | None) -> tuple[str, ...] | None:
+def _all_names(
+    adapted_model: AdaptedModel, output_names: Sequence[str] | None
+) -> tuple[str, ...] | None:
     """Return the names along the model's output axis, None if there is no such axis."""
-    function = adapted.function
+    function = adapted_model.function
     if not function.has_output_axis:
-        if given is not None:
+        if output_names is not None:
             raise ValueError(
                 "output_names was given, but the model has a single output and no output axis"
             )
         return None
-    if given is not None:
-        return check_names("output_names", given, function.n_outputs)
-    return adapted.output_names or tuple(f"y{k}" for k in range(function.n_outputs))
+    if output_names is not None:
+        return check_names("output_names", output_names, function.n_outputs)
+    return adapted_model.output_names or tuple(f"y{k}" for k in range(function.n_outputs))
 
 
 def _is_single(outputs: object) -> bool:
@@ -88,25 +90,25 @@ def _places(outputs: Any, names: tuple[str, ...] | None) -> list[int]:
     if names is None:
         what = "was given, but the model has a single output and no output axis"
         raise InputError(Option("outputs", outputs), what)
-    listed = [outputs] if _is_single(outputs) else list(outputs)
-    if not listed:
+    keys = [outputs] if _is_single(outputs) else list(outputs)
+    if not keys:
         raise ValueError(f"outputs is empty; choose among {shown(names)}")
-    places = [_place(output, names) for output in listed]
+    places = [_place(output, names) for output in keys]
     if len(set(places)) < len(places):
-        repeated = next(place for place in places if places.count(place) > 1)
-        raise ValueError(f"outputs has {names[repeated]!r} twice; choose every output once")
+        duplicate = next(place for place in places if places.count(place) > 1)
+        raise ValueError(f"outputs has {names[duplicate]!r} twice; choose every output once")
     return places
 
 
 def _place(output: Any, names: tuple[str, ...]) -> int:
-    found = places_of(output, names)
-    if found:
-        return found[0]
+    places = places_of(output, names)
+    if places:
+        return places[0]
     hint = ""
-    if found is not None and (place := places_of(output, names, from_end=True)):
-        hint = f" (numbers do not count from the end; did you mean {place[0]}?)"
-    elif isinstance(output, str) and (turned := " vs ".join(output.split(" vs ")[::-1])) in names:
-        hint = f" (did you mean {turned!r}, whose values have the opposite sign?)"
+    if places is not None and (places_from_end := places_of(output, names, from_end=True)):
+        hint = f" (numbers do not count from the end; did you mean {places_from_end[0]}?)"
+    elif isinstance(output, str) and (opposite := " vs ".join(output.split(" vs ")[::-1])) in names:
+        hint = f" (did you mean {opposite!r}, whose values have the opposite sign?)"
     raise ValueError(
         f"outputs: there is no output {output!r}{hint}; choose by number from 0 to "
         f"{len(names) - 1} or by name from {shown(names)}"

@@ -58,18 +58,18 @@ class Posterior:
     @classmethod
     def of(
         cls,
-        adapted: AdaptedModel,
+        adapted_model: AdaptedModel,
         model: Any,
         outputs: int | str | Sequence[int | str] | None,
         output_names: Sequence[str] | None,
     ) -> Posterior:
         """Return the posterior of some outputs of a model, or the reason why there is none."""
-        variance = variance_of(adapted)
+        variance = variance_of(adapted_model)
         if variance is None:
             return cls(
                 None,
                 "uncertainty is for the mean of a Gaussian process, alone or at the end of a "
-                f"Pipeline; the {adapted.title} of {type(model).__name__} "
+                f"Pipeline; the {adapted_model.title} of {type(model).__name__} "
                 "has no posterior covariance",
             )
         if variance.n_factored > _MOST_FACTORED:
@@ -80,13 +80,13 @@ class Posterior:
                 f"{type(model).__name__} has {variance.n_factored:,}",
             )
         try:
-            described = variance.adapt(False)
-            verify(described, model)
+            variance_model = variance.adapt(False)
+            verify(variance_model, model)
         except UnsupportedModelError as error:
             return cls(None, error.args[0])
-        return cls(Outputs.chosen(described, outputs, output_names)[1])
+        return cls(Outputs.chosen(variance_model, outputs, output_names)[1])
 
-    def conditioned(self, conditioning: ConditionalBackground) -> Posterior:
+    def with_conditioning(self, conditioning: ConditionalBackground) -> Posterior:
         """Return the posterior of values of the observational value function."""
         if self.variance is None or conditioning.settings.normalize:
             return replace(self, conditioning=conditioning)
@@ -116,14 +116,16 @@ class Posterior:
         variance = self._variance_in(game)
         step, n_players = len(rows), variance.n_players
         if self.conditioning is not None:
-            per_row = _check_steps(n_players, self.conditioning)
-            step = _MOST_WEIGHTS // per_row
-        found = [np.empty((0, n_players, variance.n_outputs, n_players))]
-        for block, of_block in how.over(blocks_of(len(rows), step)):
-            some = rows[block]
-            pairs, own = diagonal_pairs(len(some)), self._weighted(game, some)
-            found.append(roots_of(variance.covariances(some, pairs, own, of_block)))
-        return np.concatenate(found)
+            n_weights = _check_steps(n_players, self.conditioning)
+            step = _MOST_WEIGHTS // n_weights
+        all_roots = [np.empty((0, n_players, variance.n_outputs, n_players))]
+        for block, computation in how.over(blocks_of(len(rows), step)):
+            block_rows = rows[block]
+            pairs = diagonal_pairs(len(block_rows))
+            weighted_game = self._weighted_game(game, block_rows)
+            covariances = variance.covariances(block_rows, pairs, weighted_game, computation)
+            all_roots.append(roots_of(covariances))
+        return np.concatenate(all_roots)
 
     def joint_roots(self, rows: Float, game: Game, how: Computation) -> Float:
         """Return R of the covariance R Rᵀ of the values of all rows, (n, players, outputs, rank).
@@ -140,9 +142,9 @@ class Posterior:
         _check_joint(n, n_players * variance.n_outputs)
         pairs = all_pairs(n)
         if self.conditioning is not None:
-            per_row = _check_steps(n_players, self.conditioning, len(pairs))
-            _check_joint_weights(n, per_row)
-        covariances = variance.covariances(rows, pairs, self._weighted(game, rows), how)
+            n_weights = _check_steps(n_players, self.conditioning, len(pairs))
+            _check_joint_weights(n, n_weights)
+        covariances = variance.covariances(rows, pairs, self._weighted_game(game, rows), how)
         return joint_roots_of(covariances, n)
 
     def _variance_in(self, game: Game) -> Function:
@@ -165,7 +167,7 @@ class Posterior:
             check_number_of_players(self.variance.n_players)
         return self.variance
 
-    def _weighted(self, game: Game, rows: Float) -> Game:
+    def _weighted_game(self, game: Game, rows: Float) -> Game:
         """Return the game with the weights of background rows in each coalition of rows."""
         if self.conditioning is None or self.variance is None:
             return game
@@ -173,8 +175,9 @@ class Posterior:
         weights = np.empty((len(rows), len(columns), len(self.conditioning.rows)))
         # The empty and the full coalition do not depend on how rows are weighted.
         weights[:, [0, -1]] = self.conditioning.shares
-        for place, own in enumerate(self.conditioning.weights(rows, list(columns[1:-1]))):
-            weights[:, 1 + place] = own.whole()
+        row_weights = self.conditioning.weights(rows, list(columns[1:-1]))
+        for place, coalition_weights in enumerate(row_weights, start=1):
+            weights[:, place] = coalition_weights.whole()
         embeds_rows = self.conditioning.settings.embedding == "rows"
         return replace(game, coalition_weights=weights, embeds_rows=embeds_rows)
 
@@ -183,25 +186,25 @@ def _check_joint(n_rows: int, n_values: int) -> None:
     """Raise if the covariances of the values of all rows are too many."""
     size = (n_rows * n_values) ** 2
     if size > _MOST_JOINT:
-        most = math.isqrt(_MOST_JOINT) // n_values
+        max_rows = math.isqrt(_MOST_JOINT) // n_values
         raise InputError(
             _JOINT,
             f"computes a covariance for each pair of values of {n_rows:,} rows, {size:.1e} "
             f"numbers: pkex goes up to {_MOST_JOINT:.1e}",
             [
-                f"explain at most {most:,} rows" if most else GROUP_COLUMNS,
+                f"explain at most {max_rows:,} rows" if max_rows else GROUP_COLUMNS,
                 ("omit covariances between rows: ", Option("uncertainty", True)),
             ],
         )
 
 
-def _check_joint_weights(n_rows: int, per_row: int) -> None:
+def _check_joint_weights(n_rows: int, n_weights: int) -> None:
     """Raise if the weights of background rows of all rows are too many."""
-    if n_rows * per_row > _MOST_WEIGHTS:
+    if n_rows * n_weights > _MOST_WEIGHTS:
         raise InputError(
             _JOINT,
             "in the observational game keeps a weight for each row, coalition and background row: "
-            f"{n_rows * per_row:.1e} numbers, and pkex goes up to {_MOST_WEIGHTS:.1e}",
+            f"{n_rows * n_weights:.1e} numbers, and pkex goes up to {_MOST_WEIGHTS:.1e}",
             ["explain fewer rows", "take fewer background rows", GROUP_COLUMNS],
         )
 
@@ -212,17 +215,17 @@ def _check_steps(n_players: int, conditioning: ConditionalBackground, n_pairs: i
     steps = float(n_rows) ** 2 * 2.0**n_players * n_players**2 * n_pairs
     # Covariances of means at whole rows have no step for each coalition and pair of rows.
     if conditioning.settings.embedding == "absent" and steps > _MOST_STEPS:
-        drawn = "explainer.estimate(X, n_coalitions=1000, uncertainty=True)"
-        of_pairs = f"{n_pairs:,} pairs of rows" if n_pairs > 1 else "a row"
+        example = "explainer.estimate(X, n_coalitions=1000, uncertainty=True)"
+        what = f"{n_pairs:,} pairs of rows" if n_pairs > 1 else "a row"
         raise InputError(
             Option("uncertainty", True) if n_pairs == 1 else _JOINT,
-            f"in the observational game takes m² 2^d d² steps for {of_pairs}, "
+            f"in the observational game takes m² 2^d d² steps for {what}, "
             f"{steps:.0e} for {n_rows:,} background rows and {n_players} features: pkex goes up to "
             f"{_MOST_STEPS:.0e}",
             [
                 "take fewer background rows",
                 GROUP_COLUMNS,
-                ("estimate values: ", Option("n_coalitions", 1000, python=drawn)),
+                ("estimate values: ", Option("n_coalitions", 1000, python=example)),
             ],
         )
     return n_rows << n_players

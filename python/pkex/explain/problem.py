@@ -15,7 +15,7 @@ from pkex.errors import UnsupportedModelError
 from pkex.execution.settings import Settings
 from pkex.explain.estimators import Estimator
 from pkex.explain.joint_draws import JointDraws
-from pkex.explain.links import Transform, behind_link, check_link
+from pkex.explain.links import Transform, apply_link, check_link
 from pkex.explain.model_columns import ModelColumns
 from pkex.explain.observational import (
     conditional_function,
@@ -63,13 +63,13 @@ class Problem:
     link : {"identity", "logit"}
     transform : callable or None
     posterior : Posterior
-        Of the function, for the uncertainty of values.
+        The posterior of the function, for the uncertainty of values.
     base : float or ndarray of shape (outputs,)
         The value of the empty coalition.
     landmark_error : float or None
-        In the observational game on landmarks.
+        The error of the observational game on landmarks.
     scale : OutputScale
-        Of the outputs before a link.
+        The scale of the outputs before a link.
     """
 
     title: str
@@ -105,19 +105,19 @@ class Problem:
     ) -> Problem:
         """Return the problem that the arguments of `Explainer` describe."""
         owner = model.__self__ if isinstance(model, MethodType) else model
-        adapted = adapted_to(model, target)
+        adapted_model = adapted_to(model, target)
         settings = Settings(method, summation, n_jobs)
         check_link(link)
         chosen_game = chosen_value_function(value_function, background, background_weights)
-        data = "X_train" if adapted.encoder is None else "texts"
-        check_points(chosen_game, background, adapted.function.keeps_points, data=data)
-        verify(adapted, model, n_threads=settings.n_threads)
-        scale = OutputScale.of(adapted, owner, target, is_transformed=transform is not None)
-        adapted = behind_link(adapted, link, transform)
+        data = "X_train" if adapted_model.encoder is None else "texts"
+        check_points(chosen_game, background, adapted_model.function.keeps_points, data=data)
+        verify(adapted_model, model, n_threads=settings.n_threads)
+        scale = OutputScale.of(adapted_model, owner, target, is_transformed=transform is not None)
+        adapted_model = apply_link(adapted_model, link, transform)
 
-        chosen, function = Outputs.chosen(adapted, outputs, output_names)
-        posterior = Posterior.of(adapted, owner, outputs, output_names)
-        columns, rows, players = ModelColumns.of(adapted, feature_names), None, None
+        selection, function = Outputs.chosen(adapted_model, outputs, output_names)
+        posterior = Posterior.of(adapted_model, owner, outputs, output_names)
+        columns, rows, players = ModelColumns.of(adapted_model, feature_names), None, None
         if chosen_game == "observational":
             columns = replace(columns, reads_sparse=False)
         if background is not None:
@@ -125,17 +125,17 @@ class Problem:
         game = Game(chosen_game, rows)
         if chosen_game == "observational":
             function = conditional_function(function, value_function, game, columns, link)
-            posterior = posterior.conditioned(function.conditioning)
+            posterior = posterior.with_conditioning(function.conditioning)
         elif value_function is None and rows is None and function.draws_rows:
             points = function.stored_points()
-            keeps = points is None or function.reads_sparse
-            game = game_of_points(points if keeps else dense_rows(points, "points"))
+            keeps_sparse = points is None or function.reads_sparse
+            game = game_of_points(points if keeps_sparse else dense_rows(points, "points"))
         if groups is not None:
             players = as_players(groups, columns.names)
             function = function.grouped(players.of_column)
             posterior = posterior.grouped(players.of_column)
-        base, error = _start(function, game, settings)
-        title, schema = _title(adapted, owner), Schema(columns, players, chosen)
+        base, error = _compute_base(function, game, settings)
+        title, schema = _title(adapted_model, owner), Schema(columns, players, selection)
         return cls(
             title, function, game, schema, settings, link, transform, posterior, base, error, scale
         )
@@ -167,7 +167,7 @@ class Problem:
         return None if points is None else equal_weights(points.shape[0])
 
     def joint_draws(
-        self, explained: ExplainedRows, estimator: Estimator | None = None
+        self, explained_rows: ExplainedRows, estimator: Estimator | None = None
     ) -> JointDraws:
         """Return joint draws of the values of rows, or of their estimates by an estimator.
 
@@ -184,7 +184,7 @@ class Problem:
         players, settings = self.function.players, self.settings
         return JointDraws(
             posterior.variance,
-            explained.rows,
+            explained_rows.rows,
             game,
             players,
             settings,
@@ -193,32 +193,32 @@ class Problem:
         )
 
     def result(
-        self, explained: ExplainedRows, values: Float, uncertainty: Uncertainty | None
+        self, explained_rows: ExplainedRows, values: Float, uncertainty: Uncertainty | None
     ) -> RowValues:
         """Return values of rows as results hold them, without an output axis that goes.
 
         Parameters
         ----------
-        explained : ExplainedRows
+        explained_rows : ExplainedRows
         values : ndarray of shape (n, players) or (n, players, outputs)
         uncertainty : Uncertainty or None
         """
-        axes, game = self.schema.axes(explained), self.game.value_function
-        rows = RowValues.with_base(values, self.base, explained.data, axes, game, uncertainty)
-        if explained.documents is not None:
-            rows = replace(rows, documents=replace(explained.documents, title=self.title))
+        axes, game = self.schema.axes(explained_rows), self.game.value_function
+        rows = RowValues.with_base(values, self.base, explained_rows.data, axes, game, uncertainty)
+        if explained_rows.documents is not None:
+            rows = replace(rows, documents=replace(explained_rows.documents, title=self.title))
         return rows.select((..., 0)) if self.schema.outputs.drops_axis else rows
 
 
-def _title(adapted: AdaptedModel, owner: Any) -> str:
+def _title(adapted_model: AdaptedModel, owner: Any) -> str:
     """Return the function in words, with the source of its columns if it is of documents."""
-    encoder = adapted.encoder
+    encoder = adapted_model.encoder
     if encoder is None:
-        return f"{adapted.title} of {type(owner).__name__}"
-    return f"{adapted.title} of {encoder.owner}, by {encoder.source}"
+        return f"{adapted_model.title} of {type(owner).__name__}"
+    return f"{adapted_model.title} of {encoder.owner}, by {encoder.source}"
 
 
-def _start(
+def _compute_base(
     function: Function, game: Game, settings: Settings
 ) -> tuple[float | Float, float | None]:
     """Return the value of the empty coalition and, with landmarks, their error."""

@@ -99,14 +99,14 @@ class Schema:
             documents = replace(documents.by_feature(self.players.of_column), noun="feature")
         return ExplainedRows(rows, entries, features, index, documents)
 
-    def axes(self, explained: ExplainedRows) -> Axes:
+    def axes(self, explained_rows: ExplainedRows) -> Axes:
         """Return the axes of values of rows: rows, features and, if there is such an axis, outputs.
 
         The axis of a single chosen output is still there.
         """
         outputs = self.outputs
-        features = tuple(explained.features)
+        features = tuple(explained_rows.features)
         if outputs.names is not None:
-            return Axes(features, outputs.names, explained.row_index, (ROW, FEATURE, OUTPUT))
+            return Axes(features, outputs.names, explained_rows.row_index, (ROW, FEATURE, OUTPUT))
         names = None if outputs.single is None else (outputs.single,)
-        return Axes(features, names, explained.row_index, (ROW, FEATURE))
+        return Axes(features, names, explained_rows.row_index, (ROW, FEATURE))

@@ -15,7 +15,7 @@ from pkex.execution.computation import Computation
 from pkex.execution.progress import parts_of
 from pkex.explain.problem import Problem
 from pkex.explain.schema import ExplainedRows
-from pkex.functions.base import finite
+from pkex.functions.base import check_finite
 from pkex.games.indices import Index, quantities
 from pkex.games.selected_pairs import with_singles
 from pkex.inputs.integers import whole
@@ -48,15 +48,15 @@ def check_selection(index: Index, order: int) -> None:
         )
 
 
-def selected_features(
-    problem: Problem, explained: ExplainedRows, features: FeatureSelection, values: Float
+def select_features(
+    problem: Problem, explained_rows: ExplainedRows, features: FeatureSelection, values: Float
 ) -> NDArray[np.int64]:
     """Return the numbers of the selected features.
 
     Parameters
     ----------
     problem : Problem
-    explained : ExplainedRows
+    explained_rows : ExplainedRows
     features : FeatureSelection
     values : ndarray of shape (n, features, outputs)
         Their Shapley values, whose mean sizes over rows and outputs rank the features.
@@ -82,18 +82,18 @@ def selected_features(
         raise InputTypeError(
             Option("features", features), "is neither a number nor a list of features", _EXAMPLE
         )
-    axes, keys = problem.schema.axes(explained), list(features)
-    selected = [axes.place(FEATURE, key) for key in keys]
-    if not selected:
+    axes, keys = problem.schema.axes(explained_rows), list(features)
+    selection = [axes.place(FEATURE, key) for key in keys]
+    if not selection:
         raise InputError("features", "is empty", _EXAMPLE)
-    if len(set(selected)) < len(selected):
+    if len(set(selection)) < len(selection):
         raise InputError("features", f"has a feature twice: {keys!r}", "pass each feature once")
-    return np.array(selected, dtype=np.int64)
+    return np.array(selection, dtype=np.int64)
 
 
-def selected_values(
+def compute_selected_values(
     problem: Problem,
-    explained: ExplainedRows,
+    explained_rows: ExplainedRows,
     features: FeatureSelection,
     index: Index,
     how: Computation,
@@ -102,24 +102,24 @@ def selected_values(
 
     Returns
     -------
-    selected : ndarray of int64, shape (k,)
+    selection : ndarray of int64, shape (k,)
     values : ndarray of shape (n, coalitions, outputs)
     empty_values : ndarray of shape (n, outputs) or None
         The coefficients of the empty coalition where they are not v(∅).
     """
-    function, rows, game = problem.function, explained.rows, problem.game
-    of_singles, of_pairs, of_empty = parts_of(how.progress, 1.0, 3.0, 0.1)
-    singles = function.explain(rows, game=game, how=how.reporting(of_singles))
-    selected = selected_features(problem, explained, features, singles)
-    _check_size(len(selected), rows.shape[0] * function.n_outputs)
-    pairs = function.selected_pairs(rows, selected, game=game, how=how.reporting(of_pairs))
+    function, rows, game = problem.function, explained_rows.rows, problem.game
+    singles_progress, pairs_progress, empty_progress = parts_of(how.progress, 1.0, 3.0, 0.1)
+    singles = function.explain(rows, game=game, how=how.reporting(singles_progress))
+    selection = select_features(problem, explained_rows, features, singles)
+    _check_size(len(selection), rows.shape[0] * function.n_outputs)
+    pairs = function.selected_pairs(rows, selection, game=game, how=how.reporting(pairs_progress))
     with np.errstate(over="ignore", invalid="ignore"):
-        values = finite(with_singles(singles, pairs, selected, index))
+        values = check_finite(with_singles(singles, pairs, selection, index))
     first, *_ = quantities(index, 2)
     if first.size > 0:
-        return selected, values, None
-    empty = function.explain(rows, game=game, quantity=first, how=how.reporting(of_empty))
-    return selected, values, finite(empty[:, 0])
+        return selection, values, None
+    empty = function.explain(rows, game=game, quantity=first, how=how.reporting(empty_progress))
+    return selection, values, check_finite(empty[:, 0])
 
 
 def _check_size(n_selected: int, n_values: int) -> None:
@@ -135,19 +135,19 @@ def _check_size(n_selected: int, n_values: int) -> None:
 
 
 def with_others(
-    problem: Problem, explained: ExplainedRows, selected: NDArray[np.int64]
+    problem: Problem, explained_rows: ExplainedRows, selection: NDArray[np.int64]
 ) -> ExplainedRows:
     """Return rows by selected features, and one more that stands for all others.
 
     As for a group of columns, the feature value of the others is a text.
     """
-    data, names = explained.data[:, selected], [explained.features[j] for j in selected]
-    missing = explained.data.shape[1] - len(selected)
-    if missing:
+    data, names = explained_rows.data[:, selection], [explained_rows.features[j] for j in selection]
+    n_others = explained_rows.data.shape[1] - len(selection)
+    if n_others:
         noun = "column" if problem.schema.players is None else "feature"
-        if explained.documents is not None:
-            noun = explained.documents.noun
-        names.append(f"other {noun}s ({missing:,})")
-        text = np.full((len(data), 1), f"{missing:,} values", dtype=object)
+        if explained_rows.documents is not None:
+            noun = explained_rows.documents.noun
+        names.append(f"other {noun}s ({n_others:,})")
+        text = np.full((len(data), 1), f"{n_others:,} values", dtype=object)
         data = np.concatenate([data.astype(object), text], axis=1)
-    return replace(explained, data=data, features=names, documents=None)
+    return replace(explained_rows, data=data, features=names, documents=None)

@@ -37,10 +37,10 @@ def write_values_of_files(
     if not files.n_rows:
         raise InputError("X", "is empty: it has 0 rows")
     _check_path(path, X, files.files)
-    known = problem.schema.columns.compared
+    model_names = problem.schema.columns.compared
     columns = files.names
-    if known is not None and set(known) <= set(columns):
-        columns = known
+    if model_names is not None and set(model_names) <= set(columns):
+        columns = model_names
     chunks = files.batches(rows_at_once(problem, uncertainty=uncertainty), columns)
     write_values(problem, chunks, files.n_rows, path, uncertainty=uncertainty, progress=progress)
 
@@ -48,8 +48,8 @@ def write_values_of_files(
 def rows_at_once(problem: Problem, *, uncertainty: bool) -> int:
     """Return the number of rows of a chunk, so that its values take some megabytes."""
     function = problem.function
-    of_row = function.n_players * function.n_outputs
-    return max(1, min(_ROWS, _VALUES // (of_row * (function.n_players if uncertainty else 1))))
+    n_values = function.n_players * function.n_outputs
+    return max(1, min(_ROWS, _VALUES // (n_values * (function.n_players if uncertainty else 1))))
 
 
 def write_values(
@@ -80,19 +80,25 @@ def write_values(
     with (
         reporting(progress, unit="rows") as report,
         computing_values(problem, problem.function) as values_of,
-        _rows_written(path) as write,
+        _open_writer(path) as write,
     ):
         for chunk in chunks:
-            own = None if report is None else _of_chunk(report, start, len(chunk), n_rows)
+            chunk_report = (
+                None if report is None else _report_of_chunk(report, start, len(chunk), n_rows)
+            )
             with counted_from(start), _overflow_in(start, len(chunk)):
                 explanation = explanation_of(
-                    problem, chunk, values_of, uncertainty=uncertainty, progress=own or False
+                    problem,
+                    chunk,
+                    values_of,
+                    uncertainty=uncertainty,
+                    progress=chunk_report or False,
                 )
             write(explanation, start)
             start += len(chunk)
 
 
-def _of_chunk(report: Report, start: int, n_chunk: int, n_rows: int) -> Report:
+def _report_of_chunk(report: Report, start: int, n_chunk: int, n_rows: int) -> Report:
     """Return a function for a chunk of rows that reports the number of rows done."""
 
     def report_rows(done: int, total: int) -> None:
@@ -114,22 +120,22 @@ def _overflow_in(start: int, n_chunk: int) -> Iterator[None]:
 
 
 @contextmanager
-def _rows_written(path: str | os.PathLike[str]) -> Iterator[Callable[[Explanation, int], None]]:
+def _open_writer(path: str | os.PathLike[str]) -> Iterator[Callable[[Explanation, int], None]]:
     """Yield a function that writes the values of rows from a number on."""
     try:
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError as error:
         raise missing_library("writing Parquet files", "pyarrow", "parquet") from error
-    with replacing(path) as beside:
+    with replacing(path) as temporary_path:
         file: Any = None
 
         def write(explanation: Explanation, start: int) -> None:
             nonlocal file
             columns = value_columns(explanation._rows, start)
-            table = pa.table({name: pa.array(own) for name, own in columns.items()})
+            table = pa.table({name: pa.array(column) for name, column in columns.items()})
             if file is None:
-                file = parquet.ParquetWriter(beside, table.schema)
+                file = parquet.ParquetWriter(temporary_path, table.schema)
             file.write_table(table)
 
         try:

@@ -26,7 +26,6 @@ from pkex.games.selected_pairs import pairs_with_others
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only
 from pkex.inputs.wording import counted
-from pkex.tables.sparse import dense_rows
 from pkex.typing import Float, Rows
 
 # The members of coalitions as booleans of shape (count, players); a range of the numbers of
@@ -163,7 +162,7 @@ class Function(ABC):
         """
 
     def selected_pairs(
-        self, X: Rows, selected: NDArray[np.int64], *, game: Game, how: Computation
+        self, X: Rows, selection: NDArray[np.int64], *, game: Game, how: Computation
     ) -> Float:
         """Return the SII of pairs of selected players and one more that stands for all others.
 
@@ -172,7 +171,7 @@ class Function(ABC):
         Parameters
         ----------
         X : ndarray or csr_array of shape (n, d)
-        selected : ndarray of int64, shape (k,)
+        selection : ndarray of int64, shape (k,)
         game : Game
         how : Computation
 
@@ -187,7 +186,7 @@ class Function(ABC):
         InputError
             If all pairs of a row take too much memory.
         """
-        k, n_rows = len(selected), X.shape[0]
+        k, n_rows = len(selection), X.shape[0]
         values = np.zeros((n_rows, comb(k + 1, 2), self.n_outputs))
         if self.is_additive or self.n_players < 2:
             return values
@@ -199,9 +198,9 @@ class Function(ABC):
                 f"{size / 1e9:,.1f} GB a row",
                 GROUP_COLUMNS,
             )
-        for some, of_block in how.over(blocks_of(n_rows, _BYTES_AT_ONCE // size)):
-            pairs = self.explain(X[some], game=game, quantity=PAIRS, how=of_block)
-            values[some] = pairs_with_others(pairs, selected, self.n_players)
+        for block, computation in how.over(blocks_of(n_rows, _BYTES_AT_ONCE // size)):
+            pairs = self.explain(X[block], game=game, quantity=PAIRS, how=computation)
+            values[block] = pairs_with_others(pairs, selection, self.n_players)
         return values
 
     @abstractmethod
@@ -232,13 +231,13 @@ class Function(ABC):
         """
         if game.background is None or game.is_marginal:
             return self._values_of_coalitions(row, game, members, how)[None]
-        columns = self._members(members)[:, self.players]
-        others = game.background[0]
+        present = self._members(members)[:, self.players]
+        background = game.background[0]
         outputs = []
-        for block in blocks_of(len(others), _BLOCK // len(columns)):
-            mixed = np.where(columns, row, others[block, None]).reshape(-1, len(row))
-            outputs.append(self.evaluate(mixed, n_threads=how.n_threads))
-        return np.concatenate(outputs).reshape(len(others), len(columns), self.n_outputs)
+        for block in blocks_of(len(background), _BLOCK // len(present)):
+            rows = np.where(present, row, background[block, None]).reshape(-1, len(row))
+            outputs.append(self.evaluate(rows, n_threads=how.n_threads))
+        return np.concatenate(outputs).reshape(len(background), len(present), self.n_outputs)
 
     def _values_of_coalitions(
         self, row: Float, game: Game, members: Members, how: Computation
@@ -257,16 +256,18 @@ class Function(ABC):
                 ["pass a background", GROUP_COLUMNS],
             )
         table = np.empty((2**p, self.n_outputs))
-        for size, of_size in how.over(range(p + 1)):
+        for size, computation in how.over(range(p + 1)):
             numbers = (1 << coalitions(p, size)).sum(axis=1)
             dividends = Quantity(size, 0.0)
-            table[numbers] = self.explain(row[None], game=game, quantity=dividends, how=of_size)[0]
+            table[numbers] = self.explain(
+                row[None], game=game, quantity=dividends, how=computation
+            )[0]
         for player in range(p):
             halves = table.reshape(-1, 2, 2**player, self.n_outputs)
             halves[:, 1] += halves[:, 0]
         if isinstance(members, range):
-            return finite(table[members])
-        return finite(table[coalition_numbers(self._members(members))])
+            return check_finite(table[members])
+        return check_finite(table[coalition_numbers(self._members(members))])
 
     @property
     def is_additive(self) -> bool:
@@ -363,8 +364,8 @@ class Function(ABC):
         Returns
         -------
         ndarray of shape (pairs, players, players, outputs)
-            Of the values of the first row and those of the second. Outputs are independent of each
-            other.
+            Covariances between the values of the first row and the values of the second. Outputs
+            are independent of each other.
 
         Raises
         ------
@@ -407,27 +408,27 @@ class Function(ABC):
         players : ndarray of shape (n_players,)
             The new number of each player; numbers start at 0 without gaps.
         """
-        merged = self._copied()
-        merged._players = players if self._players is None else players[self._players]
-        return merged
+        function = self._copy()
+        function._players = players if self._players is None else players[self._players]
+        return function
 
     def select(self, outputs: Sequence[int]) -> Self:
         """Return the function with some of the outputs, in this order."""
         if not self.has_output_axis:
             raise ValueError("the function has a single output and no output axis to select from")
-        selected = self._selected(list(outputs))
-        selected.n_outputs = len(outputs)
-        return selected
+        function = self._select_outputs(list(outputs))
+        function.n_outputs = len(outputs)
+        return function
 
     @abstractmethod
-    def _selected(self, outputs: list[int]) -> Self:
+    def _select_outputs(self, outputs: list[int]) -> Self:
         """Return a copy with some of the outputs."""
 
-    def _copied(self) -> Self:
-        copied = type(self).__new__(type(self))
+    def _copy(self) -> Self:
+        copy = type(self).__new__(type(self))
         for name in _slots(type(self)):
-            setattr(copied, name, getattr(self, name))
-        return copied
+            setattr(copy, name, getattr(self, name))
+        return copy
 
     # skops, and the first protocols of pickle, do not save slots unless they are a state.
     def __getstate__(self) -> dict[str, Any]:
@@ -437,9 +438,9 @@ class Function(ABC):
         for name, value in state.items():
             setattr(self, name, value)
 
-    def _sizes(self, *others: tuple[int, str]) -> str:
+    def _sizes(self, *counts: tuple[int, str]) -> str:
         """Return other numbers, and the numbers of features and outputs, for `repr`."""
-        sizes = [*others, (self.n_features, "feature")]
+        sizes = [*counts, (self.n_features, "feature")]
         if self.has_output_axis:
             sizes.append((self.n_outputs, "output"))
         return ", ".join(counted(number, noun) for number, noun in sizes)
@@ -474,7 +475,7 @@ class PosteriorDraws:
     missing: float
 
 
-def finite(values: Float) -> Float:
+def check_finite(values: Float) -> Float:
     """Return values of rows; raise an OverflowError if one is too large for a float."""
     if not np.isfinite(values).all():
         row = int(np.argwhere(~np.isfinite(values))[0, 0])
@@ -482,9 +483,7 @@ def finite(values: Float) -> Float:
     return values
 
 
-def checked_constant(
-    constant: Any, shape: tuple[int, ...], name: str = "intercept"
-) -> float | Float:
+def check_constant(constant: Any, shape: tuple[int, ...], name: str = "intercept") -> float | Float:
     """Return a constant as a float, or as an array with one number per output.
 
     Parameters
@@ -507,17 +506,3 @@ def checked_constant(
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite; got {constant!r}")
     return read_only(np.broadcast_to(array, shape)) if shape else float(array)
-
-
-def rows_near(points: Rows) -> Float:
-    """Return up to three of the points, and one row within the range of the kernel of each."""
-    n, d = points.shape
-    if n == 0:
-        return np.zeros((1, d))
-    chosen = dense_rows(points[np.unique(np.linspace(0, n - 1, 3).astype(np.intp))])
-    highest, lowest = (dense_rows(points.max(axis=0)), dense_rows(points.min(axis=0)))
-    step = np.ravel(highest / 8.0 - lowest / 8.0)
-    # Constant columns matter as well. The cosines are a fixed set of irregular directions.
-    step[step == 0.0] = 1.0
-    directions = np.cos(np.arange(1.0, 1.0 + chosen.size)).reshape(chosen.shape)
-    return np.concatenate([chosen, chosen + step * directions])

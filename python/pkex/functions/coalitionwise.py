@@ -49,14 +49,14 @@ class CoalitionGames(ABC):
         n_coalitions = 2**self.n_players
         step, _ = self.block_sizes(n_coalitions)
         blocks = blocks_of(max(1, X.shape[0]), step)
-        together = min(n_coalitions, _MOST_TOGETHER)
-        ranges = [range(first, first + together) for first in range(0, n_coalitions, together)]
+        n_together = min(n_coalitions, _MOST_TOGETHER)
+        ranges = [range(first, first + n_together) for first in range(0, n_coalitions, n_together)]
         results = []
-        for block, of_block in how.over(blocks):
+        for block, block_computation in how.over(blocks):
             rows, names = dense_rows(X[block]), row_names(block.start)
             values = [
-                self.coalition_values(rows, game, some, own, names)
-                for some, own in of_block.over(ranges)
+                self.coalition_values(rows, game, members, computation, names)
+                for members, computation in block_computation.over(ranges)
             ]
             results.append(quantity_from_values(np.concatenate(values, axis=1), quantity))
         return np.concatenate(results)

@@ -116,7 +116,7 @@ class ColumnFunction(SkopsGuard):
             If the result has another shape, or is not finite.
         """
         entries = [_read_only(column) for column in rows.T]
-        values = self._checked(entries, n_outputs)
+        values = self._evaluate(entries, n_outputs)
         if len(rows) > 1 and not isinstance(self.function, Binned | Monomial):
             self._check_single_row(entries, values, n_outputs)
         return values
@@ -132,14 +132,16 @@ class ColumnFunction(SkopsGuard):
             return
         axes = self.function.values.shape[len(self.columns) :]
         if axes != (() if n_outputs is None else (n_outputs,)):
-            has = f"values of {counted(axes[0], 'output')}" if axes else "no axis of outputs"
+            table_outputs = (
+                f"values of {counted(axes[0], 'output')}" if axes else "no axis of outputs"
+            )
             intercept = "a single number" if n_outputs is None else f"{n_outputs} numbers"
             raise ValueError(
-                f"{self.name} has {has}, but the intercept is {intercept}; both need one number "
-                "per output"
+                f"{self.name} has {table_outputs}, but the intercept is {intercept}; both need one "
+                "number per output"
             )
 
-    def _checked(self, entries: list[NDArray[Any]], n_outputs: int | None) -> Float:
+    def _evaluate(self, entries: list[NDArray[Any]], n_outputs: int | None) -> Float:
         """Return the result of the function, if it is finite and has the right shape."""
         try:
             result = np.asarray(self.function(*entries))
@@ -154,18 +156,18 @@ class ColumnFunction(SkopsGuard):
         if result.dtype.kind not in "fiub":
             raise TypeError(f"{self.name} must return real numbers; it returned {result.dtype}")
         n_rows = len(entries[0])
-        wanted = (n_rows,) if n_outputs is None else (n_rows, n_outputs)
-        if result.shape != wanted:
+        shape = (n_rows,) if n_outputs is None else (n_rows, n_outputs)
+        if result.shape != shape:
             raise ValueError(
-                f"{self.name} must return an array of shape {wanted} for {n_rows} rows, with the "
+                f"{self.name} must return an array of shape {shape} for {n_rows} rows, with the "
                 f"outputs of the intercept; it returned shape {result.shape}"
             )
         values = result.astype(np.float64)
         if not np.isfinite(values).all():
             row = int(np.argwhere(~np.isfinite(values))[0, 0])
             raise ValueError(
-                f"{self.name} is not finite at {_shown(entries, row)}. Its values must be finite: "
-                "change the function there, or remove the row"
+                f"{self.name} is not finite at {_format_row(entries, row)}. Its values must be "
+                "finite: change the function there, or remove the row"
             )
         return values
 
@@ -174,11 +176,11 @@ class ColumnFunction(SkopsGuard):
     ) -> None:
         """Raise an error if the value of a row depends on the other rows."""
         row = len(values) // 2
-        single = self._checked([column[row : row + 1] for column in entries], n_outputs)[0]
+        single = self._evaluate([column[row : row + 1] for column in entries], n_outputs)[0]
         if np.any(np.abs(single - values[row]) > _TOLERANCE * np.abs(values).max()):
             raise ValueError(
-                f"{self.name} must treat each row separately, but at {_shown(entries, row)} it "
-                f"returns {values[row].tolist()} among {len(values)} rows and {single.tolist()} "
+                f"{self.name} must treat each row separately, but at {_format_row(entries, row)} "
+                f"it returns {values[row].tolist()} among {len(values)} rows and {single.tolist()} "
                 "for a single row. Compute statistics of the data, such as means, beforehand"
             )
 
@@ -190,7 +192,7 @@ def _read_only(column: NDArray[Any]) -> NDArray[Any]:
     return entries
 
 
-def _shown(entries: list[NDArray[Any]], row: int) -> str:
+def _format_row(entries: list[NDArray[Any]], row: int) -> str:
     return f"({', '.join(repr(column[row].item()) for column in entries)})"
 
 
@@ -217,7 +219,7 @@ def as_column_functions(
         columns = _columns(term[0], feature_names, name)
         if len(term) == 3:
             edges = [term[1]] if _is_single(term[0]) else term[1]
-            table = _binned(len(columns), edges, term[2], name)
+            table = _bin_table(len(columns), edges, term[2], name)
             functions.append(ColumnFunction(columns, table, name))
         elif callable(term[1]):
             functions.append(ColumnFunction(columns, term[1], name))
@@ -265,7 +267,7 @@ def as_products(
 def _factor(column: int, function: Any, name: str) -> ColumnFunction:
     """Return a factor of a single column, given as a function or as edges and values."""
     if isinstance(function, tuple) and len(function) == 2:
-        table = _binned(1, [function[0]], function[1], name)
+        table = _bin_table(1, [function[0]], function[1], name)
         if table.values.ndim > 1:
             raise ValueError(f"{name}: values must have one dimension; got {table.values.shape}")
         return ColumnFunction((column,), table, name)
@@ -279,8 +281,8 @@ def _factor(column: int, function: Any, name: str) -> ColumnFunction:
 def labeled_matrix(X: ArrayLike, n_columns: int, names: Sequence[str] | None, of: str) -> Float:
     """Return rows as a matrix, whose columns must have these names if there are any."""
     if names is not None:
-        found = Labels.comparable(X, "X").names or tuple(names)
-        check_column_names(found, names, "X", of)
+        labels = Labels.comparable(X, "X").names or tuple(names)
+        check_column_names(labels, names, "X", of)
     return as_matrix(X, "X", n_columns=n_columns)
 
 
@@ -291,11 +293,11 @@ def _columns(columns: Any, names: Sequence[str] | None, term: str) -> tuple[int,
             f"{term}: columns must be a number from 0 or a name, or a sequence of these; "
             f"got {columns!r}"
         )
-    several = [columns] if _is_single(columns) else list(columns)
-    if not several:
+    keys = [columns] if _is_single(columns) else list(columns)
+    if not keys:
         raise ValueError(f"{term} has no columns; add a constant to the intercept")
     numbers = []
-    for key in several:
+    for key in keys:
         if names is None:
             is_number = isinstance(key, int | np.integer) and not isinstance(key, bool)
             if not is_number or key < 0:
@@ -311,7 +313,7 @@ def _columns(columns: Any, names: Sequence[str] | None, term: str) -> tuple[int,
             raise ValueError(f"{term}: {what} {key!r}; feature_names are {shown(names)}")
         numbers.append(places[0])
     if len(set(numbers)) != len(numbers):
-        raise ValueError(f"{term} has a column twice: {several}")
+        raise ValueError(f"{term} has a column twice: {keys}")
     return tuple(numbers)
 
 
@@ -320,7 +322,7 @@ def _is_single(columns: Any) -> bool:
     return isinstance(columns, str | int | np.integer)
 
 
-def _binned(n_columns: int, edges: Any, values: Any, term: str) -> Binned:
+def _bin_table(n_columns: int, edges: Any, values: Any, term: str) -> Binned:
     """Return a table over bins from arrays of edges and of values."""
     try:
         arrays = tuple(np.array(column, dtype=np.float64) for column in edges)

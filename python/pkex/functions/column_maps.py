@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from pkex.functions.probing import irregular_numbers
 from pkex.typing import Float
 
 
@@ -73,19 +74,18 @@ class Scaling(ColumnMap):
         return rows * self._scale + self._center
 
 
-def decoded(rows: Float, categories: Mapping[int, Sequence[object]]) -> NDArray[Any]:
+def decode_categories(rows: Float, categories: Mapping[int, Sequence[object]]) -> NDArray[Any]:
     """Return rows with categories instead of their places, see `ColumnMap.categories`."""
     if not categories:
         return rows
     table = rows.astype(object)
-    for column, known in categories.items():
-        table[:, column] = [known[int(number)] for number in rows[:, column]]
+    for column, values in categories.items():
+        table[:, column] = [values[int(number)] for number in rows[:, column]]
     return table
 
 
 def scattered(rows: Float, places: NDArray[np.intp], n_columns: int) -> Float:
     """Return rows with columns at the given places, and irregular numbers elsewhere."""
-    size = len(rows) * n_columns
-    wide: Float = np.cos(np.arange(1.0, 1.0 + size)).reshape(len(rows), n_columns)
-    wide[:, places] = rows
-    return wide
+    table = irregular_numbers(len(rows), n_columns)
+    table[:, places] = rows
+    return table

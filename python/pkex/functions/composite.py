@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pkex.execution.computation import Computation
-from pkex.functions.base import Function, Members, PosteriorDraws, finite
-from pkex.functions.products import Joined, Products
+from pkex.functions.base import Function, Members, PosteriorDraws, check_finite
+from pkex.functions.probing import evenly_spaced
+from pkex.functions.products import JoinedProducts, Products
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.tables.sparse import are_equal_rows
@@ -35,10 +36,10 @@ class Composite(Function):
 
     def with_parts(self, parts: Iterable[Function]) -> Self:
         """Return the same function of the outputs of other parts."""
-        copied = self._copied()
+        copy = self._copy()
         outputs = (self.n_outputs,) if self.has_output_axis else ()
-        copied._set_parts(parts, outputs)
-        return copied
+        copy._set_parts(parts, outputs)
+        return copy
 
     @property
     def draws_rows(self) -> bool:
@@ -70,10 +71,10 @@ class Composite(Function):
 
     def stored_points(self) -> Rows | None:
         """Return the points of the first part, if all others store equal ones."""
-        first, *others = (part.stored_points() for part in self.parts)
+        first, *other_points = (part.stored_points() for part in self.parts)
         is_shared = first is not None and all(
             points is first or (points is not None and are_equal_rows(points, first))
-            for points in others
+            for points in other_points
         )
         return first if is_shared else None
 
@@ -85,21 +86,25 @@ class Composite(Function):
 
         Categories that only some parts know are also used in the rows of the other parts.
         """
-        chosen = [self.parts[i] for i in _evenly(len(self.parts), _MOST_PROBING_ROWS)]
-        share = max(2, _MOST_PROBING_ROWS // len(chosen))
-        by_part = [rows[_evenly(len(rows), share)] for rows in (p.probing_rows() for p in chosen)]
-        rows = np.concatenate(by_part)
+        parts = [self.parts[i] for i in evenly_spaced(len(self.parts), _MOST_PROBING_ROWS)]
+        share = max(2, _MOST_PROBING_ROWS // len(parts))
+        rows_by_part = [
+            rows[evenly_spaced(len(rows), share)] for rows in (p.probing_rows() for p in parts)
+        ]
+        rows = np.concatenate(rows_by_part)
         for column in self.discrete:
-            known = [
-                of_part
-                for part, of_part in zip(chosen, by_part, strict=True)
+            rows_of_categories = [
+                part_rows
+                for part, part_rows in zip(parts, rows_by_part, strict=True)
                 if column in part.discrete
             ]
-            if known:
-                rows[:, column] = np.resize(np.concatenate(known)[:, column], len(rows))
-        if self.discrete and any(accepted := [self._accepts(row[None]) for row in rows]):
-            rows = rows[accepted]
-        return rows[_evenly(len(rows), _MOST_PROBING_ROWS)]
+            if rows_of_categories:
+                rows[:, column] = np.resize(
+                    np.concatenate(rows_of_categories)[:, column], len(rows)
+                )
+        if self.discrete and any(is_accepted := [self._accepts(row[None]) for row in rows]):
+            rows = rows[is_accepted]
+        return rows[evenly_spaced(len(rows), _MOST_PROBING_ROWS)]
 
     def _accepts(self, rows: Float) -> bool:
         """Whether all parts know the categories in rows."""
@@ -116,14 +121,15 @@ class Composite(Function):
         self, row: Float, game: Game, members: Members, how: Computation
     ) -> list[Float]:
         return [
-            part.coalition_outputs(row, game, members, own) for part, own in how.over(self.parts)
+            part.coalition_outputs(row, game, members, computation)
+            for part, computation in how.over(self.parts)
         ]
 
 
 class Combination(Composite):
     """The function intercept + Σ_p weights_p · parts_p(x).
 
-    As a variance, it is that of a sum of independent random functions.
+    As a variance: the variance of a sum of independent random functions.
 
     Parameters
     ----------
@@ -153,46 +159,50 @@ class Combination(Composite):
         weights: ArrayLike | None = None,
         intercept: ArrayLike = 0.0,
     ) -> None:
-        checked = _of_equal_shape(parts)
-        self._set_parts(checked, (checked[0].n_outputs,) if checked[0].has_output_axis else ())
+        functions = _check_shapes(parts)
+        outputs = (functions[0].n_outputs,) if functions[0].has_output_axis else ()
+        self._set_parts(functions, outputs)
         # Copies: the arguments may be the arrays of a model, which others can change.
-        ones = np.ones(len(checked))
+        ones = np.ones(len(functions))
         self._weights = ones if weights is None else np.array(weights, dtype=np.float64)
         self._intercept = np.array(intercept, dtype=np.float64)
 
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
         values = (part.evaluate(X, n_threads=n_threads) for part in self.parts)
-        return finite(self._sum(values))
+        return check_finite(self._sum(values))
 
     def explain(
         self, X: Rows, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
     ) -> Float:
         values = (
-            part.explain(X, game=game, quantity=quantity, how=own)
-            for part, own in how.over(self.parts)
+            part.explain(X, game=game, quantity=quantity, how=computation)
+            for part, computation in how.over(self.parts)
         )
         with np.errstate(over="ignore", invalid="ignore"):
-            return finite(self._sum(values, with_intercept=quantity.size == 0))
+            return check_finite(self._sum(values, with_intercept=quantity.size == 0))
 
     def selected_pairs(
-        self, X: Rows, selected: NDArray[np.int64], *, game: Game, how: Computation
+        self, X: Rows, selection: NDArray[np.int64], *, game: Game, how: Computation
     ) -> Float:
         pairs = (
-            part.selected_pairs(X, selected, game=game, how=own)
-            for part, own in how.over(self.parts)
+            part.selected_pairs(X, selection, game=game, how=computation)
+            for part, computation in how.over(self.parts)
         )
         with np.errstate(over="ignore", invalid="ignore"):
-            return finite(self._sum(pairs, with_intercept=False))
+            return check_finite(self._sum(pairs, with_intercept=False))
 
     def base(self, game: Game, how: Computation) -> float | Float:
-        base = self._sum(np.asarray(part.base(game, own)) for part, own in how.over(self.parts))
+        base = self._sum(
+            np.asarray(part.base(game, computation)) for part, computation in how.over(self.parts)
+        )
         return base if self.has_output_axis else float(base)
 
     def coalition_outputs(
         self, row: Float, game: Game, members: Members, how: Computation
     ) -> Float:
         return self._sum(
-            part.coalition_outputs(row, game, members, own) for part, own in how.over(self.parts)
+            part.coalition_outputs(row, game, members, computation)
+            for part, computation in how.over(self.parts)
         )
 
     @property
@@ -206,45 +216,50 @@ class Combination(Composite):
         if self.is_additive or len(self.parts) > 1 or not np.all(weights):
             return super().shifted_squares(X, shifts, game, how)
         # (w v + c + shift)² = w² (v + (c + shift) / w)²
-        scaled = (shifts + self._intercept) / weights
-        squares = self.parts[0].shifted_squares(X, scaled, game, how)
+        inner_shifts = (shifts + self._intercept) / weights
+        squares = self.parts[0].shifted_squares(X, inner_shifts, game, how)
         return None if squares is None else np.square(weights) * squares
 
     def products(self, rows: NDArray[Any]) -> Products:
         parts = [part.products(rows) for part in self.parts]
-        weighted = zip(self._weights, parts, strict=True)
-        return Joined(parts, [weight * part.weights for weight, part in weighted])
+        weights = [w * part.weights for w, part in zip(self._weights, parts, strict=True)]
+        return JoinedProducts(parts, weights)
 
     def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
         parts = zip(self._weights, how.over(self.parts), strict=True)
         return np.asarray(
-            sum(weight * part.covariances(X, pairs, game, own) for weight, (part, own) in parts)
+            sum(
+                weight * part.covariances(X, pairs, game, computation)
+                for weight, (part, computation) in parts
+            )
         )
 
     def draws(
         self, rows: NDArray[Any], n: int, random: np.random.Generator
     ) -> list[PosteriorDraws]:
-        by_output = zip(*(part.draws(rows, n, random) for part in self.parts), strict=True)
+        draws_by_output = zip(*(part.draws(rows, n, random) for part in self.parts), strict=True)
         squares = np.broadcast_to(self._weights.T, (self.n_outputs, len(self.parts)))
         return [
             PosteriorDraws(
-                Combination([draws.function for draws in of_parts], np.sqrt(weights)),
-                max(draws.missing for draws in of_parts),
+                Combination([draws.function for draws in part_draws], np.sqrt(weights)),
+                max(draws.missing for draws in part_draws),
             )
-            for of_parts, weights in zip(by_output, squares, strict=True)
+            for part_draws, weights in zip(draws_by_output, squares, strict=True)
         ]
 
-    def _selected(self, outputs: list[int]) -> Self:
-        selected = self.with_parts(part.select(outputs) for part in self.parts)
+    def _select_outputs(self, outputs: list[int]) -> Self:
+        combination = self.with_parts(part.select(outputs) for part in self.parts)
         if self._weights.ndim == 2:
-            selected._weights = self._weights[:, outputs]
+            combination._weights = self._weights[:, outputs]
         if self._intercept.ndim:
-            selected._intercept = self._intercept[outputs]
-        return selected
+            combination._intercept = self._intercept[outputs]
+        return combination
 
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
-        weighted = zip(np.abs(self._weights), self.parts, strict=True)
-        terms = [weight * part.magnitude(X, n_threads=n_threads) for weight, part in weighted]
+        terms = [
+            weight * part.magnitude(X, n_threads=n_threads)
+            for weight, part in zip(np.abs(self._weights), self.parts, strict=True)
+        ]
         return np.asarray(sum(terms, start=np.abs(self._intercept)))
 
     def _sum(self, values: Iterable[Float], *, with_intercept: bool = True) -> Float:
@@ -260,7 +275,7 @@ class Combination(Composite):
 class Stack(Composite):
     """The function with each of several functions as an output.
 
-    As a variance, it is that of independent outputs.
+    As a variance: the variances of independent outputs.
 
     Parameters
     ----------
@@ -280,10 +295,10 @@ class Stack(Composite):
     __slots__ = ()
 
     def __init__(self, parts: Iterable[Function]) -> None:
-        checked = _of_equal_shape(parts)
-        if checked[0].has_output_axis:
+        functions = _check_shapes(parts)
+        if functions[0].has_output_axis:
             raise ValueError("only functions without an output axis can be stacked")
-        self._set_parts(checked, (len(checked),))
+        self._set_parts(functions, (len(functions),))
 
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
         return np.stack([part.evaluate(X, n_threads=n_threads) for part in self.parts], axis=-1)
@@ -292,22 +307,24 @@ class Stack(Composite):
         self, X: Rows, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
     ) -> Float:
         values = [
-            part.explain(X, game=game, quantity=quantity, how=own)
-            for part, own in how.over(self.parts)
+            part.explain(X, game=game, quantity=quantity, how=computation)
+            for part, computation in how.over(self.parts)
         ]
         return np.concatenate(values, axis=-1)
 
     def selected_pairs(
-        self, X: Rows, selected: NDArray[np.int64], *, game: Game, how: Computation
+        self, X: Rows, selection: NDArray[np.int64], *, game: Game, how: Computation
     ) -> Float:
         pairs = [
-            part.selected_pairs(X, selected, game=game, how=own)
-            for part, own in how.over(self.parts)
+            part.selected_pairs(X, selection, game=game, how=computation)
+            for part, computation in how.over(self.parts)
         ]
         return np.concatenate(pairs, axis=-1)
 
     def base(self, game: Game, how: Computation) -> Float:
-        return np.array([part.base(game, own) for part, own in how.over(self.parts)])
+        return np.array(
+            [part.base(game, computation) for part, computation in how.over(self.parts)]
+        )
 
     def coalition_outputs(
         self, row: Float, game: Game, members: Members, how: Computation
@@ -322,9 +339,9 @@ class Stack(Composite):
         self, X: Float, shifts: Float, game: Game, how: Computation
     ) -> Float | None:
         squares = []
-        for number, (part, of_part) in enumerate(how.over(self.parts)):
-            own = shifts[:, number : number + 1]
-            values = part.shifted_squares(X, own, game, of_part)
+        for number, (part, computation) in enumerate(how.over(self.parts)):
+            part_shifts = shifts[:, number : number + 1]
+            values = part.shifted_squares(X, part_shifts, game, computation)
             if values is None:
                 return None
             squares.append(values)
@@ -334,10 +351,15 @@ class Stack(Composite):
         parts = [part.products(rows) for part in self.parts]
         # The products of a part have a weight for their own output only.
         units = np.eye(len(parts))
-        return Joined(parts, [part.weights * unit for part, unit in zip(parts, units, strict=True)])
+        return JoinedProducts(
+            parts, [part.weights * unit for part, unit in zip(parts, units, strict=True)]
+        )
 
     def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
-        covariances = [part.covariances(X, pairs, game, own) for part, own in how.over(self.parts)]
+        covariances = [
+            part.covariances(X, pairs, game, computation)
+            for part, computation in how.over(self.parts)
+        ]
         return np.concatenate(covariances, axis=-1)
 
     def draws(
@@ -345,7 +367,7 @@ class Stack(Composite):
     ) -> list[PosteriorDraws]:
         return [draws for part in self.parts for draws in part.draws(rows, n, random)]
 
-    def _selected(self, outputs: list[int]) -> Self:
+    def _select_outputs(self, outputs: list[int]) -> Self:
         return self.with_parts(self.parts[output] for output in outputs)
 
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
@@ -359,25 +381,20 @@ def _compensated_sum(terms: Iterable[NDArray[Any]]) -> Float:
     """Add arrays with twice the precision (Knuth's two-sum, with a sum of the errors)."""
     total = error = np.zeros(())
     for term in terms:
-        larger = total + term
-        gained = larger - total
-        error = error + ((total - (larger - gained)) + (term - gained))
-        total = larger
+        new_total = total + term
+        increase = new_total - total
+        error = error + ((total - (new_total - increase)) + (term - increase))
+        total = new_total
     return np.asarray(total + error)
 
 
-def _evenly(length: int, most: int) -> NDArray[np.intp]:
-    """Return up to `most` of the numbers from 0 to length − 1, including the first and the last."""
-    return np.unique(np.linspace(0, length - 1, min(length, most)).astype(np.intp))
-
-
-def _of_equal_shape(parts: Iterable[Function]) -> tuple[Function, ...]:
+def _check_shapes(parts: Iterable[Function]) -> tuple[Function, ...]:
     """Return functions as a tuple; raise a ValueError if their features or outputs differ."""
-    checked = tuple(parts)
-    shapes = {(part.n_features, part.n_outputs, part.has_output_axis) for part in checked}
+    functions = tuple(parts)
+    shapes = {(part.n_features, part.n_outputs, part.has_output_axis) for part in functions}
     if len(shapes) != 1:
         raise ValueError(
             "the parts must be one or more functions of the same features and outputs; "
-            f"got {list(checked)}"
+            f"got {list(functions)}"
         )
-    return checked
+    return functions

@@ -19,7 +19,7 @@ from pkex.errors import InputError, Option
 from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
 from pkex.execution.side_by_side import side_by_side
-from pkex.functions.base import ConditionalMeans, Function, Members, finite
+from pkex.functions.base import ConditionalMeans, Function, Members, check_finite
 from pkex.functions.coalitionwise import Coalitionwise, RowName
 from pkex.functions.conditional_expansion import mixed_means
 from pkex.games.conditioning import ConditionalBackground, ConditionalWeights
@@ -106,9 +106,9 @@ class Conditional(Coalitionwise):
         columns = self._members(members)[:, self.players]
         blocks = blocks_of(len(X), _MOST_NUMBERS // len(self.conditioning.rows))
         values = [np.empty((0, len(columns), self.n_outputs))]
-        for block, of_block in how.over(blocks):
-            values.append(self._values_of_block(X[block], columns, of_block))
-        return finite(np.concatenate(values))
+        for block, computation in how.over(blocks):
+            values.append(self._values_of_block(X[block], columns, computation))
+        return check_finite(np.concatenate(values))
 
     def _values_of_block(self, X: Float, columns: NDArray[np.bool_], how: Computation) -> Float:
         """Return the values for rows whose weights fit in memory together."""
@@ -118,11 +118,11 @@ class Conditional(Coalitionwise):
         values[:, is_full] = outputs.reshape(len(X), 1, self.n_outputs)
         if is_empty.any():
             values[:, is_empty] = self.base(NEUTRAL, how.reporting(None))
-        others = np.flatnonzero(~is_full & ~is_empty)
-        with closing(self._conditional_values(X, columns[others], how.n_threads)) as each:
-            for number, (place, of_coalition) in enumerate(zip(others, each, strict=True)):
-                values[:, place] = of_coalition
-                how.report(number + 1, len(others))
+        places = np.flatnonzero(~is_full & ~is_empty)
+        with closing(self._conditional_values(X, columns[places], how.n_threads)) as results:
+            for number, (place, coalition_values) in enumerate(zip(places, results, strict=True)):
+                values[:, place] = coalition_values
+                how.report(number + 1, len(places))
         return values
 
     def _conditional_values(
@@ -130,22 +130,22 @@ class Conditional(Coalitionwise):
     ) -> Generator[Float, None, None]:
         """Yield the values of rows, shape (n, outputs), for one coalition after the other."""
         conditioning = self.conditioning
-        beside = conditioning.for_rows(X)
+        weights = conditioning.for_rows(X)
         outputs = partial(self.function.evaluate, n_threads=n_threads)
         if self._embeds_rows:
-            known = outputs(conditioning.rows).reshape(-1, self.n_outputs)
-            value, is_closed_form = partial(beside.means, values=known), True
+            background_outputs = outputs(conditioning.rows).reshape(-1, self.n_outputs)
+            value, is_closed_form = partial(weights.means, values=background_outputs), True
         else:
-            given = X, conditioning.rows
-            closed_form = self.function.conditional_means(*given, conditioning.landmarks)
-            mean = closed_form or partial(mixed_means, outputs, *given, _MIXED)
-            value, is_closed_form = partial(_mean_of_absent, beside, mean), closed_form is not None
+            tables = X, conditioning.rows
+            closed_form = self.function.conditional_means(*tables, conditioning.landmarks)
+            mean = closed_form or partial(mixed_means, outputs, *tables, _MIXED)
+            value, is_closed_form = partial(_mean_of_absent, weights, mean), closed_form is not None
 
         # Other functions may be defined by users, and have threads of their own.
-        if not is_closed_form or beside.n_numbers > _MOST_SIDE_BY_SIDE:
+        if not is_closed_form or weights.n_numbers > _MOST_SIDE_BY_SIDE:
             yield from map(value, columns)
             return
-        n_threads = min(n_threads, max(1, _MOST_TOGETHER // beside.n_numbers))
+        n_threads = min(n_threads, max(1, _MOST_TOGETHER // weights.n_numbers))
         yield from side_by_side(value, columns, n_threads)
 
     def base(self, game: Game, how: Computation) -> float | Float:
@@ -156,7 +156,7 @@ class Conditional(Coalitionwise):
         rows = Game("interventional", (self.conditioning.rows, self.conditioning.shares))
         return self.function.base(rows, how)
 
-    def _selected(self, outputs: list[int]) -> Self:
+    def _select_outputs(self, outputs: list[int]) -> Self:
         return self.with_parts([self.function.select(outputs)])
 
     def __repr__(self) -> str:
@@ -164,7 +164,7 @@ class Conditional(Coalitionwise):
 
 
 def _mean_of_absent(
-    beside: ConditionalWeights, mean: ConditionalMeans, present: NDArray[np.bool_]
+    conditional_weights: ConditionalWeights, mean: ConditionalMeans, present: NDArray[np.bool_]
 ) -> Float:
     """Return Σ_l w_l(x_S) f(x_S, z_l) of rows, shape (n, outputs)."""
-    return mean(beside.weights(present), present)
+    return mean(conditional_weights.weights(present), present)

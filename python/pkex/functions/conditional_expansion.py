@@ -51,12 +51,12 @@ def expansion_means(
         return None
     if has_mixtures(terms):
         return _means_of_mixtures(points, coefficients, terms, intercept, rows)
-    sums = [_TermMeans(points, coefficients, term, rows) for term in terms]
+    all_term_means = [_TermMeans(points, coefficients, term, rows) for term in terms]
 
     def means(weights: Weights, present: NDArray[np.bool_]) -> Float:
         total = weights.totals * intercept
-        for of_term in sums:
-            total = total + of_term(weights, present)
+        for term_means in all_term_means:
+            total = total + term_means(weights, present)
         return total
 
     return means
@@ -73,23 +73,23 @@ def _means_of_mixtures(
 
     A value takes one function of a distance, where the engine takes a sum of tens of Gaussians.
     """
-    X, others, _ = rows
-    tiles = blocks_of(len(points), _MOST_NUMBERS // len(others))
+    X, background, _ = rows
+    tiles = blocks_of(len(points), _MOST_NUMBERS // len(background))
     most_rows = _MOST_NUMBERS // max(1, len(points), coefficients.shape[1])
 
-    def outputs(mixed: Float) -> Float:
-        total = np.tile(intercept, (len(mixed), 1))
-        for some in tiles:
-            total += evaluate_terms(terms, mixed, points[some]) @ coefficients[some]
+    def outputs(combinations: Float) -> Float:
+        total = np.tile(intercept, (len(combinations), 1))
+        for tile in tiles:
+            total += evaluate_terms(terms, combinations, points[tile]) @ coefficients[tile]
         return total
 
-    return partial(mixed_means, outputs, X, others, most_rows)
+    return partial(mixed_means, outputs, X, background, most_rows)
 
 
 def mixed_means(
     outputs: Callable[[Float], Float],
     X: Float,
-    others: Float,
+    background: Float,
     most_rows: int,
     weights: Weights,
     present: NDArray[np.bool_],
@@ -101,18 +101,18 @@ def mixed_means(
     outputs : callable
         Maps rows to outputs, of shape (k,) or (k, outputs).
     X : ndarray of shape (n, d)
-    others : ndarray of shape (m, d)
+    background : ndarray of shape (m, d)
         The background rows.
     most_rows : int
         The number of mixed rows to evaluate together.
     weights : Weights
     present : ndarray of bool, shape (d,)
     """
-    whole, means = weights.whole(), []
-    for block in blocks_of(len(X), most_rows // len(others)):
-        mixed = np.where(present, X[block, None], others)
-        values = outputs(mixed.reshape(-1, X.shape[1])).reshape(*mixed.shape[:2], -1)
-        means.append(np.einsum("nl,nlo->no", whole[block], values))
+    weight_matrix, means = weights.whole(), []
+    for block in blocks_of(len(X), most_rows // len(background)):
+        combinations = np.where(present, X[block, None], background)
+        values = outputs(combinations.reshape(-1, X.shape[1])).reshape(*combinations.shape[:2], -1)
+        means.append(np.einsum("nl,nlo->no", weight_matrix[block], values))
     return np.concatenate(means)
 
 
@@ -130,32 +130,32 @@ class _TermMeans:
         term: Term,
         rows: tuple[Float, Float, NDArray[np.intp] | None],
     ) -> None:
-        X, others, landmarks = rows
+        X, background, landmarks = rows
         self._coefficients = coefficients
         self._shape = len(X), coefficients.shape[1]
-        chosen = landmarks if len(points) * len(others) > _MOST_PAIRS else None
-        centers = others if chosen is None else others[chosen]
+        places = landmarks if len(points) * len(background) > _MOST_PAIRS else None
+        centers = background if places is None else background[places]
         tiles = blocks_of(len(points), _MOST_NUMBERS // max(len(centers), len(X), 1))
         most_kept = MOST_KEPT // max(1, len(tiles))
         self._tiles = []
-        unscaled = [replace(term, coefficient=1.0)]
+        unit_terms = [replace(term, coefficient=1.0)]
         for tile in tiles:
             to_rows = Restrictions([term], X, points[tile], most_kept)
-            to_centers = Restrictions(unscaled, centers, points[tile], most_kept)
+            to_centers = Restrictions(unit_terms, centers, points[tile], most_kept)
             self._tiles.append((tile, to_rows, to_centers))
         self._landmarks = None
-        if chosen is not None:
+        if places is not None:
             self._landmarks = (
-                Restrictions(unscaled, centers, centers),
-                Restrictions(unscaled, centers, others),
+                Restrictions(unit_terms, centers, centers),
+                Restrictions(unit_terms, centers, background),
             )
 
     def __call__(self, weights: Weights, present: NDArray[np.bool_]) -> Float:
         sums = np.zeros(self._shape)
         if self._landmarks is not None:
-            among, to_others = (restrictions.of(~present) for restrictions in self._landmarks)
+            among, to_background = (restrictions.of(~present) for restrictions in self._landmarks)
             features = Features(among)
-            sides = features.from_values(weights.times(features.of(to_others).T))
+            sides = features.from_values(weights.times(features.of(to_background).T))
             weights = Weights(sides)
         for tile, to_rows, to_centers in self._tiles:
             means = weights.times(to_centers.of(~present))

@@ -39,8 +39,8 @@ class DensePoints:
     kernel : Kernel
     intercept : float or ndarray of shape (outputs,)
     columns : ndarray of int64, shape (k,)
-        All columns, or for a kernel of one term those that are not 0 in all points: other columns
-        add nothing to a dot product.
+        All columns, or for a kernel of one term the columns that are not 0 in all points: other
+        columns add nothing to a dot product.
     players : ndarray of int64, shape (d,), optional
         The number of each column's player.
 
@@ -48,7 +48,7 @@ class DensePoints:
     ----------
     function : KernelSum
     players : ndarray of int64
-        The numbers that the players of the function have among those of all columns.
+        The number of each player of the function among the players of all columns.
 
     Raises
     ------
@@ -74,13 +74,13 @@ class DensePoints:
             present[self._columns] = True
             (term,) = kernel.terms(d)
             kernel = TermKernel(restrict_term(term, present).on(np.cumsum(present) - 1))
-        own_points = dense_rows(points[:, self._columns])
+        dense_points = dense_rows(points[:, self._columns])
         self.players, self._n_players = self._columns, d
-        self.function = KernelSum(own_points, coefficients, kernel, intercept)
+        self.function = KernelSum(dense_points, coefficients, kernel, intercept)
         if players is not None:
             self._n_players = int(players.max()) + 1
-            self.players, own = np.unique(players[self._columns], return_inverse=True)
-            self.function = self.function.grouped(own.astype(np.int64))
+            self.players, groups = np.unique(players[self._columns], return_inverse=True)
+            self.function = self.function.grouped(groups.astype(np.int64))
 
     def rows(self, rows: Rows) -> Float:
         """Return rows in the columns of the function."""
@@ -92,26 +92,28 @@ class DensePoints:
 
     def explain(self, X: Rows, game: Game, quantity: Quantity, how: Computation) -> Float:
         """Return a quantity of rows, as `Function.explain` does; of pairs only in all columns."""
-        found = self.function.explain(
+        values = self.function.explain(
             self.rows(X), game=self.game(game), quantity=quantity, how=how
         )
-        return self._of_all_players(found) if quantity.size == 1 else found
+        return self._expand_players(values) if quantity.size == 1 else values
 
     def coalition_outputs(
         self, row: Float, game: Game, members: NDArray[np.bool_], how: Computation
     ) -> Float:
         """Return the outputs at coalitions of a row, as `Function.coalition_outputs` does."""
-        own: Members = np.ascontiguousarray(members[:, self.players])
-        return self.function.coalition_outputs(self.rows(row[None])[0], self.game(game), own, how)
+        dense_members: Members = np.ascontiguousarray(members[:, self.players])
+        return self.function.coalition_outputs(
+            self.rows(row[None])[0], self.game(game), dense_members, how
+        )
 
     def shifted_squares(
         self, X: Float, shifts: Float, game: Game, how: Computation
     ) -> Float | None:
         """Return the values of squares, as `Function.shifted_squares` does."""
         squares = self.function.shifted_squares(self.rows(X), shifts, self.game(game), how)
-        return None if squares is None else self._of_all_players(squares)
+        return None if squares is None else self._expand_players(squares)
 
-    def _of_all_players(self, found: Float) -> Float:
-        values = np.zeros((len(found), self._n_players, found.shape[2]))
-        values[:, self.players] = found
+    def _expand_players(self, player_values: Float) -> Float:
+        values = np.zeros((len(player_values), self._n_players, player_values.shape[2]))
+        values[:, self.players] = player_values
         return values

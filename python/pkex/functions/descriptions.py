@@ -33,9 +33,9 @@ class Description(Generic[_F]):
     @classmethod
     def _of(cls, function: _F) -> Self:
         """Return the description of a function."""
-        described = cls.__new__(cls)
-        described._function = function
-        return described
+        description = cls.__new__(cls)
+        description._function = function
+        return description
 
     @property
     def intercept(self) -> float | Float:
@@ -75,7 +75,7 @@ class Description(Generic[_F]):
         """
         return self._function.predict(X)
 
-    # A state of plain parts, which skops saves, too.
+    # A state of plain parts, which skops also saves.
     def __getstate__(self) -> dict[str, Any]:
         return {"function": self._function}
 

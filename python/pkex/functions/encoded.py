@@ -35,7 +35,7 @@ class EncodedTransformed(Transformed):
     def probing_rows(self) -> NDArray[Any]:
         return self._columns.inverse(self._function.probing_rows())
 
-    def _mapped(self, rows: NDArray[Any], argument: str = "X") -> Float:
+    def _map_rows(self, rows: NDArray[Any], argument: str = "X") -> Float:
         return self._numbers(rows)
 
 

@@ -41,8 +41,8 @@ _MOST_NUMBERS = 1 << 20
 class Exponential(Linked):
     """The function exp(f(x)) of a function f with a single output.
 
-    If f is a sum of functions of single features, values are those of product games, for any number
-    of features. Otherwise all coalitions are evaluated, for up to 20 features.
+    If f is a sum of functions of single features, its games are product games, for any number of
+    features. Otherwise all coalitions are evaluated, for up to 20 features.
 
     Parameters
     ----------
@@ -73,21 +73,23 @@ class Exponential(Linked):
         if not self.logarithm.is_additive:
             return super().explain(X, game=game, quantity=quantity, how=how)
         values = np.zeros((X.shape[0], comb(self.n_players, quantity.size), 1))
-        alone = how.reporting(None)
-        constant = np.asarray(self.logarithm.base(self._with_points(game), alone))
-        absent, weights = self._absent(game, alone)
-        present = self.logarithm.explain(X, game=self._with_points(game), how=alone)[..., 0]
+        silent_computation = how.reporting(None)
+        constant = np.asarray(self.logarithm.base(self._with_points(game), silent_computation))
+        absent, weights = self._absent_logarithms(game, silent_computation)
+        present = self.logarithm.explain(X, game=self._with_points(game), how=silent_computation)[
+            ..., 0
+        ]
         blocks = blocks_of(len(absent), _MOST_NUMBERS // max(1, self.n_players))
-        for block, of_block in how.over(blocks):
+        for block, computation in how.over(blocks):
             games = _games(present, absent[block], weights[block], constant)
-            add_quantities(values, games, quantity, of_block)
+            add_quantities(values, games, quantity, computation)
         return values
 
     def base(self, game: Game, how: Computation) -> float | Float:
         if not self.logarithm.is_additive:
             return super().base(game, how)
         constant = np.asarray(self.logarithm.base(self._with_points(game), how))
-        absent, weights = self._absent(game, how)
+        absent, weights = self._absent_logarithms(game, how)
         base = float(added(weights * _exponential(constant + added(absent.T))))
         if not np.isfinite(base):
             raise OverflowError(
@@ -97,7 +99,7 @@ class Exponential(Linked):
             )
         return base
 
-    def _absent(self, game: Game, how: Computation) -> tuple[Float, Float]:
+    def _absent_logarithms(self, game: Game, how: Computation) -> tuple[Float, Float]:
         """Return the logarithms of absent factors, shape (evaluations, players), and weights."""
         game, log = self._with_points(game), self.logarithm
         if game.background is None:
@@ -126,7 +128,7 @@ class Exponential(Linked):
         return _ExponentialProducts(self.logarithm, rows)
 
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
-        """Return the scale of its errors: those of f are relative errors of its exponential."""
+        """Return the scale of its errors: errors of f are relative errors of its exponential."""
         sizes = self.logarithm.magnitude(X, n_threads=n_threads)
         scales: Float = self.evaluate(X, n_threads=n_threads) * (1.0 + sizes)
         return scales

@@ -19,8 +19,8 @@ def are_bits(rows: Float) -> NDArray[np.bool_]:
 class Fingerprints:
     """The function Σ_i α_i N/D of points of 0 and 1, by the places of their ones.
 
-    N counts the bits that are set in both rows, D those that are set in one or both. Absent bits
-    count in neither. Time per row is that of the ones of all points.
+    N counts the bits that are set in both rows, D the bits that are set in one or both. Absent bits
+    count in neither. The time per row grows with the number of ones of all points.
 
     Parameters
     ----------
@@ -39,8 +39,8 @@ class Fingerprints:
     @classmethod
     def of(cls, points: Float, coefficients: Float, kernel: Kernel) -> Fingerprints | None:
         """Return the function of a Tanimoto kernel of bits; None for other kernels and points."""
-        amplitude, unscaled = amplitude_and_kernel(kernel)
-        if not isinstance(unscaled, Tanimoto) or not are_bits(points).all():
+        amplitude, base_kernel = amplitude_and_kernel(kernel)
+        if not isinstance(base_kernel, Tanimoto) or not are_bits(points).all():
             return None
         return cls(points, amplitude * coefficients)
 
@@ -64,12 +64,14 @@ class Fingerprints:
         ndarray of shape (m, d, outputs)
         """
         values = np.empty((*rows.shape, self._coefficients.shape[1]))
-        for number, (row, of_row) in enumerate(zip(rows, values, strict=True)):
-            of_both, of_one = self._shares(row)
-            both, one = (part[:, None] * self._coefficients for part in (of_both, of_one))
-            without = self._sums(one, len(row))
-            with_bit = self._sums(both - one, len(row)) + one.sum(axis=0)
-            of_row[:] = np.where(row[:, None] > 0.0, with_bit, without)
+        for number, (row, row_values) in enumerate(zip(rows, values, strict=True)):
+            shares_of_both, shares_of_one = self._shares(row)
+            values_of_both = shares_of_both[:, None] * self._coefficients
+            values_of_one = shares_of_one[:, None] * self._coefficients
+            unset_values = self._sums(values_of_one, len(row))
+            set_values = self._sums(values_of_both - values_of_one, len(row))
+            set_values += values_of_one.sum(axis=0)
+            row_values[:] = np.where(row[:, None] > 0.0, set_values, unset_values)
             if report is not None:
                 report(number + 1, len(rows))
         return values
@@ -77,17 +79,17 @@ class Fingerprints:
     def _shares(self, row: Float) -> tuple[Float, Float]:
         """Return the value of a bit that a point and the row have, and that one of them has."""
         # Integers: sums are exact in any order.
-        shared = np.bincount(self._points, row[self._columns], minlength=len(self._bits))
-        union = self._bits + row.sum() - shared
+        n_shared = np.bincount(self._points, row[self._columns], minlength=len(self._bits))
+        union = self._bits + row.sum() - n_shared
         pairs = np.maximum(union * (union - 1.0), 1.0)
         excess = (self._harmonic[union.astype(np.intp)] - 1.0) / pairs
         # A union of one bit has H − 1 = 0, and an empty union contributes nothing.
-        of_both = np.where(union > 0.0, 1.0 / np.maximum(union, 1.0), 0.0)
-        of_both += (union - shared) * excess
-        return of_both, np.where(union > 0.0, -shared * excess, 0.0)
+        shares_of_both = np.where(union > 0.0, 1.0 / np.maximum(union, 1.0), 0.0)
+        shares_of_both += (union - n_shared) * excess
+        return shares_of_both, np.where(union > 0.0, -n_shared * excess, 0.0)
 
-    def _sums(self, of_points: Float, n_columns: int) -> Float:
+    def _sums(self, point_values: Float, n_columns: int) -> Float:
         """Return sums over the points with each bit, from (n, outputs) to (d, outputs)."""
-        of_ones = of_points[self._points]
-        sums = [np.bincount(self._columns, column, minlength=n_columns) for column in of_ones.T]
+        values = point_values[self._points]
+        sums = [np.bincount(self._columns, column, minlength=n_columns) for column in values.T]
         return np.stack(sums, axis=1)

@@ -16,14 +16,14 @@ from pkex.functions.base import (
     ConditionalMeans,
     Function,
     Members,
-    checked_constant,
-    finite,
-    rows_near,
+    check_constant,
+    check_finite,
 )
 from pkex.functions.conditional_expansion import expansion_means
 from pkex.functions.fingerprints import Fingerprints, are_bits
 from pkex.functions.packing import Packing
-from pkex.functions.products import Joined, Products, TermsOfPoints
+from pkex.functions.probing import evenly_spaced, rows_near
+from pkex.functions.products import JoinedProducts, Products, TermsOfPoints
 from pkex.functions.series_products import products_of_series
 from pkex.functions.sparse_pairs import are_faster, packed_rows, selected_pairs
 from pkex.functions.squares import PairSquares, unsupported_squares
@@ -43,7 +43,7 @@ from pkex.typing import Float, Report
 # Points where the size of the function is measured.
 _MEASURED = 100
 # Attributes that are computed again when an expansion is unpickled.
-_NOT_SAVED = ("_allowed", "_fingerprints", "_packing")
+_NOT_SAVED = ("_allowed_values", "_fingerprints", "_packing")
 
 
 class KernelSum(Function):
@@ -56,7 +56,7 @@ class KernelSum(Function):
     """
 
     __slots__ = (
-        "_allowed",
+        "_allowed_values",
         "_column_labels",
         "_fingerprints",
         "_packing",
@@ -81,22 +81,22 @@ class KernelSum(Function):
         self.kernel = check_kernel(kernel)
         self.points = read_only(as_matrix(points, "points", allow_no_rows=True))
         n_points, n_features = self.points.shape
-        self._allowed = AllowedValues.of(kernel.terms(n_features))
-        self._allowed.check(self.points, "points")
+        self._allowed_values = AllowedValues.of(kernel.terms(n_features))
+        self._allowed_values.check(self.points, "points")
         self.coefficients = read_only(
             as_vector_or_matrix(coefficients, "coefficients", n_rows=n_points, rows_of="points")
         )
         self._set_shape(n_features, self.coefficients.shape[1:])
-        self.intercept = checked_constant(intercept, self.coefficients.shape[1:])
+        self.intercept = check_constant(intercept, self.coefficients.shape[1:])
         self._column_labels = column_labels
-        self.feature_names = checked_names(feature_names, n_features)
+        self.feature_names = check_feature_names(feature_names, n_features)
         self._prepare()
 
     def _prepare(self) -> None:
         """Prepare the computation of outputs and values."""
-        own = self.points, self._columns_of_coefficients, self.kernel
-        self._packing = Packing(*own, self._players)
-        self._fingerprints = Fingerprints.of(*own)
+        expansion = self.points, self._columns_of_coefficients, self.kernel
+        self._packing = Packing(*expansion, self._players)
+        self._fingerprints = Fingerprints.of(*expansion)
 
     @property
     def column_labels(self) -> tuple[Any, ...] | None:
@@ -115,20 +115,20 @@ class KernelSum(Function):
         return self.points
 
     def probing_rows(self) -> Float:
-        return self._allowed.nearest(rows_near(self.points))
+        return self._allowed_values.nearest(rows_near(self.points))
 
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
         check_names_of(X, self.feature_names)
         if self._column_labels is not None:
             Labels.of(X).check_same(Labels(self._column_labels), "X", "the expansion")
         rows = as_matrix(X, "X", n_columns=self.n_features)
-        self._allowed.check(rows, "X")
+        self._allowed_values.check(rows, "X")
         sums = self._packing.over(
             rows,
             None,
             None,
-            lambda packed, some, _: packed.predict(
-                some, summation="compensated", n_threads=n_threads
+            lambda expansion, chunk, _: expansion.predict(
+                chunk, summation="compensated", n_threads=n_threads
             ),
         )
         with np.errstate(over="ignore"):
@@ -163,7 +163,7 @@ class KernelSum(Function):
     def explain(
         self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
     ) -> Float:
-        self._allowed.check(X, "X")
+        self._allowed_values.check(X, "X")
         has_no_groups = quantity == SHAPLEY and self._players is None
         if has_no_groups and game.value_function == "neutral" and self._fingerprints is not None:
             return self._neutral_values_of_bits(self._fingerprints, X, how)
@@ -171,32 +171,32 @@ class KernelSum(Function):
         return values + self.intercept if quantity.size == 0 else values
 
     def selected_pairs(
-        self, X: Float, selected: NDArray[np.int64], *, game: Game, how: Computation
+        self, X: Float, selection: NDArray[np.int64], *, game: Game, how: Computation
     ) -> Float:
         terms = self.kernel.terms(self.n_features)
         if self._players is not None or not are_faster(self.points, terms):
-            return super().selected_pairs(X, selected, game=game, how=how)
+            return super().selected_pairs(X, selection, game=game, how=how)
         weights = np.ascontiguousarray(self._columns_of_coefficients)
-        packed = _core.SparseExpansion(
+        expansion = _core.SparseExpansion(
             packed_rows(self.points), weights, [term.packed() for term in terms]
         )
-        return finite(selected_pairs(packed, X, selected, game, how))
+        return check_finite(selected_pairs(expansion, X, selection, game, how))
 
     def _neutral_values_of_bits(
         self, fingerprints: Fingerprints, X: Float, how: Computation
     ) -> Float:
         """Return values by the closed form, and by the engine of rows of other numbers."""
         # The two methods take different rows, so a row's values do not depend on other rows.
-        of_bits = are_bits(X)
-        others = np.ascontiguousarray(X[~of_bits])
-        shares = (len(X) - len(others) + 1e-3, len(others) + 1e-3)
-        of_closed_form, of_engine = parts_of(how.progress, *shares)
+        is_binary = are_bits(X)
+        other_rows = np.ascontiguousarray(X[~is_binary])
+        shares = (len(X) - len(other_rows) + 1e-3, len(other_rows) + 1e-3)
+        closed_form_progress, engine_progress = parts_of(how.progress, *shares)
         values = np.empty((len(X), self.n_players, self.n_outputs))
-        values[of_bits] = fingerprints.neutral_values(X[of_bits], report=of_closed_form)
-        values[~of_bits] = self._packing.quantity(
-            others, NEUTRAL, SHAPLEY, how.reporting(of_engine)
+        values[is_binary] = fingerprints.neutral_values(X[is_binary], report=closed_form_progress)
+        values[~is_binary] = self._packing.quantity(
+            other_rows, NEUTRAL, SHAPLEY, how.reporting(engine_progress)
         )
-        return finite(values)
+        return check_finite(values)
 
     def base(self, game: Game, how: Computation) -> float | Float:
         """Return the value of the empty coalition.
@@ -220,7 +220,7 @@ class KernelSum(Function):
         except OverflowError:
             sums = np.full(self.n_outputs, np.inf)
         with np.errstate(over="ignore"):
-            return self._as_base(finite_base(sums + self.intercept))
+            return self._as_base(check_finite_base(sums + self.intercept))
 
     def _neutral_sums(self) -> Float:
         """Return Σ_i coefficients_i · Σ_t c_t of each output, summed exactly."""
@@ -229,7 +229,7 @@ class KernelSum(Function):
     def _mean_sums(self, game: Game, how: Computation) -> Float:
         """Return the value of the empty coalition with a background, without the intercept."""
         if game.background is not None:
-            self._allowed.check(game.background[0], "background")
+            self._allowed_values.check(game.background[0], "background")
         return self._packing.at(self._packing.of_game(game)).base(
             game=self._packing.engine_game(game).packed,
             n_threads=how.n_threads,
@@ -258,11 +258,10 @@ class KernelSum(Function):
         squares = self._pair_squares(game, how)
         if squares is None:
             return None
-        of_squares, of_linear = parts_of(how.progress, 9.0, 1.0)
-        values = squares.values(X, how.reporting(of_squares))
-        linear = self.explain(X, game=game, how=how.reporting(of_linear))
-        shifted: Float = values + 2.0 * (shifts + self.intercept)[:, None] * linear
-        return finite(shifted)
+        squares_progress, linear_progress = parts_of(how.progress, 9.0, 1.0)
+        values = squares.values(X, how.reporting(squares_progress))
+        linear = self.explain(X, game=game, how=how.reporting(linear_progress))
+        return check_finite(values + 2.0 * (shifts + self.intercept)[:, None] * linear)
 
     def _pair_squares(self, game: Game, how: Computation) -> PairSquares | None:
         """Return the squares without the intercept; None if all coalitions are evaluated instead.
@@ -273,23 +272,22 @@ class KernelSum(Function):
             If pairs of points are not exact, and there are too many players for all coalitions.
         """
         obstacle = "its kernel has dot products, which are not supported there"
-        most = MOST_OF_DIVIDENDS
+        max_players = MOST_OF_DIVIDENDS
         if not has_series(self.kernel.terms(self.n_features)):
-            most = MOST_PLAYERS
+            max_players = MOST_PLAYERS
             coefficients = self._columns_of_coefficients
             squares = PairSquares(self.points, coefficients, self.kernel, self.players, game)
             obstacle = squares.obstacle(*self._size_and_spread(game, how))
             if not obstacle and squares.are_faster:
                 return squares
-        if self.n_players > most:
-            raise unsupported_squares(obstacle, most)
+        if self.n_players > max_players:
+            raise unsupported_squares(obstacle, max_players)
         return None
 
     def _size_and_spread(self, game: Game, how: Computation) -> tuple[Float, Float]:
         """Return the largest Σ_i |coefficients_i| · kernel at some points, and the range of f."""
-        n = len(self.points)
-        some = self.points[np.unique(np.linspace(0, n - 1, min(n, _MEASURED)).astype(np.intp))]
-        rows = np.concatenate([self.probing_rows(), some])
+        sample = self.points[evenly_spaced(len(self.points), _MEASURED)]
+        rows = np.concatenate([self.probing_rows(), sample])
         coefficients = np.abs(self._columns_of_coefficients)
         positive = KernelSum(self.points, coefficients, self.kernel).grouped(self.players)
         sizes = np.abs(positive.evaluate(rows, n_threads=how.n_threads)).max(axis=0)
@@ -302,19 +300,21 @@ class KernelSum(Function):
     ) -> Float:
         if has_series(self.kernel.terms(self.n_features)):
             return super().coalition_outputs(row, game, members, how)
-        self._allowed.check(row[None], "X")
+        self._allowed_values.check(row[None], "X")
         engine_game = self._packing.engine_game(game).packed
-        some: NDArray[np.bool_] | NDArray[np.int64] | tuple[int, int]
+        coalitions: NDArray[np.bool_] | NDArray[np.int64] | tuple[int, int]
         if isinstance(members, range):
-            some = members.start, members.stop
+            coalitions = members.start, members.stop
         elif isinstance(members, Orders):
-            some = members.permutations
+            coalitions = members.permutations
         else:
-            some = np.ascontiguousarray(members)
+            coalitions = np.ascontiguousarray(members)
         options: dict[str, Any] = {"summation": how.summation, "n_threads": how.n_threads}
 
-        def compute(packed: _core.Expansion, rows: Float, report: Report | None) -> Float:
-            return packed.coalition_values(rows, engine_game, some, progress=report, **options)
+        def compute(expansion: _core.Expansion, rows: Float, report: Report | None) -> Float:
+            return expansion.coalition_values(
+                rows, engine_game, coalitions, progress=report, **options
+            )
 
         sums: Float = self._packing.over(row[None], game, how.progress, compute)[0]
         outputs: Float = sums.swapaxes(1, 2) + np.ravel(self.intercept)
@@ -332,22 +332,26 @@ class KernelSum(Function):
         )
 
     def products(self, rows: NDArray[Any]) -> Products:
-        self._allowed.check(rows, "inputs")
+        self._allowed_values.check(rows, "inputs")
         points, weights = self.points, self._columns_of_coefficients
         terms = self._packing.terms_at(int(self._packing.reaches(rows).max(initial=0)))
-        pure = [term for term in terms if term.series is None]
-        parts: list[Products] = [TermsOfPoints(points, weights, pure)] if pure else []
-        series = [term for term in terms if term.series is not None]
-        parts += [products_of_series(points, weights, term, rows) for term in series]
-        return Joined(parts, [part.weights for part in parts])
+        product_terms = [term for term in terms if term.series is None]
+        parts: list[Products] = [
+            products_of_series(points, weights, term, rows)
+            for term in terms
+            if term.series is not None
+        ]
+        if product_terms:
+            parts.insert(0, TermsOfPoints(points, weights, product_terms))
+        return JoinedProducts(parts, [part.weights for part in parts])
 
     def grouped(self, players: NDArray[np.int64]) -> KernelSum:
-        merged = super().grouped(players)
-        merged._packing = self._packing.grouped(merged.players)
-        return merged
+        function = super().grouped(players)
+        function._packing = self._packing.grouped(function.players)
+        return function
 
-    def _selected(self, outputs: list[int]) -> KernelSum:
-        selected = KernelSum(
+    def _select_outputs(self, outputs: list[int]) -> KernelSum:
+        function = KernelSum(
             self.points,
             self.coefficients[:, outputs],
             self.kernel,
@@ -355,7 +359,7 @@ class KernelSum(Function):
             self.feature_names,
             self._column_labels,
         )
-        return selected if self._players is None else selected.grouped(self._players)
+        return function if self._players is None else function.grouped(self._players)
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
@@ -365,7 +369,7 @@ class KernelSum(Function):
         super().__setstate__({"_column_labels": None, **state})
         owned(self.points)
         owned(self.coefficients)
-        self._allowed = AllowedValues.of(self.kernel.terms(self.n_features))
+        self._allowed_values = AllowedValues.of(self.kernel.terms(self.n_features))
         self._prepare()
 
     def __repr__(self) -> str:
@@ -385,7 +389,7 @@ def check_kernel(kernel: Kernel) -> Kernel:
     return kernel
 
 
-def checked_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...] | None:
+def check_feature_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...] | None:
     """Return one name for each column; None if there are no names."""
     if names is not None and len(names) != n_features:
         raise ValueError(
@@ -397,8 +401,8 @@ def checked_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ..
 def check_names_of(X: Any, names: tuple[str, ...] | None) -> None:
     """Raise InputError if the columns of a DataFrame have other names than an expansion."""
     if names is not None:
-        found = Labels.comparable(X, "X").names or names
-        check_column_names(found, names, "X", "the expansion")
+        column_names = Labels.comparable(X, "X").names or names
+        check_column_names(column_names, names, "X", "the expansion")
 
 
 def neutral_sums(terms: Iterable[Term], coefficients: Float) -> Float:
@@ -415,7 +419,7 @@ def neutral_sums(terms: Iterable[Term], coefficients: Float) -> Float:
         return amplitude * np.array([math.fsum(column) for column in coefficients.T])
 
 
-def finite_base(bases: Float) -> Float:
+def check_finite_base(bases: Float) -> Float:
     """Return base values; raise an OverflowError if one is too large for a float."""
     if not np.isfinite(bases).all():
         raise OverflowError(

@@ -14,10 +14,10 @@ from pkex.functions.base import (
     Function,
     Members,
     PosteriorDraws,
-    checked_constant,
-    finite,
-    rows_near,
+    check_constant,
+    check_finite,
 )
+from pkex.functions.probing import irregular_numbers, rows_near
 from pkex.functions.products import Products
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.means import added, blocks, column_means
@@ -82,7 +82,7 @@ class LinearFunction(Function):
             as_vector_or_matrix(coefficients, "coefficients", n_rows=d, rows_of="the features")
         )
         self._set_shape(d, self.coefficients.shape[1:], players)
-        self.intercept = checked_constant(intercept, self.coefficients.shape[1:])
+        self.intercept = check_constant(intercept, self.coefficients.shape[1:])
         # Copies: the arguments may be the arrays of a model, which others can change.
         self._center = np.zeros(d) if center is None else np.array(center, np.float64)
         if is_sparse(points):
@@ -114,7 +114,7 @@ class LinearFunction(Function):
                 deviations = (dense_rows(rows[block]) - self._center).T
                 sums = [added(deviations * weights[:, None]) for weights in self._by_output()]
                 values[block] = np.stack(sums, axis=-1) + self.intercept
-        return finite(self._as_output(values))
+        return check_finite(self._as_output(values))
 
     def _blocks(self, rows: Rows) -> list[slice]:
         """Return the blocks of rows that are dense at a time."""
@@ -129,19 +129,21 @@ class LinearFunction(Function):
         contributions = self._contributions(X, game, how)
         if quantity.size == 1:
             # The measure of a single player has mass 1 for every index.
-            return finite(contributions)
+            return check_finite(contributions)
         # ∫ [v(∅) + t (f(x) − v(∅))] dμ(t)
         base = np.asarray(self.base(game, how))
-        return finite(base + _mean(quantity.measure) * contributions.sum(axis=1, keepdims=True))
+        return check_finite(
+            base + _mean(quantity.measure) * contributions.sum(axis=1, keepdims=True)
+        )
 
     def base(self, game: Game, how: Computation) -> float | Float:
-        near, missing = self._references(game)
-        near = near - self._center
+        reference, remainder = self._references(game)
+        reference = reference - self._center
         constants = np.ravel(self.intercept)
         with np.errstate(over="ignore", invalid="ignore"):
             bases = np.array(
                 [
-                    added(np.concatenate([weights * near, weights * missing, [constant]]))
+                    added(np.concatenate([weights * reference, weights * remainder, [constant]]))
                     for weights, constant in zip(self._by_output(), constants, strict=True)
                 ]
             )
@@ -160,18 +162,18 @@ class LinearFunction(Function):
         # Each player adds its term at the row if it is present, otherwise at the background row.
         present = self._members(members).astype(np.float64)
         center = Game("interventional", (self._center[None], np.ones(1)))
-        inside = self._contributions(row[None], center, how.reporting(None))[0]
-        outside = self._contributions(game.background[0], center, how.reporting(None))
+        row_terms = self._contributions(row[None], center, how.reporting(None))[0]
+        background_terms = self._contributions(game.background[0], center, how.reporting(None))
         with np.errstate(over="ignore", invalid="ignore"):
-            sums = (present @ inside)[None] + (1.0 - present) @ outside
-            return finite(sums + self.intercept)
+            sums = (present @ row_terms)[None] + (1.0 - present) @ background_terms
+            return check_finite(sums + self.intercept)
 
     def _values_of_coalitions(
         self, row: Float, game: Game, members: Members, how: Computation
     ) -> Float:
         contributions = self._contributions(row[None], game, how.reporting(None))[0]
         base = np.ravel(self.base(game, how))
-        return finite(base + self._members(members).astype(np.float64) @ contributions)
+        return check_finite(base + self._members(members).astype(np.float64) @ contributions)
 
     def products(self, rows: Float) -> Products:
         weights = self.coefficients.reshape(self.n_features, self.n_outputs)
@@ -185,15 +187,15 @@ class LinearFunction(Function):
 
     def draws(self, rows: Float, n: int, random: np.random.Generator) -> list[PosteriorDraws]:
         """Return deviations of 0 for a constant variance, as draws differ by constants only."""
-        nothing = LinearFunction(np.zeros((self.n_features, n)), np.zeros(n))
-        return [PosteriorDraws(nothing, 0.0)] * self.n_outputs
+        zero = LinearFunction(np.zeros((self.n_features, n)), np.zeros(n))
+        return [PosteriorDraws(zero, 0.0)] * self.n_outputs
 
-    def _selected(self, outputs: list[int]) -> LinearFunction:
-        selected = self._copied()
-        selected.coefficients = read_only(self.coefficients[:, outputs])
-        selected.intercept = read_only(np.asarray(self.intercept)[outputs])
-        selected._sizes_of_sums = self._sizes_of_sums[:, outputs]
-        return selected
+    def _select_outputs(self, outputs: list[int]) -> LinearFunction:
+        function = self._copy()
+        function.coefficients = read_only(self.coefficients[:, outputs])
+        function.intercept = read_only(np.asarray(self.intercept)[outputs])
+        function._sizes_of_sums = self._sizes_of_sums[:, outputs]
+        return function
 
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
         sizes = LinearFunction(self._sizes_of_sums, np.abs(self.intercept))
@@ -209,45 +211,41 @@ class LinearFunction(Function):
         d = self.n_features
         largest = np.abs(self.coefficients).reshape(d, -1).max(axis=1)
         scale = float(np.max(np.abs(self.intercept))) or 1.0
-        balanced = np.ones(d)
-        np.divide(scale, largest, out=balanced, where=largest > 0.0)
+        magnitudes = np.ones(d)
+        np.divide(scale, largest, out=magnitudes, where=largest > 0.0)
         # Columns with tiny coefficients do not get values far out of the range of the others.
-        balanced = np.clip(balanced, 1e-30, 1e30)
-        # A fixed set of irregular numbers.
-        irregular = 1.0 + 0.5 * np.cos(np.arange(1.0, 1.0 + 6 * d)).reshape(6, d)
-        return np.concatenate([irregular[:3], balanced * irregular[3:]])
+        magnitudes = np.clip(magnitudes, 1e-30, 1e30)
+        factors = 1.0 + 0.5 * irregular_numbers(6, d)
+        return np.concatenate([factors[:3], magnitudes * factors[3:]])
 
     def moderate_rows(self) -> Float:
         """Return rows where all terms have one size, and a sum that is not much larger.
 
         At other rows, the exponential of the sum may be 0 or infinite.
         """
-        coefficients, constant = (
-            self.coefficients.reshape(self.n_features, -1)[:, 0],
-            self.intercept,
-        )
+        d, constant = self.n_features, self.intercept
+        coefficients = self.coefficients.reshape(d, -1)[:, 0]
         size = np.max(np.abs(constant), initial=1.0)
-        used = coefficients != 0.0
-        balanced = np.ones(self.n_features)
+        is_used = coefficients != 0.0
+        deviations = np.ones(d)
         # The sum is near the constant, less a term of the same size.
-        share = -np.copysign(size, np.ravel(constant)[0]) / max(1, int(used.sum()))
-        np.divide(share, coefficients, out=balanced, where=used)
-        # A fixed set of irregular numbers, whose multiples of a large constant are moderate.
-        cosines = np.cos(np.arange(1.0, 1.0 + 6 * len(balanced))).reshape(6, -1)
-        irregular = 1.0 + min(0.5, 10.0 / size) * cosines
-        rows: Float = self._center + balanced * irregular
+        share = -np.copysign(size, np.ravel(constant)[0]) / max(1, int(is_used.sum()))
+        np.divide(share, coefficients, out=deviations, where=is_used)
+        # Multiples of a large constant by these factors are moderate.
+        factors = 1.0 + min(0.5, 10.0 / size) * irregular_numbers(6, d)
+        rows: Float = self._center + deviations * factors
         return rows
 
     def _contributions(self, X: Rows, game: Game, how: Computation) -> Float:
         """Return the contribution of each player to v(all) − v(∅), (n, players, outputs)."""
-        near, missing = self._references(game)
+        reference, remainder = self._references(game)
         members = None if self._players is None else _columns_of(self._players)
         n_rows = X.shape[0]
         values = np.empty((n_rows, self.n_players, self.n_outputs))
         with np.errstate(over="ignore", invalid="ignore"):
             for block in blocks(*X.shape):
-                deviations = dense_rows(X[block]) - near
-                deviations -= missing
+                deviations = dense_rows(X[block]) - reference
+                deviations -= remainder
                 for output, weights in enumerate(self._by_output()):
                     _write_sums(deviations, weights, members, values[block, :, output])
                 how.report(block.stop, n_rows)

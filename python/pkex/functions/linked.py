@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.errors import InputError, Option, Text, UnsupportedModelError, joined
 from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
-from pkex.functions.base import Function, Members, PosteriorDraws, finite
+from pkex.functions.base import Function, Members, PosteriorDraws, check_finite
 from pkex.functions.coalitionwise import CoalitionGames, Coalitionwise, RowName
 from pkex.games.background import combine_rows
 from pkex.games.indices import Quantity
@@ -77,7 +77,8 @@ class Linked(Coalitionwise):
 
     g maps the outputs of all parts before the mean over background rows, such as a decision value
     to a probability. h is applied after the mean, as `link` in shap. In the neutral game, v(S) is
-    h(g(neutral values of the parts)). As a variance, it is that of a mixture of Gaussian processes.
+    h(g(neutral values of the parts)). As a variance: the variance of a mixture of Gaussian
+    processes.
 
     Parameters
     ----------
@@ -87,7 +88,7 @@ class Linked(Coalitionwise):
         g.
     link : {"identity", "logit"}, default "identity"
         h.
-    chosen : sequence of int, optional
+    selection : sequence of int, optional
         The selected outputs, if there is an output axis; all by default.
 
     Examples
@@ -106,10 +107,10 @@ class Linked(Coalitionwise):
         parts: Iterable[Function],
         outputs: LinkedOutputs,
         link: Link = "identity",
-        chosen: Sequence[int] | None = None,
+        selection: Sequence[int] | None = None,
     ) -> None:
         self._outputs, self._link = outputs, link
-        self._chosen = list(range(outputs.number)) if chosen is None else list(chosen)
+        self._chosen = list(range(outputs.number)) if selection is None else list(selection)
         self._set_parts(parts, (len(self._chosen),) if outputs.has_axis else ())
 
     @property
@@ -122,16 +123,16 @@ class Linked(Coalitionwise):
         return points is not None and points.shape[0] > 0
 
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
-        inner = self._inside(X, n_threads)
-        return finite(self._as_output(self._outside(inner, "the value of row {} of X")))
+        inner = self._evaluate_inner(X, n_threads)
+        return check_finite(self._as_output(self._apply_link(inner, "the value of row {} of X")))
 
-    def _inside(self, X: ArrayLike, n_threads: int, rows: str = "X") -> Float:
+    def _evaluate_inner(self, X: ArrayLike, n_threads: int, rows: str = "X") -> Float:
         """Return g at rows, shape (n, outputs)."""
         values = [part.evaluate(X, n_threads=n_threads) for part in self.parts]
         sides = np.concatenate([np.reshape(v, (len(v), -1)) for v in values], axis=1)
-        return self._inner(sides, lambda place: f"row {place} of {rows}", n_threads)
+        return self._apply_inner(sides, lambda place: f"row {place} of {rows}", n_threads)
 
-    def _inner(self, values: Float, name: RowName, n_threads: int) -> Float:
+    def _apply_inner(self, values: Float, name: RowName, n_threads: int) -> Float:
         """Return g of outputs of the parts, shape (k, outputs).
 
         Parameters
@@ -149,8 +150,8 @@ class Linked(Coalitionwise):
             If rounding of the outputs determines g.
         """
         result, steps = self._outputs(values, n_threads), self._outputs.steps
-        if steps is not None and (wrong := steps(values)).any():
-            row = int(np.argmax(wrong))
+        if steps is not None and (on_step := steps(values)).any():
+            row = int(np.argmax(on_step))
             raise UnsupportedModelError(
                 f"the model's output has a step within the rounding error of its decision value "
                 f"{values[row].tolist()} for {name(row)}, so it depends on the order of summation. "
@@ -166,13 +167,13 @@ class Linked(Coalitionwise):
             )
         return result[:, self._chosen]
 
-    def _outside(self, means: Float, name: str, first: int = 0) -> Float:
+    def _apply_link(self, means: Float, name: str, first: int = 0) -> Float:
         """Return h of means, shape (k, outputs); for messages, with a name of their numbers."""
         if self._link == "identity":
             return means
-        outside = ~((means > 0.0) & (means < 1.0))
-        if outside.any():
-            place, output = np.argwhere(outside)[0].tolist()
+        invalid = ~((means > 0.0) & (means < 1.0))
+        if invalid.any():
+            place, output = np.argwhere(invalid)[0].tolist()
             raise InputError(
                 Option("link", "logit"),
                 f"requires values between 0 and 1, but {name.format(first + place)} is "
@@ -194,10 +195,10 @@ class Linked(Coalitionwise):
                 "features",
                 [estimate_by(_DRAWN), GROUP_COLUMNS],
             )
-        of_rows = self._with_rows(game)
-        if of_rows.background is None:
-            return of_rows
-        n_rows = len(of_rows.background[1])
+        row_game = self._with_rows(game)
+        if row_game.background is None:
+            return row_game
+        n_rows = len(row_game.background[1])
         if game.is_marginal:
             _check_mixed_rows(n_rows, p)
         elif p > _MANY_PLAYERS and n_rows << p > _MOST_OUTPUTS:
@@ -208,7 +209,7 @@ class Linked(Coalitionwise):
                 f"pkex supports up to {_MOST_OUTPUTS:,}",
                 [f"pass a background of up to {_MOST_OUTPUTS >> p} rows", estimate_by(_DRAWN)],
             )
-        return of_rows
+        return row_game
 
     def block_sizes(self, n_coalitions: int) -> tuple[int, int]:
         return 1, _MOST_COALITIONS
@@ -222,13 +223,13 @@ class Linked(Coalitionwise):
         if not count:
             return means
         blocks = self._blocks(game, count)
-        for number, of_row in how.over(range(len(X))):
+        for number, row_computation in how.over(range(len(X))):
             row, name = X[number], row_name(number)
-            for (block, shares), of_block in of_row.over(blocks):
-                outputs = self._inner_outputs(row, block, members, of_block, name)
+            for (block, shares), computation in row_computation.over(blocks):
+                outputs = self._inner_outputs(row, block, members, computation, name)
                 means[number] += np.einsum("l,lso->so", shares, outputs)
-            of_coalitions = f"the value of coalition {{}} of {name}"
-            means[number] = self._outside(means[number], of_coalitions, first)
+            coalition_name = f"the value of coalition {{}} of {name}"
+            means[number] = self._apply_link(means[number], coalition_name, first)
         return means
 
     def _inner_outputs(
@@ -237,9 +238,9 @@ class Linked(Coalitionwise):
         """Return g of the outputs of the parts at coalitions, shape (m, count, outputs)."""
         sides = np.concatenate(self._outputs_of_parts(row, game, members, how), axis=-1)
         rows = sides.reshape(-1, sides.shape[-1])
-        values = self._inner(rows, lambda _: f"a coalition of {name}", how.n_threads)
-        shaped: Float = values.reshape(*sides.shape[:-1], self.n_outputs)
-        return shaped
+        values = self._apply_inner(rows, lambda _: f"a coalition of {name}", how.n_threads)
+        outputs: Float = values.reshape(*sides.shape[:-1], self.n_outputs)
+        return outputs
 
     def _blocks(self, game: Game, count: int) -> list[tuple[Game, Float]]:
         """Return a game in blocks of background rows, and the weights of these."""
@@ -271,15 +272,17 @@ class Linked(Coalitionwise):
                         ("omit ", Option("value_function", python="value_function")),
                     ],
                 )
-            bases = [np.ravel(part.base(game, own)) for part, own in how.over(self.parts)]
-            means = self._inner(
+            bases = [
+                np.ravel(part.base(game, computation)) for part, computation in how.over(self.parts)
+            ]
+            means = self._apply_inner(
                 np.concatenate(bases)[None], lambda _: "the empty coalition", how.n_threads
             )
         else:
             rows, weights = game.background
-            inner = self._inside(rows, how.n_threads, "the background")
+            inner = self._evaluate_inner(rows, how.n_threads, "the background")
             means = np.einsum("l,lo->o", weights, inner)[None]
-        return self._as_base(self._outside(means, "the mean over the background")[0])
+        return self._as_base(self._apply_link(means, "the mean over the background")[0])
 
     def _with_rows(self, game: Game) -> Game:
         """Return a game that draws rows, equivalent to one that draws features independently."""
@@ -312,17 +315,19 @@ class Linked(Coalitionwise):
             "such as a fully Bayesian model. Analyze its processes one by one"
         )
 
-    def _selected(self, outputs: list[int]) -> Self:
-        selected = self._copied()
-        selected._chosen = [self._chosen[output] for output in outputs]
-        return selected
+    def _select_outputs(self, outputs: list[int]) -> Self:
+        function = self._copy()
+        function._chosen = [self._chosen[output] for output in outputs]
+        return function
 
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
         """Return the scale of the errors of its values, and of the outputs of the parts."""
         sizes = [part.magnitude(X, n_threads=n_threads) for part in self.parts]
-        of_parts = np.sum([np.reshape(size, (len(size), -1)).sum(axis=1) for size in sizes], axis=0)
+        part_sizes = np.sum(
+            [np.reshape(size, (len(size), -1)).sum(axis=1) for size in sizes], axis=0
+        )
         values = np.abs(self.evaluate(X, n_threads=n_threads))
-        scales: Float = values + (of_parts[:, None] if self.has_output_axis else of_parts)
+        scales: Float = values + (part_sizes[:, None] if self.has_output_axis else part_sizes)
         return scales
 
     def __repr__(self) -> str:

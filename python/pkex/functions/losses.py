@@ -61,6 +61,6 @@ def log_losses_of_class(outputs: Float, targets: Float) -> Float:
     targets : ndarray of shape (n, 1)
         1 if this class is true, else −1.
     """
-    chosen = np.where(targets[:, None] > 0.0, outputs, 1.0 - outputs)
+    probabilities = np.where(targets[:, None] > 0.0, outputs, 1.0 - outputs)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return -np.log(chosen)
+        return -np.log(probabilities)

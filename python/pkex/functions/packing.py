@@ -53,13 +53,13 @@ class Packing:
     """
 
     __slots__ = (
+        "_expansions",
         "_kernel",
         "_n_columns",
         "_pack",
         "_parts",
         "_players",
         "_reaches",
-        "_ready",
     )
 
     def __init__(
@@ -76,17 +76,17 @@ class Packing:
         self._pack = pack
         self._players = players
         self._reaches = Reaches(points, kernel.terms(points.shape[1]))
-        self._ready: dict[int, _core.Expansion] = {}
+        self._expansions: dict[int, _core.Expansion] = {}
         if self._reaches.has_mixtures:
             self._reaches.refine(self._relative_size(kernel) if size is None else size())
         self.at(0)
 
     def grouped(self, players: NDArray[np.int64]) -> Packing:
         """Return the expansion with other players."""
-        grouped = copy.copy(self)
-        grouped._players, grouped._ready = players, {}
-        grouped.at(0)
-        return grouped
+        packing = copy.copy(self)
+        packing._players, packing._expansions = players, {}
+        packing.at(0)
+        return packing
 
     @property
     def has_mixtures(self) -> bool:
@@ -100,20 +100,20 @@ class Packing:
 
     def at(self, reach: int) -> _core.Expansion:
         """Return the expansion for rows of a reach."""
-        found = self._ready.get(reach)
-        if found is None:
-            found = self._ready[reach] = self._made(self.terms_at(reach))
-        return found
+        expansion = self._expansions.get(reach)
+        if expansion is None:
+            expansion = self._expansions[reach] = self._pack_terms(self.terms_at(reach))
+        return expansion
 
     def terms_at(self, reach: int) -> list[Term]:
         """Return the terms of the kernel, without mixtures, for rows of a reach."""
         return self._reaches.terms_at(reach)
 
-    def _made(self, terms: list[Term]) -> _core.Expansion:
+    def _pack_terms(self, terms: list[Term]) -> _core.Expansion:
         players, columns = self._players, self._kernel.engine_columns(self._n_columns)
         if len(columns) != self._n_columns:
-            own = np.arange(self._n_columns) if players is None else players
-            players = own[columns]
+            all_players = np.arange(self._n_columns) if players is None else players
+            players = all_players[columns]
         return self._pack(*self._parts, [term.packed() for term in terms], players)
 
     def reaches(self, rows: Float) -> NDArray[np.int64]:
@@ -144,9 +144,9 @@ class Packing:
         else:
             options.update(size=quantity.size, measure=quantity.measure)
 
-        def compute(packed: _core.Expansion, some: Float, report: Report | None) -> Float:
-            engine = packed.explain if quantity == SHAPLEY else packed.interactions
-            return engine(some, progress=report, **options)
+        def compute(expansion: _core.Expansion, chunk: Float, report: Report | None) -> Float:
+            engine = expansion.explain if quantity == SHAPLEY else expansion.interactions
+            return engine(chunk, progress=report, **options)
 
         return self.over(rows, game, how.progress, compute)
 
@@ -158,7 +158,9 @@ class Packing:
             rows,
             game,
             report,
-            lambda reach, some, own: compute(self.at(reach), self._kernel.engine_rows(some), own),
+            lambda reach, chunk, progress: compute(
+                self.at(reach), self._kernel.engine_rows(chunk), progress
+            ),
         )
 
 
@@ -172,9 +174,9 @@ def values_of_points(
 ) -> Iterator[tuple[slice, Float]]:
     """Yield the Shapley values of rows in the games of k(·, p), for blocks of points p.
 
-    Values are linear in the function: those of f = Σ_p a_p k(·, p) are the sums of these values
-    times a_p. So they show how values depend on the coefficients, which have a distribution under a
-    posterior, and which a penalty of values regularizes.
+    Values are linear in the function: the values of f = Σ_p a_p k(·, p) are the sums of these
+    values times a_p. So they show how values depend on the coefficients, which have a distribution
+    under a posterior, and which a penalty of values regularizes.
 
     Parameters
     ----------
@@ -194,12 +196,12 @@ def values_of_points(
         The block of points.
     ndarray of shape (rows, players, points of the block)
     """
-    packed = [term.packed() for term in terms]
+    packed_terms = [term.packed() for term in terms]
     starts = range(0, len(points), _POINTS)
     for number, start in enumerate(starts):
         block = slice(start, min(start + _POINTS, len(points)))
         weights = np.eye(block.stop - start)
-        values = _core.Expansion(points[block], weights, packed, players).explain(
+        values = _core.Expansion(points[block], weights, packed_terms, players).explain(
             X,
             game=game,
             method=how.method,

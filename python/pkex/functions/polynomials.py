@@ -9,6 +9,7 @@ from pkex.functions.base import Function
 from pkex.functions.column_functions import Monomial
 from pkex.functions.column_maps import Scaling
 from pkex.functions.kernel_sum import KernelSum
+from pkex.functions.probing import irregular_numbers
 from pkex.functions.term_sum import TermSum
 from pkex.functions.transformed import Transformed
 from pkex.kernels import Polynomial
@@ -50,15 +51,14 @@ def _probing_rows(
     constant = float(np.max(np.abs(intercept))) or 1.0
     # The value of each column at which its largest monomial is as large as the constant, if all
     # columns have the same value.
-    balanced = np.full(n_columns, 1e30)
+    magnitudes = np.full(n_columns, 1e30)
     for exponents, size in zip(powers, sizes, strict=True):
         if size and exponents.any():
-            used, value = exponents > 0, (constant / size) ** (1.0 / exponents.sum())
-            balanced[used] = np.minimum(balanced[used], value)
-    balanced[balanced == 1e30] = 1.0
-    # A fixed set of irregular numbers.
-    irregular = 1.0 + 0.5 * np.cos(np.arange(1.0, 1.0 + 6 * n_columns)).reshape(6, n_columns)
-    return np.concatenate([irregular[:3], np.maximum(balanced, 1e-30) * irregular[3:]])
+            is_used, value = exponents > 0, (constant / size) ** (1.0 / exponents.sum())
+            magnitudes[is_used] = np.minimum(magnitudes[is_used], value)
+    magnitudes[magnitudes == 1e30] = 1.0
+    factors = 1.0 + 0.5 * irregular_numbers(6, n_columns)
+    return np.concatenate([factors[:3], np.maximum(magnitudes, 1e-30) * factors[3:]])
 
 
 def quadratic_form(

@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
-from pkex.functions.base import Function, Members, checked_constant, finite
+from pkex.functions.base import Function, Members, check_constant, check_finite
 from pkex.functions.column_functions import (
     ColumnFunction,
     ProductArgument,
     as_products,
     labeled_matrix,
 )
+from pkex.functions.probing import irregular_numbers
 from pkex.functions.products import Products
 from pkex.functions.term_products import TermProducts, function_of_column
 from pkex.games.factor_games import FactorGames, add_quantities, product_of
@@ -54,8 +55,8 @@ class ProductSum(Function):
     ) -> None:
         names = None if feature_names is None else as_names("feature_names", feature_names)
         self._factors = as_products(factors, names)
-        used = [column for product in self._factors for column in product]
-        n_features = max(used, default=-1) + 1 if names is None else len(names)
+        columns = [column for product in self._factors for column in product]
+        n_features = max(columns, default=-1) + 1 if names is None else len(names)
         if not n_features:
             raise ValueError("factors must have a column, unless feature_names are given")
         self.feature_names = names
@@ -65,11 +66,10 @@ class ProductSum(Function):
             )
         )
         outputs = self.coefficients.shape[1:]
-        self.intercept = checked_constant(intercept, outputs)
+        self.intercept = check_constant(intercept, outputs)
         self._set_shape(n_features, outputs)
         # Positive values near 1, where most functions are defined.
-        cosines = np.cos(np.arange(1.0, 1.0 + 3 * n_features))
-        self._probing_rows = 1.0 + 0.5 * cosines.reshape(3, n_features)
+        self._probing_rows = 1.0 + 0.5 * irregular_numbers(3, n_features)
 
     @property
     def keeps_points(self) -> bool:
@@ -78,7 +78,7 @@ class ProductSum(Function):
     @property
     def is_additive(self) -> bool:
         players = (self.players[list(product)] for product in self._factors)
-        return all(len(np.unique(of_product)) <= 1 for of_product in players)
+        return all(len(np.unique(column_players)) <= 1 for column_players in players)
 
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
         rows = labeled_matrix(X, self.n_features, self.feature_names, "the factors")
@@ -86,7 +86,7 @@ class ProductSum(Function):
         with np.errstate(over="ignore", invalid="ignore"):
             for weights, product in zip(self._weights, self._products(rows), strict=True):
                 total += np.multiply.outer(product, weights)
-        return finite(self._as_output(total))
+        return check_finite(self._as_output(total))
 
     def explain(
         self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
@@ -97,17 +97,17 @@ class ProductSum(Function):
         n_blocks = 1
         if game.background is not None and not game.is_marginal:
             n_blocks = len(self._row_blocks(len(game.background[0])))
-        for number, (absent, weights) in enumerate(self._absent(game)):
+        for number, (absent, weights) in enumerate(self._absent_factors(game)):
             games = self._games(X, absent, weights)
             add_quantities(values, games, quantity, how.part(number, n_blocks))
-        return finite(values)
+        return check_finite(values)
 
     def base(self, game: Game, how: Computation) -> float | Float:
         total = self._constants.copy()
         with np.errstate(over="ignore", invalid="ignore"):
-            for absent, weights in self._absent(game):
+            for absent, weights in self._absent_factors(game):
                 total += added(product_of(absent)[:, None] * weights)
-        return self._as_base(finite(total[None])[0])
+        return self._as_base(check_finite(total[None])[0])
 
     def products(self, rows: NDArray[Any]) -> Products:
         products = [
@@ -131,28 +131,30 @@ class ProductSum(Function):
 
     def with_probing_rows(self, rows: Float) -> ProductSum:
         """Return the same function with rows for its comparison with a model, shape (n, d)."""
-        copied = self._copied()
-        copied._probing_rows = rows
-        return copied
+        function = self._copy()
+        function._probing_rows = rows
+        return function
 
     def _values_of_coalitions(
         self, row: Float, game: Game, members: Members, how: Computation
     ) -> Float:
         (present,) = self._player_factors(row[None])
-        ((absent, weights),) = self._absent(game)
+        ((absent, weights),) = self._absent_factors(game)
         is_in = self._members(members)
         values = np.zeros((len(is_in), self.n_outputs)) + self._constants
         with np.errstate(over="ignore", invalid="ignore"):
-            for of_term, factors, others in zip(weights, present, absent, strict=True):
-                products = product_of(np.where(is_in, factors, others))
-                values += np.multiply.outer(products, of_term)
-        return finite(values)
+            for product_weights, present_factors, absent_factors in zip(
+                weights, present, absent, strict=True
+            ):
+                products = product_of(np.where(is_in, present_factors, absent_factors))
+                values += np.multiply.outer(products, product_weights)
+        return check_finite(values)
 
-    def _selected(self, outputs: list[int]) -> ProductSum:
-        selected = self._copied()
-        selected.coefficients = read_only(self.coefficients[:, outputs])
-        selected.intercept = read_only(np.asarray(self.intercept)[outputs])
-        return selected
+    def _select_outputs(self, outputs: list[int]) -> ProductSum:
+        function = self._copy()
+        function.coefficients = read_only(self.coefficients[:, outputs])
+        function.intercept = read_only(np.asarray(self.intercept)[outputs])
+        return function
 
     @property
     def _weights(self) -> Float:
@@ -182,10 +184,10 @@ class ProductSum(Function):
 
     def _games(self, X: Float, absent: Float, weights: Float) -> Iterator[FactorGames]:
         """Yield the game of each row, given absent factors of all products for some rows."""
-        repeated = len(absent) // max(1, len(self._factors))
+        n_repeats = len(absent) // max(1, len(self._factors))
         for block in self._row_blocks(len(X)):
             for factors in self._player_factors(X[block]):
-                present = np.tile(factors, (repeated, 1))
+                present = np.tile(factors, (n_repeats, 1))
                 with np.errstate(over="ignore", invalid="ignore"):
                     difference = present - absent
                 yield FactorGames(present, absent, difference, weights)
@@ -194,7 +196,7 @@ class ProductSum(Function):
         """Return slices of rows whose factors are held in memory together."""
         return blocks_of(n_rows, _MOST_NUMBERS // max(1, len(self._factors) * self.n_players))
 
-    def _absent(self, game: Game) -> Iterator[tuple[Float, Float]]:
+    def _absent_factors(self, game: Game) -> Iterator[tuple[Float, Float]]:
         """Yield absent factors of all products, (evaluations, players), and weights, in blocks."""
         if game.background is None:
             yield np.ones((len(self._factors), self.n_players)), self._weights
@@ -221,11 +223,11 @@ class _Values:
 
     def __init__(self, rows: Float) -> None:
         self._rows = rows
-        self._known: dict[tuple[int, int], Float] = {}
+        self._cache: dict[tuple[int, int], Float] = {}
 
     def of(self, column: int, factor: ColumnFunction) -> Float:
         """Return the values of a factor of a column, shape (n,)."""
         key = column, id(factor.function)
-        if key not in self._known:
-            self._known[key] = factor(self._rows[:, [column]], None)
-        return self._known[key]
+        if key not in self._cache:
+            self._cache[key] = factor(self._rows[:, [column]], None)
+        return self._cache[key]

@@ -39,12 +39,12 @@ class Width:
 
     def meets(self, low: Float, high: Float) -> NDArray[np.bool_]:
         """Return whether panels overlap an interval."""
-        begun = np.searchsorted(self.starts, high, side="left")
-        over = np.searchsorted(self.ends, low, side="right")
-        return np.asarray(begun > over)
+        n_started = np.searchsorted(self.starts, high, side="left")
+        n_ended = np.searchsorted(self.ends, low, side="right")
+        return np.asarray(n_started > n_ended)
 
     def before(self, slope: float, offset: float) -> Width:
-        """Return the width in terms of the value x of which slope · x + offset is computed."""
+        """Return the width in units of x, if this width is in units of slope · x + offset."""
         ends = (np.stack([self.starts, self.ends]) - offset) / slope
         return Width(self.width / abs(slope), np.sort(ends.min(axis=0)), np.sort(ends.max(axis=0)))
 
@@ -105,7 +105,7 @@ class PointProducts(Products):
 
     def widths(self, column: int) -> list[Width]:
         """Return the length-scales of the column's factors, around the points; equal ones once."""
-        found: dict[tuple[float, float], Width] = {}
+        widths: dict[tuple[float, float], Width] = {}
         for factor in self._kernel_factors:
             family = factor.definition
             if not (family.is_of_distance or factor.parameters.shape[1] == 2):
@@ -116,8 +116,8 @@ class PointProducts(Products):
                 reach = float(family.reach * scale)
                 entries = np.unique(self._points[:, column])
                 width = Width(float(scale), entries - reach, entries + reach)
-                found[float(scale), reach] = width if self._is_local else width.everywhere(1.0)
-        return list(found.values())
+                widths[float(scale), reach] = width if self._is_local else width.everywhere(1.0)
+        return list(widths.values())
 
 
 class TermsOfPoints(PointProducts):
@@ -135,16 +135,16 @@ class TermsOfPoints(PointProducts):
 
     def __init__(self, points: Float, weights: Float, terms: Sequence[Term]) -> None:
         factors = [factor for term in terms for factor in term.factors]
-        scaled = np.concatenate([term.coefficient * weights for term in terms])
-        super().__init__(scaled, points, factors, is_local=True)
+        term_weights = np.concatenate([term.coefficient * weights for term in terms])
+        super().__init__(term_weights, points, factors, is_local=True)
         self._terms = terms
 
     def factors(self, column: int, entries: NDArray[Any]) -> Float:
-        found = np.empty((len(self._terms), len(self._points), len(entries)))
-        for some in blocks_of(len(self._points), TILE // max(1, len(entries))):
-            for values, term in zip(found[:, some], self._terms, strict=True):
-                values[:] = column_factors(term.factors, column, entries, self._points[some])
-        return found.reshape(-1, len(entries))
+        products = np.empty((len(self._terms), len(self._points), len(entries)))
+        for block in blocks_of(len(self._points), TILE // max(1, len(entries))):
+            for term_factors, term in zip(products[:, block], self._terms, strict=True):
+                term_factors[:] = column_factors(term.factors, column, entries, self._points[block])
+        return products.reshape(-1, len(entries))
 
 
 def column_factors(
@@ -161,7 +161,7 @@ def column_factors(
     return np.ones((len(points), len(entries))) if product is None else product
 
 
-class Joined(Products):
+class JoinedProducts(Products):
     """The sum of several sums of products, with new weights.
 
     Parameters

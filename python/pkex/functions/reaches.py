@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.execution.progress import parts_of
+from pkex.functions.probing import evenly_spaced
 from pkex.games.value_functions import Game
 from pkex.kernels import Term
 from pkex.kernels.domain import ERRORS, Domain, ranges
@@ -76,8 +77,8 @@ class Reaches:
             The size of f, relative to its change for kernel errors as large as the kernel of equal
             rows. If large coefficients cancel, it is small.
         """
-        wanted = _RELATIVE_ERROR * size
-        self._error = next((error for error in ERRORS if error <= wanted), ERRORS[-1])
+        tolerance = _RELATIVE_ERROR * size
+        self._error = next((error for error in ERRORS if error <= tolerance), ERRORS[-1])
         return self._error < ERRORS[0]
 
     def scale_of_errors(self, coefficients: Float) -> float | Float:
@@ -124,13 +125,13 @@ class Reaches:
 
     def _shares_of_sparse(self, rows: SparseRows) -> Float:
         d = len(self._unit)
-        of_zeros = self._shares(np.zeros((d, 1)), np.arange(d)[:, None])
+        zero_shares = self._shares(np.zeros((d, 1)), np.arange(d)[:, None])
         shares = np.empty(rows.shape[0])
         for number in range(len(shares)):
-            own = slice(rows.indptr[number], rows.indptr[number + 1])
-            columns = rows.indices[own]
-            others = np.delete(of_zeros, columns).max(initial=0.0)
-            shares[number] = max(self._shares(rows.data[own][None], columns)[0], others)
+            entries = slice(rows.indptr[number], rows.indptr[number + 1])
+            columns = rows.indices[entries]
+            zero_share = np.delete(zero_shares, columns).max(initial=0.0)
+            shares[number] = max(self._shares(rows.data[entries][None], columns)[0], zero_share)
         return shares
 
     def of_game(self, game: Game) -> int:
@@ -142,21 +143,21 @@ class Reaches:
     def over(
         self, rows: Rows, game: Game | None, report: Report | None, compute: ComputeAt
     ) -> Float:
-        """Compute a result of rows at their reach, or at that of a game's background."""
-        least = 0 if game is None or not self.has_mixtures else self.of_game(game)
-        reaches = np.maximum(self.of_rows(rows), least)
-        found = np.unique(reaches).tolist()
-        if len(found) <= 1:
-            return compute(found[0] if found else least, rows, report)
-        places = [np.flatnonzero(reaches == reach) for reach in found]
-        reports = parts_of(report, *(float(len(some)) for some in places))
-        parts = [
-            compute(reach, rows[some], of_part)
-            for reach, some, of_part in zip(found, places, reports, strict=True)
+        """Compute a result of rows at their reach, or at the background's if it is larger."""
+        min_reach = 0 if game is None or not self.has_mixtures else self.of_game(game)
+        reaches = np.maximum(self.of_rows(rows), min_reach)
+        distinct_reaches = np.unique(reaches).tolist()
+        if len(distinct_reaches) <= 1:
+            return compute(distinct_reaches[0] if distinct_reaches else min_reach, rows, report)
+        places = [np.flatnonzero(reaches == reach) for reach in distinct_reaches]
+        reports = parts_of(report, *(float(len(indices)) for indices in places))
+        results = [
+            compute(reach, rows[indices], progress)
+            for reach, indices, progress in zip(distinct_reaches, places, reports, strict=True)
         ]
-        result = np.empty((len(reaches), *parts[0].shape[1:]))
-        for some, part in zip(places, parts, strict=True):
-            result[some] = part
+        result = np.empty((len(reaches), *results[0].shape[1:]))
+        for indices, values in zip(places, results, strict=True):
+            result[indices] = values
         return result
 
 
@@ -164,7 +165,7 @@ def measured_rows(points: Rows) -> Rows:
     """Return the points where the size of f is measured."""
     n = points.shape[0]
     count = max(2, min(_MEASURED, _PAIRS // max(n, 1)))
-    return points[np.unique(np.linspace(0, n - 1, count).astype(np.intp))] if n else points
+    return points[evenly_spaced(n, count)] if n else points
 
 
 def relative_size(outputs: Float, scale: float | Float) -> float:

@@ -54,7 +54,7 @@ class RowLosses(CoalitionGames):
         self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
     ) -> Float:
         if self.loss is squared_errors and quantity == SHAPLEY:
-            rows, targets = self._split(X)
+            rows, targets = self._split_targets(X)
             values = self.function.shifted_squares(rows, -targets, game, how)
             if values is not None:
                 return values
@@ -68,20 +68,20 @@ class RowLosses(CoalitionGames):
         X : ndarray of shape (n, d + targets)
         outputs : ndarray of shape (outputs,)
         """
-        _, targets = self._split(X)
-        shared = np.broadcast_to(outputs, (len(X), 1, len(outputs)))
-        return self.loss(shared, targets)[:, 0]
+        _, targets = self._split_targets(X)
+        repeated_outputs = np.broadcast_to(outputs, (len(X), 1, len(outputs)))
+        return self.loss(repeated_outputs, targets)[:, 0]
 
-    def _split(self, X: Float) -> tuple[Float, Float]:
+    def _split_targets(self, X: Float) -> tuple[Float, Float]:
         """Return rows, and their targets."""
         n_columns = self.function.n_features
         return np.ascontiguousarray(X[:, :n_columns]), X[:, n_columns:].astype(np.float64)
 
     def _exact_game(self, X: Float, game: Game, quantity: Quantity) -> Game:
-        p, most = self.n_players, MOST_PLAYERS
+        p, max_players = self.n_players, MOST_PLAYERS
         if isinstance(self.function, Conditional):
-            most = MOST_CONDITIONED
-        if p > most:
+            max_players = MOST_CONDITIONED
+        if p > max_players:
             fixes: list[Text] = [
                 ("estimate values, with standard errors, by ", Option("n_coalitions", 1000)),
                 GROUP_COLUMNS,
@@ -92,11 +92,13 @@ class RowLosses(CoalitionGames):
             raise InputError(
                 None,
                 f"the loss is not a sum over features, so exact values require all 2^{p} "
-                f"coalitions of its {p} features; pkex supports up to {most} features",
+                f"coalitions of its {p} features; pkex supports up to {max_players} features",
                 fixes,
             )
         games = self._coalitionwise(game)
-        return game if games is None else games._exact_game(self._split(X)[0], game, quantity)
+        return (
+            game if games is None else games._exact_game(self._split_targets(X)[0], game, quantity)
+        )
 
     def _coalitionwise(self, game: Game) -> CoalitionGames | None:
         """Return the function evaluated at whole rows; None if features are drawn independently."""
@@ -109,16 +111,16 @@ class RowLosses(CoalitionGames):
     def coalition_values(
         self, X: Float, game: Game, members: Members, how: Computation, row_name: RowName
     ) -> Float:
-        rows, targets = self._split(X)
+        rows, targets = self._split_targets(X)
         games = self._coalitionwise(game)
         if games is not None:
             values = games.coalition_values(rows, game, members, how, row_name)
         else:
-            by_row = [
-                self.function.coalition_outputs(row, game, members, of_row)
-                for row, of_row in how.over(rows)
+            outputs = [
+                self.function.coalition_outputs(row, game, members, computation)
+                for row, computation in how.over(rows)
             ]
-            values = np.concatenate(by_row)
+            values = np.concatenate(outputs)
         losses = self.loss(values, targets)
         if not np.isfinite(losses).all():
             row = int(np.argwhere(~np.isfinite(losses))[0, 0])

@@ -28,7 +28,7 @@ def matrix_of_pairs(covariances: Float, n_rows: int) -> Float:
     n_rows : int
     """
     n_players = covariances.shape[1]
-    whole = np.empty((n_rows, n_players, n_rows, n_players))
-    for (i, k), of_pair in zip(all_pairs(n_rows).tolist(), covariances, strict=True):
-        whole[i, :, k], whole[k, :, i] = of_pair, of_pair.T
-    return whole
+    matrix = np.empty((n_rows, n_players, n_rows, n_players))
+    for (i, k), covariance in zip(all_pairs(n_rows).tolist(), covariances, strict=True):
+        matrix[i, :, k], matrix[k, :, i] = covariance, covariance.T
+    return matrix

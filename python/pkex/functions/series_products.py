@@ -50,11 +50,11 @@ def products_of_series(points: Float, weights: Float, term: Term, rows: Float) -
     if (ratio := _ratio_of_product(series)) is not None:
         return _ProductOfColumns(points, weights, term, series, ratio)
     is_of_dots = series.form == "exponential" and not series.factors and not term.factors
-    each = 1 if is_of_dots else len(points)
+    products_per_index = 1 if is_of_dots else len(points)
     # Centered monomials have all orders up to the last one.
     orders = range(len(series.weights)) if is_of_dots else np.flatnonzero(series.weights).tolist()
     columns = _columns(series)
-    count = each * sum(_number(series.form, len(columns), order) for order in orders)
+    count = products_per_index * sum(_number(series.form, len(columns), order) for order in orders)
     if count > _MOST_EVALUATIONS:
         raise UnsupportedModelError(
             f"sensitivity: the kernel is a sum of {count} products over columns; up to "
@@ -81,18 +81,20 @@ def _number(form: str, n_columns: int, order: int) -> int:
 def _indices(form: str, columns: list[int], order: int) -> list[_Index]:
     """Return the multi-indices of an order."""
     if form == "linear":
-        return [dict.fromkeys(chosen, 1) for chosen in itertools.combinations(columns, order)]
-    chosen = itertools.combinations_with_replacement(columns, order)
-    return [{column: own.count(column) for column in set(own)} for own in chosen]
+        return [dict.fromkeys(members, 1) for members in itertools.combinations(columns, order)]
+    multisets = itertools.combinations_with_replacement(columns, order)
+    return [{column: multiset.count(column) for column in set(multiset)} for multiset in multisets]
 
 
 def _ratio_of_product(series: Series) -> float | None:
     """Return r if the series is Σ_q w_0 r^q e_q(g) over all orders, else None."""
-    first, *others = series.weights.tolist()
-    if series.form != "linear" or first == 0.0 or len(others) < len(_columns(series)):
+    first_weight, *other_weights = series.weights.tolist()
+    if series.form != "linear" or first_weight == 0.0 or len(other_weights) < len(_columns(series)):
         return None
-    ratio = others[0] / first if others else 0.0
-    is_geometric = np.allclose(series.weights, first * powers(ratio, len(others) + 1), rtol=1e-15)
+    ratio = other_weights[0] / first_weight if other_weights else 0.0
+    is_geometric = np.allclose(
+        series.weights, first_weight * powers(ratio, len(other_weights) + 1), rtol=1e-15
+    )
     return ratio if is_geometric else None
 
 
@@ -103,7 +105,7 @@ class _SeriesProducts(PointProducts):
         super().__init__(weights, points, term.all_factors, is_local=False)
         self._term, self._series = term, series
 
-    def _of_term(self, column: int, entries: NDArray[Any]) -> Float:
+    def _term_factors(self, column: int, entries: NDArray[Any]) -> Float:
         return column_factors(self._term.factors, column, entries, self._points)
 
     def _argument(self, column: int, entries: NDArray[Any]) -> Float:
@@ -124,7 +126,7 @@ class _ProductOfColumns(_SeriesProducts):
         self._ratio = ratio
 
     def factors(self, column: int, entries: NDArray[Any]) -> Float:
-        factors = self._of_term(column, entries)
+        factors = self._term_factors(column, entries)
         if column in _columns(self._series):
             factors *= 1.0 + self._ratio * self._argument(column, entries)
         return factors
@@ -142,18 +144,18 @@ class _PowersOfArguments(_SeriesProducts):
         indices: Sequence[_Index],
     ) -> None:
         orders = [sum(index.values()) for index in indices]
-        scaled = np.concatenate([series.weights[order] * weights for order in orders])
-        super().__init__(scaled, points, term, series)
+        all_weights = np.concatenate([series.weights[order] * weights for order in orders])
+        super().__init__(all_weights, points, term, series)
         self._indices = indices
 
     def factors(self, column: int, entries: NDArray[Any]) -> Float:
         exponents = [index.get(column, 0) for index in self._indices]
-        by_exponent = [self._of_term(column, entries)]
+        factors_by_exponent = [self._term_factors(column, entries)]
         if max(exponents) > 0:
             argument = self._argument(column, entries)
             for exponent in range(1, max(exponents) + 1):
-                by_exponent.append(by_exponent[-1] * argument / exponent)
-        return np.concatenate([by_exponent[exponent] for exponent in exponents])
+                factors_by_exponent.append(factors_by_exponent[-1] * argument / exponent)
+        return np.concatenate([factors_by_exponent[exponent] for exponent in exponents])
 
 
 class _Monomials(Products):
@@ -178,7 +180,7 @@ class _Monomials(Products):
         rates = np.zeros(points.shape[1])
         rates[series.columns] = series.rates
         at_center = (points * rates) @ center
-        shifted = [
+        shifted_weights = [
             sum(
                 weight * at_center ** (order - k) / math.factorial(order - k)
                 for order, weight in enumerate(series.weights.tolist())
@@ -188,7 +190,7 @@ class _Monomials(Products):
         ]
         sums = []
         for index in indices:
-            share = np.asarray(shifted[sum(index.values())]) * np.ones(len(points))
+            share = np.asarray(shifted_weights[sum(index.values())]) * np.ones(len(points))
             for column, exponent in index.items():
                 argument = rates[column] * spread[column] * points[:, column]
                 share *= argument**exponent / math.factorial(exponent)

@@ -1,9 +1,9 @@
 """Product kernels at sparse points, with groups of columns as players.
 
 The factor of a group p at a row x and a point x_i is ∏_{j∈p} k_j(x_j, x_ij). Its logarithm is a sum
-over the columns that are not 0 in x or in x_i: those of x_i alone are known in advance, and those
-of x alone are the same for all points. So the factors of a row are a table of points and groups,
-and its values are those of a product game for each point.
+over the columns that are not 0 in x or in x_i. Columns that are 0 in x are summed in advance, and
+columns that are 0 in x_i have the same logarithms for all points. So the factors of a row are a
+table of points and groups, and each point has a product game.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _RowLogarithms: TypeAlias = tuple[NDArray[np.int64], Float]
 _MOST_KEPT = 1 << 24
 # The groups are the columns of a table of factors.
 _FIXES: list[Text] = ["join more columns in groups", "fit the model to fewer rows"]
-# Smaller logarithms are those of 0.
+# Smaller logarithms are replaced by this one, whose exponential is 0.
 _LEAST_LOGARITHM = -2000.0
 # Below this, series of logarithms have errors below 1e-15, relative.
 _SMALL = 2e-4
@@ -118,8 +118,8 @@ class GroupFactors:
         logarithms = points.copy()
         logarithms.data = self._columns.logarithms(points.indices, np.zeros(1), points.data)
         self._at_zero = self._by_group(logarithms)
-        by_column = points.tocsc()
-        self._ends, self._rows, self._values = by_column.indptr, by_column.indices, by_column.data
+        columns = points.tocsc()
+        self._ends, self._rows, self._values = columns.indptr, columns.indices, columns.data
         self._logarithms = logarithms.tocsc().data
         self._means: tuple[Game, Float] | None = None
         self._joint: tuple[Game, list[_RowLogarithms]] | None = None
@@ -148,21 +148,25 @@ class GroupFactors:
         logarithms : ndarray of shape (n, k)
         """
         groups, places = np.unique(self._players[row.indices], return_inverse=True)
-        of_row = self._columns.logarithms(row.indices, np.zeros(1), row.data)
-        total = self._at_zero[:, groups] + np.bincount(places, of_row, minlength=len(groups))
-        for column, value, own, place in zip(row.indices, row.data, of_row, places, strict=True):
-            some = slice(self._ends[column], self._ends[column + 1])
+        row_logarithms = self._columns.logarithms(row.indices, np.zeros(1), row.data)
+        total = self._at_zero[:, groups] + np.bincount(
+            places, row_logarithms, minlength=len(groups)
+        )
+        for column, value, row_logarithm, place in zip(
+            row.indices, row.data, row_logarithms, places, strict=True
+        ):
+            entries = slice(self._ends[column], self._ends[column + 1])
             joint = self._columns.logarithms(
-                np.array([column]), np.array([value]), self._values[some]
+                np.array([column]), np.array([value]), self._values[entries]
             )
             # Where neither is 0, instead of the factors at 0.
-            total[self._rows[some], place] += joint - own - self._logarithms[some]
+            total[self._rows[entries], place] += joint - row_logarithm - self._logarithms[entries]
         return groups, np.minimum(total, 0.0)
 
     def _changes_of_means(self, game: Game, background: tuple[SparseRows, Float]) -> Float:
         """Return b_ip − 1 of the mean factors over a background, shape (n, groups)."""
-        kept = self._means  # other threads may replace it
-        if kept is None or kept[0] is not game:
+        cache = self._means  # other threads may replace it
+        if cache is None or cache[0] is not game:
             rows, weights = background
             changes, shares = np.zeros_like(self._at_zero), np.zeros(self._n_groups)
             counts = np.zeros(self._n_groups, dtype=np.intp)
@@ -171,10 +175,10 @@ class GroupFactors:
                 changes[:, groups] += weight * np.expm1(logarithms)
                 shares[groups] += weight
                 counts[groups] += 1
-            of_zeros = np.where(counts == len(weights), 0.0, 1.0 - shares)
-            changes += of_zeros * np.expm1(self._at_zero)
-            kept = self._means = game, np.maximum(changes, -1.0)
-        return kept[1]
+            zero_shares = np.where(counts == len(weights), 0.0, 1.0 - shares)
+            changes += zero_shares * np.expm1(self._at_zero)
+            cache = self._means = game, np.maximum(changes, -1.0)
+        return cache[1]
 
     def base(self, game: Game, background: tuple[SparseRows, Float], how: Computation) -> Float:
         """Return the value of the empty coalition of a marginal game, shape (outputs,)."""
@@ -206,30 +210,30 @@ class GroupFactors:
             row = self._logarithms_of(X[number : number + 1])
             if game.is_marginal:
                 changes = self._changes_of_means(game, background)
-                values[number] = self._of_changes(row, changes, how)
+                values[number] = self._values_of_changes(row, changes, how)
             elif game.background is None:
                 changes = np.zeros_like(self._at_zero)
-                values[number] = self._of_changes(row, changes, how)
+                values[number] = self._values_of_changes(row, changes, how)
             else:
-                self._add_joint(row, game, background, how, values[number])
+                self._add_joint_values(row, game, background, how, values[number])
             how.report(number + 1, X.shape[0])
         return values
 
-    def _of_changes(self, row: _RowLogarithms, changes: Float, how: Computation) -> Float:
+    def _values_of_changes(self, row: _RowLogarithms, changes: Float, how: Computation) -> Float:
         """Return the values of a row whose absent groups have factors 1 + changes."""
-        groups, own = row
+        groups, logarithms = row
         present = self._at_zero.copy()
-        present[:, groups] = own
+        present[:, groups] = logarithms
         with np.errstate(divide="ignore"):
             absent = np.maximum(np.log1p(changes), _LEAST_LOGARITHM)
-        larger = np.maximum(present, absent)
+        maximum = np.maximum(present, absent)
         # Near 1, the differences from 1 have more digits than the factors.
-        near = (np.expm1(present) - changes) * np.exp(-np.maximum(larger, -1.0))
-        far = np.exp(present - larger) - np.exp(absent - larger)
-        difference = np.where(larger > -1.0, near, far)
-        return _of_products(present, absent, difference, self._coefficients, how)
+        near_difference = (np.expm1(present) - changes) * np.exp(-np.maximum(maximum, -1.0))
+        far_difference = np.exp(present - maximum) - np.exp(absent - maximum)
+        difference = np.where(maximum > -1.0, near_difference, far_difference)
+        return _product_values(present, absent, difference, self._coefficients, how)
 
-    def _add_joint(
+    def _add_joint_values(
         self,
         row: _RowLogarithms,
         game: Game,
@@ -238,38 +242,40 @@ class GroupFactors:
         values: Float,
     ) -> None:
         """Add the values of a row against each background row, times its weight."""
-        others = self._of_background(game, background[0])
-        for other, weight in zip(others, background[1].tolist(), strict=True):
+        background_logarithms = self._background_logarithms(game, background[0])
+        for absent_row, weight in zip(background_logarithms, background[1].tolist(), strict=True):
             # Other groups have the factors at 0 in both rows.
-            groups = np.union1d(row[0], other[0])
+            groups = np.union1d(row[0], absent_row[0])
             if not len(groups):
                 continue
             present = np.take(self._at_zero, groups, axis=1)
             absent = present.copy()
-            for table, (own, logarithms) in ((present, row), (absent, other)):
-                table[:, np.searchsorted(groups, own)] = logarithms
+            for table, (row_groups, logarithms) in ((present, row), (absent, absent_row)):
+                table[:, np.searchsorted(groups, row_groups)] = logarithms
             is_other = np.ones(self._n_groups)
             is_other[groups] = 0.0
-            rest = np.exp(np.einsum("ip,p->i", self._at_zero, is_other))
+            other_products = np.exp(np.einsum("ip,p->i", self._at_zero, is_other))
             change = np.expm1(-np.abs(present - absent))
             difference = np.where(present < absent, change, -change)
-            weights = weight * rest[:, None] * self._coefficients
-            values[groups] += _of_products(present, absent, difference, weights, how)
+            weights = weight * other_products[:, None] * self._coefficients
+            values[groups] += _product_values(present, absent, difference, weights, how)
 
-    def _of_background(self, game: Game, rows: SparseRows) -> Iterable[_RowLogarithms]:
+    def _background_logarithms(self, game: Game, rows: SparseRows) -> Iterable[_RowLogarithms]:
         """Return the logarithms of background rows, which are kept if they are small."""
-        kept = self._joint  # other threads may replace it
-        if kept is not None and kept[0] is game:
-            return kept[1]
-        each = (self._logarithms_of(rows[place : place + 1]) for place in range(rows.shape[0]))
+        cache = self._joint  # other threads may replace it
+        if cache is not None and cache[0] is game:
+            return cache[1]
+        all_logarithms = (
+            self._logarithms_of(rows[place : place + 1]) for place in range(rows.shape[0])
+        )
         if rows.shape[0] * self._at_zero.size > _MOST_KEPT:
-            return each
-        logarithms = list(each)
+            return all_logarithms
+        logarithms = list(all_logarithms)
         self._joint = game, logarithms
         return logarithms
 
 
-def _of_products(
+def _product_values(
     present: Float, absent: Float, difference: Float, coefficients: Float, how: Computation
 ) -> Float:
     """Return the values of products, shape (players, outputs).
@@ -284,12 +290,12 @@ def _of_products(
     how : Computation
     """
     # Products of the larger factors are weights, so that the others are in [0, 1].
-    larger = np.maximum(present, absent)
+    maximum = np.maximum(present, absent)
     values: Float = _core.product_game(
-        np.exp(present - larger),
-        np.exp(absent - larger),
+        np.exp(present - maximum),
+        np.exp(absent - maximum),
         np.ascontiguousarray(difference),
-        np.ascontiguousarray(np.exp(larger.sum(axis=1))[:, None] * coefficients),
+        np.ascontiguousarray(np.exp(maximum.sum(axis=1))[:, None] * coefficients),
         index="SV",
         method=how.method,
         summation=how.summation,

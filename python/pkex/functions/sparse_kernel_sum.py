@@ -2,8 +2,8 @@
 
 A column that is 0 in a row and in a point has the factor k_j(0, 0) = 1 in a product kernel, and
 adds 0 to a dot product. Shapley values of product kernels are computed by the engine, or by
-`GroupFactors` for groups of columns, and those of polynomials by `PowersAtPoints`. Everything else
-requires `DensePoints`.
+`GroupFactors` for groups of columns. `PowersAtPoints` computes Shapley values of polynomials.
+Everything else requires `DensePoints`.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
-from pkex.functions.base import ConditionalMeans, Function, Members, checked_constant, finite
+from pkex.functions.base import ConditionalMeans, Function, Members, check_constant, check_finite
 from pkex.functions.dense_points import DensePoints
 from pkex.functions.kernel_sum import (
     KernelSum,
+    check_feature_names,
+    check_finite_base,
     check_kernel,
     check_names_of,
-    checked_names,
-    finite_base,
     neutral_sums,
 )
 from pkex.functions.linear import LinearFunction
+from pkex.functions.probing import evenly_spaced
 from pkex.functions.products import Products
 from pkex.functions.sparse_groups import FAMILIES, GroupFactors
 from pkex.functions.sparse_powers import MOST_DEGREES, PowersAtPoints
@@ -51,7 +52,7 @@ from pkex.tables.sparse import (
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float, Rows, SparseRows
 
-# Functions without intercept whose values sum to those of the function.
+# Functions without intercept whose values sum to the values of the function.
 AtSparsePoints: TypeAlias = ProductsAtPoints | PowersAtPoints | GroupFactors
 
 # The largest number of values of dense points that take less time than a choice of columns.
@@ -103,8 +104,8 @@ class SparseKernelSum(Function):
             as_vector_or_matrix(coefficients, "coefficients", n_rows=n_points, rows_of="points")
         )
         self._set_shape(n_features, self.coefficients.shape[1:])
-        self.intercept = checked_constant(intercept, self.coefficients.shape[1:])
-        self.feature_names = checked_names(feature_names, n_features)
+        self.intercept = check_constant(intercept, self.coefficients.shape[1:])
+        self.feature_names = check_feature_names(feature_names, n_features)
         self._prepare()
 
     def _prepare(self) -> None:
@@ -113,15 +114,15 @@ class SparseKernelSum(Function):
         self._dense: dict[bool, DensePoints] = {}
         self._groups: list[GroupFactors] | None = None
         self._terms = self.kernel.terms(self.n_features)
-        own = self.points, self._columns_of_coefficients
+        expansion = self.points, self._columns_of_coefficients
         products = [term for term in self._terms if term.series is None]
         self._by_column: list[ProductsAtPoints | PowersAtPoints] = [
-            PowersAtPoints.of(*own, term.coefficient, term.series)
+            PowersAtPoints.of(*expansion, term.coefficient, term.series)
             for term in self._terms
             if term.series is not None
         ]
         if products:
-            self._by_column.append(ProductsAtPoints(*own, products))
+            self._by_column.append(ProductsAtPoints(*expansion, products))
 
     @property
     def reads_sparse(self) -> bool:
@@ -139,8 +140,8 @@ class SparseKernelSum(Function):
         n, d = self.points.shape
         if n == 0:
             return np.zeros((1, d))
-        chosen = self.points[np.unique(np.linspace(0, n - 1, 3).astype(np.intp))].toarray()
-        return np.concatenate([chosen, 0.5 * chosen + 0.75 * np.roll(chosen, 1, axis=0)])
+        points = self.points[evenly_spaced(n, 3)].toarray()
+        return np.concatenate([points, 0.5 * points + 0.75 * np.roll(points, 1, axis=0)])
 
     # --- outputs ---
 
@@ -149,7 +150,7 @@ class SparseKernelSum(Function):
         with np.errstate(over="ignore", invalid="ignore"):
             outputs = [part.outputs(rows, n_threads) for part in self._by_column]
             values = sum(outputs, np.asarray(self.intercept))
-        return finite(self._as_output(values))
+        return check_finite(self._as_output(values))
 
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
         rows = self._rows(X)
@@ -175,32 +176,36 @@ class SparseKernelSum(Function):
         if sparse is None and quantity == SHAPLEY and is_large and self._is_local(game):
             return self._values_near(X, game, how)
         if sparse is None:
-            dense = self._at_dense_points(of_all=quantity.size > 1)
+            dense = self._at_dense_points(in_all_columns=quantity.size > 1)
             return dense.explain(X, game, quantity, how)
         rows, background = as_sparse_rows(X, "X", allow_no_rows=True), self._background(game)
-        return finite(
-            _added(sparse, how, lambda part, own: part.explain(rows, game, background, own))
+        return check_finite(
+            _add_parts(
+                sparse,
+                how,
+                lambda part, computation: part.explain(rows, game, background, computation),
+            )
         )
 
     def selected_pairs(
-        self, X: Rows, selected: NDArray[np.int64], *, game: Game, how: Computation
+        self, X: Rows, selection: NDArray[np.int64], *, game: Game, how: Computation
     ) -> Float:
         if not has_series(self._terms) and self._players is None and self.points.shape[0]:
-            (products,) = (one for one in self._by_column if isinstance(one, ProductsAtPoints))
+            (products,) = (part for part in self._by_column if isinstance(part, ProductsAtPoints))
             rows = as_sparse_rows(X, "X", allow_no_rows=True)
-            return finite(products.selected_pairs(rows, selected, game, how))
+            return check_finite(products.selected_pairs(rows, selection, game, how))
         if not self._is_local(game):
-            return super().selected_pairs(X, selected, game=game, how=how)
-        k, rows = len(selected), as_sparse_rows(X, "X", allow_no_rows=True)
+            return super().selected_pairs(X, selection, game=game, how=how)
+        k, rows = len(selection), as_sparse_rows(X, "X", allow_no_rows=True)
         values = np.zeros((rows.shape[0], k * (k + 1) // 2, self.n_outputs))
         for number in range(len(values)):
             row = rows[number : number + 1]
-            for near, of_near, weight in self._near(row, game):
+            for polynomial, row_game, weight in self._near(row, game):
                 # The columns of other players have no values in this row.
-                present = np.flatnonzero(np.isin(selected, near.players))
-                own = np.searchsorted(near.players, selected[present])
-                pairs = near.function.selected_pairs(
-                    near.rows(row), own, game=of_near, how=how.reporting(None)
+                present = np.flatnonzero(np.isin(selection, polynomial.players))
+                places = np.searchsorted(polynomial.players, selection[present])
+                pairs = polynomial.function.selected_pairs(
+                    polynomial.rows(row), places, game=row_game, how=how.reporting(None)
                 )
                 members = np.append(present, k)[coalitions(len(present) + 1, 2)]
                 values[number, ranks(members, k + 1)] += weight * pairs[0]
@@ -217,26 +222,29 @@ class SparseKernelSum(Function):
         values = np.zeros((rows.shape[0], self.n_players, self.n_outputs))
         for number in range(len(values)):
             row = rows[number : number + 1]
-            for near, of_near, weight in self._near(row, game):
-                found = near.function.explain(near.rows(row), game=of_near, how=how.reporting(None))
-                values[number, near.players] += weight * found[0]
+            for polynomial, row_game, weight in self._near(row, game):
+                row_values = polynomial.function.explain(
+                    polynomial.rows(row), game=row_game, how=how.reporting(None)
+                )
+                values[number, polynomial.players] += weight * row_values[0]
             how.report(number + 1, len(values))
-        return finite(values)
+        return check_finite(values)
 
     def _near(self, row: SparseRows, game: Game) -> Iterator[tuple[DensePoints, Game, float]]:
         """Yield a polynomial in the columns of a row and each background row, with weights.
 
         In the neutral and the interventional game, no other columns have values.
         """
-        own = self.points, self.coefficients, self.kernel, self.intercept
+        expansion = self.points, self.coefficients, self.kernel, self.intercept
         if game.background is None:
-            yield DensePoints(*own, nonzero_columns(row), self._players), game, 1.0
+            yield DensePoints(*expansion, nonzero_columns(row), self._players), game, 1.0
             return
         rows, weights = self._background(game)
         for number, weight in enumerate(weights.tolist()):
-            other = rows[number : number + 1]
-            near = DensePoints(*own, nonzero_columns(row, other), self._players)
-            yield near, Game(game.value_function, (near.rows(other), np.ones(1))), weight
+            other_row = rows[number : number + 1]
+            polynomial = DensePoints(*expansion, nonzero_columns(row, other_row), self._players)
+            background = polynomial.rows(other_row), np.ones(1)
+            yield polynomial, Game(game.value_function, background), weight
 
     def base(self, game: Game, how: Computation) -> float | Float:
         if game.value_function == "neutral" or not self.points.shape[0]:
@@ -248,12 +256,14 @@ class SparseKernelSum(Function):
             return means if self.has_output_axis else float(means)
         elif (sparse := self._at_sparse_points(how)) is not None:
             background = self._background(game)
-            sums = _added(sparse, how, lambda part, own: part.base(game, background, own))
+            sums = _add_parts(
+                sparse, how, lambda part, computation: part.base(game, background, computation)
+            )
         else:
             dense = self._at_dense_points()
             return dense.function.base(dense.game(game), how)
         with np.errstate(over="ignore"):
-            return self._as_base(finite_base(sums + self.intercept))
+            return self._as_base(check_finite_base(sums + self.intercept))
 
     def _background(self, game: Game) -> tuple[SparseRows, Float]:
         """Return the background of a game as sparse rows, by default the points, with weights."""
@@ -267,16 +277,16 @@ class SparseKernelSum(Function):
         members = self._members(members)
         if game.value_function != "interventional" or game.background is None:
             return self._at_dense_points().coalition_outputs(row, game, members, how)
-        others = self._background(game)[0]
+        background = self._background(game)[0]
         x = as_sparse_rows(row[None], "X")
         outputs = [
-            self._mixed_outputs(x, others[number : number + 1], members, how)
-            for number in range(others.shape[0])
+            self._mixed_outputs(x, background[number : number + 1], members, how)
+            for number in range(background.shape[0])
         ]
         return np.array(outputs)
 
     def _mixed_outputs(
-        self, row: SparseRows, other: SparseRows, members: NDArray[np.bool_], how: Computation
+        self, row: SparseRows, other_row: SparseRows, members: NDArray[np.bool_], how: Computation
     ) -> Float:
         """Return the outputs at rows with the present features of one row, and others of another.
 
@@ -284,13 +294,12 @@ class SparseKernelSum(Function):
         -------
         ndarray of shape (count, outputs)
         """
-        columns = nonzero_columns(row, other)
-        present, absent = (dense_rows(one[:, columns]) for one in (row, other))
+        columns = nonzero_columns(row, other_row)
+        present, absent = dense_rows(row[:, columns]), dense_rows(other_row[:, columns])
         outputs = []
         for block in blocks_of(len(members), _BLOCK // max(1, len(columns))):
             are_present = members[block][:, self.players[columns]]
-            mixed = np.where(are_present, present, absent)
-            rows = in_columns(mixed, columns, self.n_features)
+            rows = in_columns(np.where(are_present, present, absent), columns, self.n_features)
             outputs.append(self.evaluate(rows, n_threads=how.n_threads))
         return np.concatenate(outputs).reshape(len(members), self.n_outputs)
 
@@ -305,26 +314,26 @@ class SparseKernelSum(Function):
     def conditional_means(
         self, X: Float, rows: Float, landmarks: NDArray[np.intp] | None
     ) -> ConditionalMeans | None:
-        dense = self._at_dense_points(of_all=True)
+        dense = self._at_dense_points(in_all_columns=True)
         return dense.function.conditional_means(X, rows, landmarks)
 
     def products(self, rows: NDArray[Any]) -> Products:
-        return self._at_dense_points(of_all=True).function.products(rows)
+        return self._at_dense_points(in_all_columns=True).function.products(rows)
 
     # --- computations ---
 
     def _at_sparse_points(self, how: Computation) -> Sequence[AtSparsePoints] | None:
-        """Return functions whose Shapley values at sparse points sum to those of the function.
+        """Return functions at sparse points whose Shapley values sum to the function's.
 
         None if dense points are required.
         """
-        series = [term.series for term in self._terms if term.series is not None]
-        if any(len(one.weights) > MOST_DEGREES + 1 for one in series):
+        all_series = [term.series for term in self._terms if term.series is not None]
+        if any(len(series.weights) > MOST_DEGREES + 1 for series in all_series):
             return None
         if self._players is None:
-            has_products = len(series) < len(self._terms)
+            has_products = len(all_series) < len(self._terms)
             return None if has_products and how.method != "quadrature" else self._by_column
-        if series or has_mixtures(self._terms):
+        if all_series or has_mixtures(self._terms):
             return None
         if self._groups is None:
             self._groups = [
@@ -333,36 +342,36 @@ class SparseKernelSum(Function):
             ]
         return self._groups
 
-    def _at_dense_points(self, *, of_all: bool = False) -> DensePoints:
+    def _at_dense_points(self, *, in_all_columns: bool = False) -> DensePoints:
         """Return the function at dense points.
 
         Parameters
         ----------
-        of_all : bool
+        in_all_columns : bool
             Whether columns that are 0 in all points are required.
         """
-        of_all |= len(self._terms) > 1 or self._terms[0].series is None
-        if of_all not in self._dense:
-            columns = np.arange(self.n_features) if of_all else nonzero_columns(self.points)
-            self._dense[of_all] = DensePoints(
+        in_all_columns |= len(self._terms) > 1 or self._terms[0].series is None
+        if in_all_columns not in self._dense:
+            columns = np.arange(self.n_features) if in_all_columns else nonzero_columns(self.points)
+            self._dense[in_all_columns] = DensePoints(
                 self.points, self.coefficients, self.kernel, self.intercept, columns, self._players
             )
-        return self._dense[of_all]
+        return self._dense[in_all_columns]
 
     # --- other functions ---
 
     def grouped(self, players: NDArray[np.int64]) -> SparseKernelSum:
-        merged = super().grouped(players)
-        merged._dense, merged._groups = {}, None
-        return merged
+        function = super().grouped(players)
+        function._dense, function._groups = {}, None
+        return function
 
-    def _selected(self, outputs: list[int]) -> SparseKernelSum:
-        selected = self._copied()
-        selected.coefficients = read_only(self.coefficients[:, outputs])
-        selected.intercept = read_only(np.asarray(self.intercept)[outputs])
-        selected.n_outputs = len(outputs)
-        selected._prepare()
-        return selected
+    def _select_outputs(self, outputs: list[int]) -> SparseKernelSum:
+        function = self._copy()
+        function.coefficients = read_only(self.coefficients[:, outputs])
+        function.intercept = read_only(np.asarray(self.intercept)[outputs])
+        function.n_outputs = len(outputs)
+        function._prepare()
+        return function
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
@@ -378,7 +387,7 @@ class SparseKernelSum(Function):
         return f"KernelExpansion({self._sizes((n_points, 'sparse point'))}, kernel={self.kernel!r})"
 
 
-def _added(
+def _add_parts(
     parts: Sequence[AtSparsePoints],
     how: Computation,
     compute: Callable[[AtSparsePoints, Computation], Float],
@@ -433,8 +442,8 @@ def collapsed(function: KernelSum | SparseKernelSum) -> Function:
     """
     if not isinstance(function, SparseKernelSum) or not function.points.shape[0]:
         return function
-    term, *others = function.kernel.terms(function.n_features)
-    if others or term.series is None or len(term.series.weights) != 2:
+    term, *other_terms = function.kernel.terms(function.n_features)
+    if other_terms or term.series is None or len(term.series.weights) != 2:
         return function
     offset, slope = (term.coefficient * term.series.weights).tolist()
     rates = np.zeros(function.n_features)

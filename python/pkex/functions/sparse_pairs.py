@@ -1,7 +1,7 @@
-"""Pairs of selected columns by the engine of sparse rows, whose time is that of non-zero values.
+"""Pairs of selected columns by the engine of sparse rows, whose time grows with non-zero values.
 
-It also takes dense points of many columns: the pairs with others are one sum for each selected
-column, instead of a number for each pair.
+The engine also accepts dense points of many columns: the pairs with others are one sum for each
+selected column, instead of a number for each pair.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ def are_faster(points: Float, terms: Sequence[Term]) -> bool:
 
 
 def selected_pairs(
-    packed: _core.SparseExpansion,
+    expansion: _core.SparseExpansion,
     X: Rows,
-    selected: NDArray[np.int64],
+    selection: NDArray[np.int64],
     game: Game,
     how: Computation,
 ) -> Float:
     """Return the pairs of selected columns and one more player, as `Function.selected_pairs`."""
-    return packed.selected_pairs(
+    return expansion.selected_pairs(
         packed_rows(X),
-        selected=selected,
+        selected=selection,
         game=sparse_game(game),
         summation=how.summation,
         n_threads=how.n_threads,

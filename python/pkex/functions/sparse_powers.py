@@ -4,13 +4,13 @@ f(x) = Σ_i α_i Σ_r W_r [s^r] ∏_j exp(s y_ij x_j), where y are the points ti
 kernel. If each absent column j is drawn independently from values z_j with the moments m_jq, its
 factor is the moment generating function Σ_q (s y_ij)^q m_jq / q!. On the diagonal of the
 multilinear extension a column is present with probability t, so its factor F_ij(s) has the moments
-(1 − t) m_jq + t x_j^q, and a difference D_ij(s) those of x_j^q − m_jq. Both are power series in the
-product s y_ij alone, with coefficients that do not depend on the point. So are log F_ij and
+(1 − t) m_jq + t x_j^q, and a difference D_ij(s) has the moments x_j^q − m_jq. Both are power series
+in the product s y_ij alone, with coefficients that do not depend on the point. So are log F_ij and
 D_ij / F_ij, with coefficients l_jq and h_jq:
 
     φ_j = ∫₀¹ Σ_q h_jq Σ_i y_ij^q α_i Σ_r W_r [s^(r−q)] exp(Σ_q' s^q' Σ_l l_lq' y_il^q') dt.
 
-The integrand is a polynomial in t of a degree below that of the kernel. Values for a row of a
+The integrand is a polynomial in t of a lower degree than the kernel. Values for a row of a
 background, or for values of 0 (the neutral game), are the same with m_jq = z_j^q.
 """
 
@@ -56,9 +56,9 @@ class PowersAtPoints:
         """Return the function of an amplitude times a series in a dot product."""
         rates = np.zeros(points.shape[1])
         rates[series.columns] = series.rates
-        scaled = points.copy()
-        scaled.data = scaled.data * rates[scaled.indices]
-        return cls(scaled, coefficients, amplitude * series.weights)
+        scaled_points = points.copy()
+        scaled_points.data = scaled_points.data * rates[scaled_points.indices]
+        return cls(scaled_points, coefficients, amplitude * series.weights)
 
     def outputs(self, rows: SparseRows, n_threads: int = 1) -> Float:
         """Evaluate the function, shape (rows, outputs)."""
@@ -69,7 +69,7 @@ class PowersAtPoints:
             powers = np.full_like(dots, self._weights[-1])
             for q in range(self.degree, 0, -1):
                 powers = powers * dots / q + self._weights[q - 1]
-            outputs[block] = _weighted(powers.T, self._coefficients)
+            outputs[block] = _weighted_sums(powers.T, self._coefficients)
         return outputs
 
     def sizes(self, rows: SparseRows, n_threads: int = 1) -> Float:
@@ -81,7 +81,9 @@ class PowersAtPoints:
         """Return the value of the empty coalition of a marginal game, shape (outputs,)."""
         moments = _moments_of(*background, self.degree)
         series = self._series(_logarithm(_over_factorials(moments)), self._powers())
-        means: Float = _weighted(_weighted(series, self._weights[:, None]), self._coefficients)[0]
+        means: Float = _weighted_sums(
+            _weighted_sums(series, self._weights[:, None]), self._coefficients
+        )[0]
         return means
 
     def explain(
@@ -112,25 +114,25 @@ class PowersAtPoints:
         for number in range(X.shape[0]):
             row = X[number : number + 1]
             if game.is_marginal:
-                own = dense_rows(row[:, columns])[0]
-                values[number, columns] = function._values(own, moments)
+                row_values = dense_rows(row[:, columns])[0]
+                values[number, columns] = function._values(row_values, moments)
             elif game.background is None:
-                self._add_joint(row, None, 1.0, values[number])
+                self._add_joint_values(row, None, 1.0, values[number])
             else:
                 for place, weight in enumerate(weights.tolist()):
-                    self._add_joint(row, rows[place : place + 1], weight, values[number])
+                    self._add_joint_values(row, rows[place : place + 1], weight, values[number])
             how.report(number + 1, X.shape[0])
         return values
 
-    def _add_joint(
+    def _add_joint_values(
         self, row: SparseRows, other: SparseRows | None, weight: float, values: Float
     ) -> None:
         """Add the values of a row in the game of a background row, or of zeros, times a weight."""
         columns = nonzero_columns(row, other)
-        own = dense_rows(row[:, columns])[0]
-        absent = np.zeros_like(own) if other is None else dense_rows(other[:, columns])[0]
+        present = dense_rows(row[:, columns])[0]
+        absent = np.zeros_like(present) if other is None else dense_rows(other[:, columns])[0]
         moments = _powers_of(absent, self.degree)
-        values[columns] += weight * self._on(columns)._values(own, moments)
+        values[columns] += weight * self._on(columns)._values(present, moments)
 
     def _on(self, columns: NDArray[np.int64]) -> PowersAtPoints:
         """Return the function of rows whose other columns are 0."""
@@ -155,8 +157,10 @@ class PowersAtPoints:
             series = self._series(_logarithm(factors), powers)
             quotients = _quotient(changes, factors)
             for q in range(1, self.degree + 1):
-                (of_points,) = _weighted(self._weights[q:, None], series[: self.degree + 1 - q])
-                sums = powers[q - 1].T @ (of_points[:, None] * self._coefficients)
+                (point_weights,) = _weighted_sums(
+                    self._weights[q:, None], series[: self.degree + 1 - q]
+                )
+                sums = powers[q - 1].T @ (point_weights[:, None] * self._coefficients)
                 values += share * quotients[q - 1][:, None] * sums
         return values
 
@@ -169,7 +173,7 @@ class PowersAtPoints:
 
     def _series(self, logarithms: Float, powers: list[SparseRows]) -> Float:
         """Return the coefficients of exp(Σ_q s^q Σ_j l_jq y_ij^q), shape (degree + 1, n)."""
-        sums = [power @ own for power, own in zip(powers, logarithms, strict=True)]
+        sums = [power @ row for power, row in zip(powers, logarithms, strict=True)]
         series = np.zeros((self.degree + 1, self._points.shape[0]))
         series[0] = 1.0
         # From g' = (log g)' g.
@@ -179,7 +183,7 @@ class PowersAtPoints:
         return series
 
 
-def _weighted(weights: Float, values: Float) -> Float:
+def _weighted_sums(weights: Float, values: Float) -> Float:
     """Return Σ_i weights_ik values_il, shape (k, l), in an order that no thread changes."""
     sums: Float = np.einsum("ik,il->kl", weights, values)
     return sums
@@ -193,7 +197,7 @@ def _powers_of(row: Float, degree: int) -> Float:
 def _moments_of(rows: SparseRows, weights: Float, degree: int) -> Float:
     """Return the weighted moments of columns from the first one on, shape (degree, d).
 
-    Those of a constant column are exactly its powers.
+    The moments of a constant column are exactly its powers.
     """
     powers, moments = rows, [sum(column_means(rows, weights))]
     for _ in range(1, degree):

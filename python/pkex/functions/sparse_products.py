@@ -28,18 +28,18 @@ class ProductsAtPoints:
     def __init__(self, points: SparseRows, coefficients: Float, terms: list[Term]) -> None:
         self._points, self._coefficients, self._terms = points, coefficients, terms
         self._reaches = Reaches(points, terms)
-        self._ready: dict[int, _core.SparseExpansion] = {}
+        self._expansions: dict[int, _core.SparseExpansion] = {}
         if self._reaches.has_mixtures and self._reaches.refine(self._relative_size()):
-            self._ready.clear()
+            self._expansions.clear()
 
     def _at(self, reach: int) -> _core.SparseExpansion:
         """Return the form of the engine for rows of a reach."""
-        if reach not in self._ready:
-            packed = [term.packed() for term in self._reaches.terms_at(reach)]
+        if reach not in self._expansions:
+            terms = [term.packed() for term in self._reaches.terms_at(reach)]
             weights = np.ascontiguousarray(self._coefficients)
             points = packed_rows(self._points)
-            self._ready[reach] = _core.SparseExpansion(points, weights, packed)
-        return self._ready[reach]
+            self._expansions[reach] = _core.SparseExpansion(points, weights, terms)
+        return self._expansions[reach]
 
     def _relative_size(self) -> float:
         """Return the size of the function, relative to Σ |α| k(x, x)."""
@@ -50,8 +50,8 @@ class ProductsAtPoints:
     def outputs(self, rows: SparseRows, n_threads: int) -> Float:
         """Evaluate the function, shape (rows, outputs)."""
 
-        def compute(reach: int, some: SparseRows, report: Report | None) -> Float:
-            return self._at(reach).predict(packed_rows(some), n_threads=n_threads)
+        def compute(reach: int, chunk: SparseRows, report: Report | None) -> Float:
+            return self._at(reach).predict(packed_rows(chunk), n_threads=n_threads)
 
         return self._reaches.over(rows, None, None, compute)
 
@@ -62,13 +62,14 @@ class ProductsAtPoints:
         """
         points, weights = packed_rows(self._points), np.ascontiguousarray(abs(self._coefficients))
 
-        def compute(reach: int, some: SparseRows, report: Report | None) -> Float:
+        def compute(reach: int, chunk: SparseRows, report: Report | None) -> Float:
             # One term at a time takes less memory.
             terms = [term.packed() for term in self._reaches.terms_at(reach)]
-            packed = (_core.SparseExpansion(points, weights, [term]) for term in terms)
-            start = np.zeros((some.shape[0], weights.shape[1]))
-            own = packed_rows(some)
-            return sum((one.predict(own, n_threads=n_threads) for one in packed), start)
+            expansions = (_core.SparseExpansion(points, weights, [term]) for term in terms)
+            start = np.zeros((chunk.shape[0], weights.shape[1]))
+            rows = packed_rows(chunk)
+            outputs = (expansion.predict(rows, n_threads=n_threads) for expansion in expansions)
+            return sum(outputs, start)
 
         errors = self._reaches.scale_of_errors(self._coefficients)
         return self._reaches.over(rows, None, None, compute) + errors
@@ -92,12 +93,12 @@ class ProductsAtPoints:
             The background of the game, or the points of the function.
         how : Computation
         """
-        of_engine = sparse_game(game)
+        engine_game = sparse_game(game)
 
-        def compute(reach: int, some: SparseRows, report: Report | None) -> Float:
+        def compute(reach: int, chunk: SparseRows, report: Report | None) -> Float:
             return self._at(reach).explain(
-                packed_rows(some),
-                game=of_engine,
+                packed_rows(chunk),
+                game=engine_game,
                 summation=how.summation,
                 n_threads=how.n_threads,
                 progress=report,
@@ -106,11 +107,11 @@ class ProductsAtPoints:
         return self._reaches.over(X, game, how.progress, compute)
 
     def selected_pairs(
-        self, X: SparseRows, selected: NDArray[np.int64], game: Game, how: Computation
+        self, X: SparseRows, selection: NDArray[np.int64], game: Game, how: Computation
     ) -> Float:
         """Return the pairs of selected columns, as `Function.selected_pairs` does."""
 
-        def compute(reach: int, some: SparseRows, report: Report | None) -> Float:
-            return selected_pairs(self._at(reach), some, selected, game, how.reporting(report))
+        def compute(reach: int, chunk: SparseRows, report: Report | None) -> Float:
+            return selected_pairs(self._at(reach), chunk, selection, game, how.reporting(report))
 
         return self._reaches.over(X, game, how.progress, compute)

@@ -74,9 +74,9 @@ class PairSquares:
         """Whether pairs take less time than the values of all coalitions."""
         if self._n_players > MOST_PLAYERS:
             return True
-        of_coalition = _OF_COALITION + _OF_VALUE * self._n_evaluations
-        by_coalitions = 2**self._n_players * of_coalition
-        return bool(_OF_PAIR * self._n_players * self._n_pairs < by_coalitions)
+        coalition_time = _OF_COALITION + _OF_VALUE * self._n_evaluations
+        time_of_coalitions = 2**self._n_players * coalition_time
+        return bool(_OF_PAIR * self._n_players * self._n_pairs < time_of_coalitions)
 
     def obstacle(self, size: Float, spread: Float) -> str:
         """Return why sums over pairs are not exact, "" if they are.
@@ -95,8 +95,8 @@ class PairSquares:
                 f"{_MOST_TERMS} products"
             )
         rounding = _EPSILON * np.square(size)
-        allowed = _LARGEST_ROUNDING * np.square(spread)
-        if (rounding <= allowed).all():
+        tolerance = _LARGEST_ROUNDING * np.square(spread)
+        if (rounding <= tolerance).all():
             return ""
         share = float((rounding / np.maximum(np.square(spread), 1e-300)).max())
         return (

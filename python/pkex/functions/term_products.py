@@ -31,9 +31,9 @@ class TermProducts(Products):
     def factors(self, column: int, entries: NDArray[Any]) -> Float:
         numbers = np.ascontiguousarray(entries, dtype=np.float64)
         factors = np.ones((len(self._factors), len(numbers)))
-        for row, of_product in zip(factors, self._factors, strict=True):
-            if column in of_product:
-                row[:] = of_product[column](numbers)
+        for row, functions in zip(factors, self._factors, strict=True):
+            if column in functions:
+                row[:] = functions[column](numbers)
         return factors
 
     def kinks(self, column: int) -> Float:
@@ -43,7 +43,7 @@ class TermProducts(Products):
 
 
 def products_of_term(
-    term: ColumnFunction, n_outputs: int | None, chosen: list[int]
+    term: ColumnFunction, n_outputs: int | None, outputs: list[int]
 ) -> Iterable[Product]:
     """Return products that add up to a term.
 
@@ -52,7 +52,7 @@ def products_of_term(
     term : ColumnFunction
     n_outputs : int, optional
         The number of its outputs; None without an output axis.
-    chosen : list of int
+    outputs : list of int
         The numbers of the selected outputs.
 
     Raises
@@ -62,11 +62,11 @@ def products_of_term(
     """
     function = term.function
     if isinstance(function, Monomial):
-        weights = np.atleast_1d(function.coefficient)[chosen]
+        weights = np.atleast_1d(function.coefficient)[outputs]
         powers = zip(term.columns, function.powers, strict=True)
         return [(weights, {j: partial(integer_power, power=power) for j, power in powers})]
     if isinstance(function, Binned):
-        return _products_of_table(function, term.columns, chosen)
+        return _products_of_table(function, term.columns, outputs)
     if len(term.columns) > 1:
         raise UnsupportedModelError(
             f"{term.name}, a function of {len(term.columns)} columns, is not known to be a sum of "
@@ -74,10 +74,10 @@ def products_of_term(
             "tables over bins, (columns, edges, values)"
         )
     (column,) = term.columns
-    unit = np.eye(len(chosen))
+    unit = np.eye(len(outputs))
     return [
         (unit[place], {column: partial(_output, term, n_outputs, output)})
-        for place, output in enumerate(chosen)
+        for place, output in enumerate(outputs)
     ]
 
 
@@ -93,25 +93,25 @@ def _output(term: ColumnFunction, n_outputs: int | None, output: int, entries: F
 
 
 def _products_of_table(
-    table: Binned, columns: tuple[int, ...], chosen: list[int]
+    table: Binned, columns: tuple[int, ...], outputs: list[int]
 ) -> Iterable[Product]:
     """Yield a product for each combination of bins of all columns except the longest one.
 
     Its factors are the indicators of these bins, and the remaining row of the table.
     """
     longest = int(np.argmax([len(edges) for edges in table.edges]))
-    others = [place for place in range(len(columns)) if place != longest]
+    other_places = [place for place in range(len(columns)) if place != longest]
     # The other columns first, then the longest one, then outputs.
-    values = np.moveaxis(table.values, longest, len(others))
-    values = values[..., chosen] if values.ndim > len(columns) else values[..., None]
-    edges = [table.edges[place] for place in others]
+    values = np.moveaxis(table.values, longest, len(other_places))
+    values = values[..., outputs] if values.ndim > len(columns) else values[..., None]
+    edges = [table.edges[place] for place in other_places]
     unit = np.eye(values.shape[-1])
-    for bins in product(*(range(len(of_column) + 1) for of_column in edges)):
+    for bins in product(*(range(len(bounds) + 1) for bounds in edges)):
         indicators = {
             columns[place]: Binned((bounds,), (np.arange(len(bounds) + 1) == number).astype(float))
-            for place, bounds, number in zip(others, edges, bins, strict=True)
+            for place, bounds, number in zip(other_places, edges, bins, strict=True)
         }
         for weight, row in zip(unit, values[bins].T, strict=True):
             if row.any():
-                remaining = Binned((table.edges[longest],), row)
-                yield weight, {**indicators, columns[longest]: remaining}
+                table_row = Binned((table.edges[longest],), row)
+                yield weight, {**indicators, columns[longest]: table_row}

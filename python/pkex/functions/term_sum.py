@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.errors import InputError, Option
 from pkex.execution.blocks import blocks_of
 from pkex.execution.computation import Computation
-from pkex.functions.base import Function, checked_constant, finite
+from pkex.functions.base import Function, check_constant, check_finite
 from pkex.functions.column_functions import (
     ColumnFunction,
     Monomial,
@@ -66,8 +66,8 @@ class TermSum(Function):
     ) -> None:
         names = None if feature_names is None else as_names("feature_names", feature_names)
         self._terms = as_column_functions(terms, names)
-        used = [column for term in self._terms for column in term.columns]
-        n_features = max(used, default=-1) + 1 if names is None else len(names)
+        columns = [column for term in self._terms for column in term.columns]
+        n_features = max(columns, default=-1) + 1 if names is None else len(names)
         if not n_features:
             raise ValueError("terms must have a column, unless feature_names are given")
         self.feature_names = names
@@ -76,7 +76,7 @@ class TermSum(Function):
                 "intercept must be a number, or an array of one for each output; got shape "
                 f"{np.shape(intercept)}"
             )
-        self.intercept = checked_constant(intercept, np.shape(intercept))
+        self.intercept = check_constant(intercept, np.shape(intercept))
         self._set_shape(n_features, np.shape(intercept))
         # The numbers of the selected outputs; None without an output axis.
         self._chosen = list(range(np.size(intercept))) if np.ndim(intercept) else None
@@ -92,14 +92,14 @@ class TermSum(Function):
     @property
     def is_additive(self) -> bool:
         players = (self.players[list(term.columns)] for term in self._terms)
-        return all(len(np.unique(of_term)) <= 1 for of_term in players)
+        return all(len(np.unique(column_players)) <= 1 for column_players in players)
 
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
         rows = labeled_matrix(X, self.n_features, self.feature_names, "the terms")
         total = np.zeros((len(rows), self.n_outputs)) + self._constants
         for term in self._terms:
-            total += self._at(term, rows)
-        return finite(self._as_output(total))
+            total += self._evaluate_rows(term, rows)
+        return check_finite(self._as_output(total))
 
     def explain(
         self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
@@ -108,44 +108,44 @@ class TermSum(Function):
         values = np.zeros((len(X), count, self.n_outputs))
         if quantity.size == 0:
             values += self._constants
-        by_players = self._by_players()
-        for number, (players, terms) in enumerate(by_players.items()):
+        terms_by_players = self._group_terms()
+        for number, (players, terms) in enumerate(terms_by_players.items()):
             if len(players) >= quantity.size:
                 places = self._places(players, quantity.size)
                 step = _MOST_NUMBERS // (2 ** len(players) * self.n_outputs)
                 for rows in blocks_of(len(X), step):
-                    of_coalitions = self._coalition_values(terms[0], X[rows], game)
+                    coalition_values = self._coalition_values(terms[0], X[rows], game)
                     for term in terms[1:]:
-                        of_coalitions += self._coalition_values(term, X[rows], game)
-                    values[rows, places] += quantity_from_values(of_coalitions, quantity)
-            how.report(number + 1, len(by_players))
-        return finite(values)
+                        coalition_values += self._coalition_values(term, X[rows], game)
+                    values[rows, places] += quantity_from_values(coalition_values, quantity)
+            how.report(number + 1, len(terms_by_players))
+        return check_finite(values)
 
     def base(self, game: Game, how: Computation) -> float | Float:
         total = self._constants.copy()
         for term in self._terms:
             entries, weights = self._background(term, game)
-            total += _mean(self._of_entries(term, entries), weights)
-        return self._as_base(finite(total[None])[0])
+            total += _mean(self._evaluate_entries(term, entries), weights)
+        return self._as_base(check_finite(total[None])[0])
 
     def products(self, rows: NDArray[Any]) -> Products:
         n_outputs = None if self._chosen is None else np.size(self.intercept)
-        chosen = self._chosen or [0]
-        products = [products_of_term(term, n_outputs, chosen) for term in self._terms]
+        selection = self._chosen or [0]
+        products = [products_of_term(term, n_outputs, selection) for term in self._terms]
         return TermProducts(chain.from_iterable(products), self.n_outputs)
 
-    def _selected(self, outputs: list[int]) -> TermSum:
+    def _select_outputs(self, outputs: list[int]) -> TermSum:
         assert self._chosen is not None, "there is an output axis"
-        selected = self._copied()
-        selected._chosen = [self._chosen[output] for output in outputs]
-        return selected
+        function = self._copy()
+        function._chosen = [self._chosen[output] for output in outputs]
+        return function
 
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
         """Return the sum of the absolute values of the terms and the intercept."""
         rows = as_matrix(X, "X", n_columns=self.n_features)
         sizes = np.zeros((len(rows), self.n_outputs)) + np.abs(self._constants)
         for term in self._terms:
-            sizes += np.abs(self._at(term, rows))
+            sizes += np.abs(self._evaluate_rows(term, rows))
         return self._as_output(sizes)
 
     def probing_rows(self) -> Float:
@@ -154,9 +154,9 @@ class TermSum(Function):
 
     def with_probing_rows(self, rows: Float) -> TermSum:
         """Return the same function with rows for its comparison with a model, shape (n, d)."""
-        copied = self._copied()
-        copied._probing_rows = rows
-        return copied
+        function = self._copy()
+        function._probing_rows = rows
+        return function
 
     @property
     def _constants(self) -> Float:
@@ -164,32 +164,32 @@ class TermSum(Function):
         constants = np.atleast_1d(self.intercept)
         return constants if self._chosen is None else constants[self._chosen]
 
-    def _at(self, term: ColumnFunction, rows: Float) -> Float:
+    def _evaluate_rows(self, term: ColumnFunction, rows: Float) -> Float:
         """Return a term at rows, shape (n, outputs)."""
-        return self._of_entries(term, rows[:, list(term.columns)])
+        return self._evaluate_entries(term, rows[:, list(term.columns)])
 
-    def _of_entries(self, term: ColumnFunction, entries: Float) -> Float:
+    def _evaluate_entries(self, term: ColumnFunction, entries: Float) -> Float:
         """Return a term of rows of its own columns only, shape (n, outputs)."""
         if self._chosen is None:
             return term(entries, None)[:, None]
         return term(entries, np.size(self.intercept))[:, self._chosen]
 
-    def _by_players(self) -> dict[tuple[int, ...], list[ColumnFunction]]:
+    def _group_terms(self) -> dict[tuple[int, ...], list[ColumnFunction]]:
         """Return the terms by the players of their columns, ascending."""
-        by_players: dict[tuple[int, ...], list[ColumnFunction]] = {}
+        terms_by_players: dict[tuple[int, ...], list[ColumnFunction]] = {}
         for term in self._terms:
             players = np.unique(self.players[list(term.columns)])
             if len(players) > _MOST_PLAYERS:
-                drawn = "explainer.estimate(X, n_coalitions=1000, random_state=0)"
+                example = "explainer.estimate(X, n_coalitions=1000, random_state=0)"
                 raise InputError(
                     None,
                     f"{term.name} has {len(players)} features, and exact values require all 2^"
                     f"{len(players)} coalitions of these; pkex supports up to {_MOST_PLAYERS} "
                     "features in a term",
-                    [estimate_by(drawn), GROUP_COLUMNS],
+                    [estimate_by(example), GROUP_COLUMNS],
                 )
-            by_players.setdefault(tuple(players.tolist()), []).append(term)
-        return by_players
+            terms_by_players.setdefault(tuple(players.tolist()), []).append(term)
+        return terms_by_players
 
     def _places(self, players: tuple[int, ...], size: int) -> NDArray[np.int64]:
         """Return the ranks of a term's coalitions among all of their size."""
@@ -233,32 +233,31 @@ class TermSum(Function):
 
     def _coalition_values(self, term: ColumnFunction, X: Float, game: Game) -> Float:
         """Return the values of the coalitions of a term's players, shape (n, 2^k, outputs)."""
-        others, weights = self._background(term, game)
+        background, weights = self._background(term, game)
         columns = list(term.columns)
         present = all_coalitions(np.unique(self.players[columns], return_inverse=True)[1])
         entries = X[:, columns]
         if isinstance(term.function, Monomial):
-            products = _values_of_product(term.function, entries, others, weights, present)
+            products = _values_of_product(term.function, entries, background, weights, present)
             coefficients = np.atleast_1d(term.function.coefficient)
             if self._chosen is not None:
                 coefficients = coefficients[self._chosen]
-            scaled: Float = np.multiply.outer(products, coefficients)
-            return scaled
+            return np.asarray(np.multiply.outer(products, coefficients))
         values = np.zeros((len(X), len(present), self.n_outputs))
         # The empty coalition depends on no explained row, the full one on no background row.
-        values[:, 0] = _mean(self._of_entries(term, others), weights)
-        values[:, -1] = self._of_entries(term, entries)
+        values[:, 0] = _mean(self._evaluate_entries(term, background), weights)
+        values[:, -1] = self._evaluate_entries(term, entries)
         if len(present) == 2:
             return values
-        some_present = present[1:-1]
-        step = max(1, _MIXED // len(some_present))
-        for block in blocks_of(len(others), step):
-            drawn = others[block, None, None]
-            for rows in blocks_of(len(X), step // len(drawn)):
-                mixed = np.where(some_present, entries[rows, None], drawn)
-                outputs = self._of_entries(term, mixed.reshape(-1, len(columns)))
-                shaped = outputs.reshape(*mixed.shape[:3], self.n_outputs)
-                values[rows, 1:-1] += _mean(shaped, weights[block])
+        proper_coalitions = present[1:-1]
+        step = max(1, _MIXED // len(proper_coalitions))
+        for block in blocks_of(len(background), step):
+            background_rows = background[block, None, None]
+            for rows in blocks_of(len(X), step // len(background_rows)):
+                combinations = np.where(proper_coalitions, entries[rows, None], background_rows)
+                outputs = self._evaluate_entries(term, combinations.reshape(-1, len(columns)))
+                outputs = outputs.reshape(*combinations.shape[:3], self.n_outputs)
+                values[rows, 1:-1] += _mean(outputs, weights[block])
         return values
 
     def __repr__(self) -> str:
@@ -273,7 +272,7 @@ def _mean(values: Float, weights: Float) -> Float:
 def _values_of_product(
     monomial: Monomial,
     entries: Float,
-    others: Float,
+    background: Float,
     weights: Float,
     present: NDArray[np.bool_],
 ) -> Float:
@@ -283,8 +282,8 @@ def _values_of_product(
     background rows.
     """
     absent = np.zeros(len(present))
-    for some in blocks_of(len(others), _MIXED // len(present)):
-        absent += _mean(_powers(monomial, others[some], ~present), weights[some])
+    for block in blocks_of(len(background), _MIXED // len(present)):
+        absent += _mean(_powers(monomial, background[block], ~present), weights[block])
     return _powers(monomial, entries, present) * absent
 
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from pkex.errors import HERE, InputError, Option, UnsupportedModelError
 from pkex.execution.computation import Computation
 from pkex.functions.base import ConditionalMeans, Function, Members, PosteriorDraws
-from pkex.functions.column_maps import ColumnMap, Selection, decoded
+from pkex.functions.column_maps import ColumnMap, Selection, decode_categories
 from pkex.functions.products import Products, Width
 from pkex.games.coalitions import coalitions, ranks
 from pkex.games.indices import SHAPLEY, Quantity
@@ -74,8 +74,8 @@ class Transformed(Function):
         # The function with the columns of each player merged.
         self._merged = function
         if len(np.unique(self._places)) < len(self._places):
-            self._places, of_made = np.unique(self._places, return_inverse=True)
-            self._merged = function.grouped(of_made.astype(np.int64))
+            self._places, groups = np.unique(self._places, return_inverse=True)
+            self._merged = function.grouped(groups.astype(np.int64))
 
     @property
     def keeps_points(self) -> bool:
@@ -109,21 +109,21 @@ class Transformed(Function):
 
     @property
     def discrete(self) -> frozenset[int]:
-        made = {int(self._columns.sources[place]) for place in self._function.discrete}
-        return self._columns.discrete | made
+        sources = {int(self._columns.sources[place]) for place in self._function.discrete}
+        return self._columns.discrete | sources
 
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
-        return self._function.evaluate(self._mapped(np.asarray(X)), n_threads=n_threads)
+        return self._function.evaluate(self._map_rows(np.asarray(X)), n_threads=n_threads)
 
     def explain(
         self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
     ) -> Float:
-        merged = self._merged.explain(
-            self._mapped(X), game=self._game_of_made(game), quantity=quantity, how=how
+        merged_values = self._merged.explain(
+            self._map_rows(X), game=self._map_game(game), quantity=quantity, how=how
         )
         members = np.sort(self._places[coalitions(len(self._places), quantity.size)], axis=1)
         values = np.zeros((len(X), comb(self.n_players, quantity.size), self.n_outputs))
-        values[:, ranks(members, self.n_players)] = merged
+        values[:, ranks(members, self.n_players)] = merged_values
         return values
 
     @property
@@ -133,9 +133,7 @@ class Transformed(Function):
     def shifted_squares(
         self, X: Float, shifts: Float, game: Game, how: Computation
     ) -> Float | None:
-        squares = self._merged.shifted_squares(
-            self._mapped(X), shifts, self._game_of_made(game), how
-        )
+        squares = self._merged.shifted_squares(self._map_rows(X), shifts, self._map_game(game), how)
         if squares is None:
             return None
         values = np.zeros((len(X), self.n_players, self.n_outputs))
@@ -143,25 +141,26 @@ class Transformed(Function):
         return values
 
     def base(self, game: Game, how: Computation) -> float | Float:
-        return self._merged.base(self._game_of_made(game), how)
+        return self._merged.base(self._map_game(game), how)
 
     def coalition_outputs(
         self, row: Float, game: Game, members: Members, how: Computation
     ) -> Float:
-        mapped, game = self._mapped(row[None])[0], self._game_of_made(game)
+        mapped_row, game = self._map_rows(row[None])[0], self._map_game(game)
         if np.array_equal(self._places, np.arange(self.n_players)):
-            return self._merged.coalition_outputs(mapped, game, members, how)
+            return self._merged.coalition_outputs(mapped_row, game, members, how)
         # Coalitions that differ only by players whose columns are not used are the same.
-        used = self._members(members)[:, self._places]
-        distinct, places = np.unique(used, axis=0, return_inverse=True)
-        outputs = self._merged.coalition_outputs(mapped, game, distinct, how)
+        coalitions = self._members(members)[:, self._places]
+        distinct_coalitions, places = np.unique(coalitions, axis=0, return_inverse=True)
+        outputs = self._merged.coalition_outputs(mapped_row, game, distinct_coalitions, how)
         return outputs[:, places.reshape(-1)]
 
     def conditional_means(
         self, X: Float, rows: Float, landmarks: NDArray[np.intp] | None
     ) -> ConditionalMeans | None:
-        mapped = self._mapped(X), self._mapped(rows, "background")
-        means = self._function.conditional_means(*mapped, landmarks)
+        means = self._function.conditional_means(
+            self._map_rows(X), self._map_rows(rows, "background"), landmarks
+        )
         if means is None:
             return None
         # A made column is present if its source is.
@@ -177,7 +176,7 @@ class Transformed(Function):
 
     def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
         places, n_players = self._places, self.n_players
-        mapped, of_made = self._mapped(X), self._game_of_made(game)
+        mapped_rows, mapped_game = self._map_rows(X), self._map_game(game)
         if game.coalition_weights is not None:
             if len(places) < n_players:
                 raise UnsupportedModelError(
@@ -189,76 +188,76 @@ class Transformed(Function):
                     )
                 )
             # Coalitions are numbered by the columns of X.
-            return self._merged.grouped(places).covariances(mapped, pairs, of_made, how)
-        merged = self._merged.covariances(mapped, pairs, of_made, how)
+            return self._merged.grouped(places).covariances(mapped_rows, pairs, mapped_game, how)
+        merged_covariances = self._merged.covariances(mapped_rows, pairs, mapped_game, how)
         covariances = np.zeros((len(pairs), n_players, n_players, self.n_outputs))
-        covariances[:, places[:, None], places] = merged
+        covariances[:, places[:, None], places] = merged_covariances
         return covariances
 
     def draws(
         self, rows: NDArray[Any], n: int, random: np.random.Generator
     ) -> list[PosteriorDraws]:
-        of_made = self._function.draws(self._mapped(rows, "inputs"), n, random)
+        all_draws = self._function.draws(self._map_rows(rows, "inputs"), n, random)
         return [
             PosteriorDraws(Transformed(self._columns, draws.function), draws.missing)
-            for draws in of_made
+            for draws in all_draws
         ]
 
     def grouped(self, players: NDArray[np.int64]) -> Transformed:
         return self._with(self._function, players[self.players])
 
-    def _selected(self, outputs: list[int]) -> Transformed:
+    def _select_outputs(self, outputs: list[int]) -> Transformed:
         return self._with(self._function.select(outputs), self._players)
 
     def _with(self, function: Function, players: NDArray[np.int64] | None) -> Transformed:
         return Transformed(self._columns, function, self._feature_names, players, self._points)
 
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
-        return self._function.magnitude(self._mapped(np.asarray(X)), n_threads=n_threads)
+        return self._function.magnitude(self._map_rows(np.asarray(X)), n_threads=n_threads)
 
     def probing_rows(self) -> Float:
         """Return rows that are mapped to probing rows of the function, or near these.
 
-        Values without an inverse are replaced by those of another row.
+        Values without an inverse are replaced by values of another row.
         """
-        made = self._function.probing_rows()
-        if made.dtype == object:
+        mapped_rows = self._function.probing_rows()
+        if mapped_rows.dtype == object:
             raise UnsupportedModelError(
                 "a model that receives columns of strings from another model is not supported; "
                 "encode the strings in the first step, or before"
             )
         with np.errstate(all="ignore"):
-            rows = self._columns.inverse(made)
-            usable = np.isfinite(rows)
-            first_usable = rows[np.argmax(usable, axis=0), np.arange(rows.shape[1])]
-            rows = np.where(usable, rows, np.where(np.isfinite(first_usable), first_usable, 1.0))
-            rows = decoded(rows, self._columns.categories)
+            rows = self._columns.inverse(mapped_rows)
+            is_usable = np.isfinite(rows)
+            fallback = rows[np.argmax(is_usable, axis=0), np.arange(rows.shape[1])]
+            rows = np.where(is_usable, rows, np.where(np.isfinite(fallback), fallback, 1.0))
+            rows = decode_categories(rows, self._columns.categories)
             is_mapped = np.isfinite(self._numbers(rows)).all(axis=1)
         return rows[is_mapped] if is_mapped.any() else rows
 
-    def _game_of_made(self, game: Game) -> Game:
+    def _map_game(self, game: Game) -> Game:
         """Return a game of the columns of x as a game of the columns made from them."""
         if game.is_of_points and self._points is not None:
             game = replace(game, background=(self._points, equal_weights(len(self._points))))
-        return game.mapped(lambda rows: self._mapped(rows, "background"))
+        return game.mapped(lambda rows: self._map_rows(rows, "background"))
 
-    def _mapped(self, rows: Float, argument: str = "X") -> Float:
+    def _map_rows(self, rows: Float, argument: str = "X") -> Float:
         """Map rows; raise an error for values that the map is not defined for."""
         try:
-            mapped = self._numbers(rows)
+            result = self._numbers(rows)
         except (TypeError, ValueError) as error:
             row, column = self._first_invalid(rows)
             if column == self.n_features:
                 raise
             raise self._invalid(rows, row, column, argument, f": {error}") from error
-        if not np.isfinite(mapped).all():
-            row, place = np.argwhere(~np.isfinite(mapped))[0]
+        if not np.isfinite(result).all():
+            row, place = np.argwhere(~np.isfinite(result))[0]
             why = (
-                f", which the model's steps turn into {mapped[row, place]}; Shapley values are "
+                f", which the model's steps turn into {result[row, place]}; Shapley values are "
                 "defined for finite values only"
             )
             raise self._invalid(rows, row, int(self._columns.sources[place]), argument, why)
-        return np.ascontiguousarray(mapped)
+        return np.ascontiguousarray(result)
 
     def _invalid(
         self, rows: NDArray[Any], row: int, column: int, argument: str, why: str
@@ -279,9 +278,9 @@ class Transformed(Function):
         The column is n_features if it cannot be determined.
         """
 
-        def is_accepted(tried: NDArray[Any]) -> bool:
+        def is_accepted(candidates: NDArray[Any]) -> bool:
             try:
-                self._numbers(tried)
+                self._numbers(candidates)
             except (TypeError, ValueError):
                 return False
             return True
@@ -309,31 +308,31 @@ class _MappedProducts(Products):
     """Products over the columns that a map makes, as products over the original columns."""
 
     def __init__(self, function: Transformed, rows: NDArray[Any]) -> None:
-        mapped = function._mapped(rows, "inputs")
-        self._made = function._function.products(mapped)
-        super().__init__(self._made.weights)
-        self._function, self._rows, self._mapped = function, rows, mapped
+        mapped_rows = function._map_rows(rows, "inputs")
+        self._products = function._function.products(mapped_rows)
+        super().__init__(self._products.weights)
+        self._function, self._rows, self._mapped_rows = function, rows, mapped_rows
 
     def factors(self, column: int, entries: NDArray[Any]) -> Float:
         rows = np.repeat(self._rows[:1], len(entries), axis=0)
         rows[:, column] = entries
-        mapped = self._function._mapped(rows, "inputs")
+        mapped_rows = self._function._map_rows(rows, "inputs")
         factors = np.ones((len(self.weights), len(entries)))
         for place in self._places(column):
-            factors *= self._made.factors(place, mapped[:, place])
+            factors *= self._products.factors(place, mapped_rows[:, place])
         return factors
 
     def kinks(self, column: int) -> Float:
-        found = [np.empty(0)]
+        preimages = [np.empty(0)]
         for place in self._places(column):
-            kinks = self._made.kinks(place)
+            kinks = self._products.kinks(place)
             if not len(kinks):
                 continue
-            rows = np.repeat(self._mapped[:1], len(kinks), axis=0)
+            rows = np.repeat(self._mapped_rows[:1], len(kinks), axis=0)
             rows[:, place] = kinks
             with np.errstate(all="ignore"):
-                found.append(self._function._columns.inverse(rows)[:, column])
-        entries = np.concatenate(found)
+                preimages.append(self._function._columns.inverse(rows)[:, column])
+        entries = np.concatenate(preimages)
         return np.unique(entries[np.isfinite(entries)])
 
     def widths(self, column: int) -> list[Width]:
@@ -343,7 +342,9 @@ class _MappedProducts(Products):
         return [
             width
             for place in self._places(column)
-            for width in _widths_before(self._made.widths(place), entries, self._mapped[:, place])
+            for width in _widths_before(
+                self._products.widths(place), entries, self._mapped_rows[:, place]
+            )
         ]
 
     def _places(self, column: int) -> list[int]:
@@ -358,8 +359,8 @@ def _widths_before(widths: list[Width], entries: Float, mapped: Float) -> list[W
     if run == 0.0 or rise == 0.0:
         return []
     slope = (mapped[last] - mapped[first]) / run
-    straight = mapped[first] + slope * (entries - entries[first])
-    if np.abs(mapped - straight).max() <= _STRAIGHT * rise:
+    line = mapped[first] + slope * (entries - entries[first])
+    if np.abs(mapped - line).max() <= _STRAIGHT * rise:
         return [width.before(slope, mapped[first] - slope * entries[first]) for width in widths]
     # Other maps are treated as affine, on the whole line.
     return [width.everywhere(run / rise) for width in widths]

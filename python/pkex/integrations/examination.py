@@ -10,7 +10,7 @@ from pkex.adapters import verify
 from pkex.adapters.targets import adapted_to
 from pkex.errors import Vocabulary
 from pkex.execution.threads import check_n_jobs
-from pkex.explain.links import behind_link
+from pkex.explain.links import apply_link
 from pkex.explain.model_columns import ModelColumns
 from pkex.explain.outputs import Outputs
 from pkex.explain.schema import Schema
@@ -54,7 +54,7 @@ def examined(
     with noted(problems, vocabulary):
         adapted = adapted_to(model, None)
         verify(adapted, model)
-        adapted = behind_link(adapted, link, None)
+        adapted = apply_link(adapted, link, None)
     if len(problems) > known:
         return None
     if chosen is not None:

@@ -64,7 +64,7 @@ def read_process(model: DeconditionalRegressor | InterventionalRegressor) -> Ada
             mean,
             function,
             lambda rows: own.predict(rows, return_std=True)[1] ** 2,
-            rounding_of_factor(latent.known.factor, scale),
+            rounding_of_factor(latent.conditioning.factor, scale),
         )
 
     return add_variance(mean, variance)

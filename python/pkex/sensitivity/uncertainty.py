@@ -12,7 +12,7 @@ from pkex.execution.computation import Computation
 from pkex.explain.posterior import Posterior
 from pkex.functions.base import Function, PosteriorDraws
 from pkex.functions.gaussian_process.draws import missing_variance_note
-from pkex.functions.products import Joined
+from pkex.functions.products import JoinedProducts
 from pkex.inputs.integers import as_integer
 from pkex.inputs.randomness import as_generator
 from pkex.sensitivity.deviations import Deviations
@@ -97,7 +97,7 @@ def _variance_values(
     parts = [function.products(rows) for function in (mean, deviation.function)]
     n = deviation.function.n_outputs
     weights = [np.broadcast_to(part.weights, (len(part.weights), n)) for part in parts]
-    products = Joined(parts, weights)
+    products = JoinedProducts(parts, weights)
     first, second = split_computation(computation, products, inputs.marginals)
     deviations = Deviations.of(products, inputs.marginals, inputs.names, first)
     deviations, total_weights = deviations.merge_equal(np.concatenate(weights))

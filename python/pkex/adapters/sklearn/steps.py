@@ -31,7 +31,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from pkex.adapters.sklearn.estimators import check_fitted, dense, feature_names
 from pkex.errors import UnsupportedModelError
-from pkex.functions.column_maps import ColumnMap, decoded, scattered
+from pkex.functions.column_maps import ColumnMap, decode_categories, scattered
 from pkex.typing import Float
 
 INEXACT = "floats cannot represent such numbers, integers from 2**53 on"
@@ -201,7 +201,7 @@ def _nearest_category(step: Step, rows: Float) -> Float:
         candidates = np.tile(result[:1], (len(categories), 1))
         candidates[:, column] = categories
         is_made = step.sources == column
-        encodings = step(decoded(candidates, step.categories))
+        encodings = step(decode_categories(candidates, step.categories))
         distance = np.abs(rows[:, None, is_made] - encodings[:, is_made]).sum(axis=2)
         result[:, column] = categories[np.argmin(distance, axis=1)]
     return result

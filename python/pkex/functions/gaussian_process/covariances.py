@@ -95,44 +95,44 @@ def value_covariances(
             )
         )
     rows, weights = game.background or (points, equal_weights(len(points)))
-    everything = np.concatenate([points, rows])
-    packing = Packing(everything, np.zeros((len(everything), 1)), kernel, players)
+    all_rows = np.concatenate([points, rows])
+    packing = Packing(all_rows, np.zeros((len(all_rows), 1)), kernel, players)
     reaches = packing.reaches(X)
     background = _Background(rows, weights, players, game.is_marginal, how.n_threads)
     # Two rows are at most twice as far from each other as the farther one is from the points.
-    of_pairs = reaches[pairs].max(axis=1) + (pairs[:, 0] != pairs[:, 1])
+    pair_reaches = reaches[pairs].max(axis=1) + (pairs[:, 0] != pairs[:, 1])
     size = _MOST_NUMBERS // max(points.size, rows.size)
     blocks = [
-        (reach, of_reach[block])
-        for reach in np.unique(of_pairs).tolist()
-        for of_reach in [np.flatnonzero(of_pairs == reach)]
-        for block in blocks_of(len(of_reach), size)
+        (reach, numbers[block])
+        for reach in np.unique(pair_reaches).tolist()
+        for numbers in [np.flatnonzero(pair_reaches == reach)]
+        for block in blocks_of(len(numbers), size)
     ]
     covariances = np.empty((len(pairs), background.n_players, background.n_players))
     # Measured: a pair of background rows takes seven times as long as a point and a background row.
     sizes = len(points), (1 if game.is_marginal else 7) * len(rows)
-    reports = parts_of(how.progress, *(len(some) for _, some in blocks))
-    for (reach, some), of_block in zip(blocks, reports, strict=True):
+    reports = parts_of(how.progress, *(len(pair_numbers) for _, pair_numbers in blocks))
+    for (reach, pair_numbers), block_progress in zip(blocks, reports, strict=True):
         terms = packing.terms_at(reach)
-        chosen, places = np.unique(pairs[some], return_inverse=True)
-        within = places.reshape(-1, 2)
+        row_numbers, places = np.unique(pairs[pair_numbers], return_inverse=True)
+        row_pairs = places.reshape(-1, 2)
         if game.coalition_weights is None:
-            of_values, report = parts_of(of_block, *sizes)
+            values_progress, prior_progress = parts_of(block_progress, *sizes)
             values = _values_in_games_of_points(
-                variance, X[chosen], background, game, terms, how.reporting(of_values)
+                variance, X[row_numbers], background, game, terms, how.reporting(values_progress)
             )
-            of_prior: _Background | _CoalitionTable = background
+            prior_source: _Background | _CoalitionTable = background
         else:
-            table = _CoalitionTable(background, game.coalition_weights[chosen])
-            values = table.values_of_points(X[chosen], points, terms)
-            of_prior, report = table, of_block
+            table = _CoalitionTable(background, game.coalition_weights[row_numbers])
+            values = table.values_of_points(X[row_numbers], points, terms)
+            prior_source, prior_progress = table, block_progress
         if variance.has_prior:
-            priors = of_prior.prior_part(X[chosen], within, terms, report)
+            priors = prior_source.prior_part(X[row_numbers], row_pairs, terms, prior_progress)
         else:
-            priors = np.zeros((len(within), background.n_players, background.n_players))
-        whitened = [whitened_values(variance, of_row) for of_row in values]
-        for pair, prior, (i, k) in zip(some, priors, within, strict=True):
-            covariances[pair] = prior - whitened[i][0].T @ whitened[k][1]
+            priors = np.zeros((len(row_pairs), background.n_players, background.n_players))
+        whitened_rows = [whiten_values(variance, row_values) for row_values in values]
+        for pair, prior, (i, k) in zip(pair_numbers, priors, row_pairs, strict=True):
+            covariances[pair] = prior - whitened_rows[i][0].T @ whitened_rows[k][1]
     return covariances
 
 
@@ -148,14 +148,14 @@ def _values_in_games_of_points(
     if not len(variance.points):
         return np.empty((len(X), 0, background.n_players))
     packed_game = (game.value_function, background.rows, background.weights)
-    of_points = values_of_points(variance.points, X, packed_game, terms, background.players, how)
-    return np.concatenate([block for _, block in of_points], axis=2).transpose(0, 2, 1)
+    blocks = values_of_points(variance.points, X, packed_game, terms, background.players, how)
+    return np.concatenate([block for _, block in blocks], axis=2).transpose(0, 2, 1)
 
 
-def whitened_values(variance: LatentVariance, values: Float) -> tuple[Float, Float]:
+def whiten_values(variance: LatentVariance, values: Float) -> tuple[Float, Float]:
     """Return L⁻¹ R Ψ and M L⁻¹ R Ψ of the Ψ of a row; raise an error if it is not exact enough."""
-    whitened, other = variance.known.whitened(values)
-    weights = np.abs(variance.known.unwhitened(other))
+    whitened_values, weighted_values = variance.conditioning.whiten(values)
+    weights = np.abs(variance.conditioning.unwhiten(weighted_values))
     error = _OF_MIXTURE if has_mixtures(variance.terms) else _ROUNDING
     size = 2.0 * error * float(weights.sum(axis=0).max(initial=0.0))
     if size > _LARGEST_ERROR:
@@ -164,7 +164,7 @@ def whitened_values(variance: LatentVariance, values: Float) -> tuple[Float, Flo
             f"{size:.0e} of the prior variance, and pkex accepts up to {_LARGEST_ERROR:.0e}; fit "
             "the model with more noise (a larger alpha or WhiteKernel), or with RBF"
         )
-    return whitened, other
+    return whitened_values, weighted_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,10 +199,10 @@ class _Background:
         add = self._add_independent if self.is_marginal else self._add_pairs
         for number, term in enumerate(terms):
             to_rows = [self.factors(term, row[None], self.rows)[:, 0] for row in X]
-            of_pairs = [
+            pair_factors = [
                 (to_rows[i], to_rows[k], self.between(term, X, i, k)) for i, k in pairs.tolist()
             ]
-            add(parts, term, of_pairs, share(report, number, len(terms)))
+            add(parts, term, pair_factors, share(report, number, len(terms)))
         is_same = pairs[:, 0] == pairs[:, 1]
         parts[is_same] = (parts[is_same] + parts[is_same].transpose(0, 2, 1)) / 2.0
         return parts
@@ -212,24 +212,24 @@ class _Background:
         return None if i == k else self.factors(term, X[[i]], X[[k]])
 
     def _add_pairs(
-        self, parts: Float, term: Term, of_pairs: list[_PairFactors], report: Report | None
+        self, parts: Float, term: Term, pair_factors: list[_PairFactors], report: Report | None
     ) -> None:
         """Add the part of a term for each pair of rows, given its factors to background rows."""
-        for some, factors in self._blocks(term, report):
-            weights = self.weights[some, None] * self.weights
-            for part, (left, right, both) in zip(parts, of_pairs, strict=True):
-                games = pair_games(both, left[:, None, :], right[:, some, None], factors, weights)
+        for block, factors in self._blocks(term, report):
+            weights = self.weights[block, None] * self.weights
+            for part, (left, right, both) in zip(parts, pair_factors, strict=True):
+                games = pair_games(both, left[:, None, :], right[:, block, None], factors, weights)
                 part += term.coefficient * games
 
     def _add_independent(
-        self, parts: Float, term: Term, of_pairs: list[_PairFactors], report: Report | None
+        self, parts: Float, term: Term, pair_factors: list[_PairFactors], report: Report | None
     ) -> None:
         """Add the part of a term for independent features: all combinations of background values.
 
         Means of products are then products of means, exactly 1 for a column without influence.
         """
         between = self._means_of_pairs(term, report)[:, None, None]
-        for part, (left, right, both) in zip(parts, of_pairs, strict=True):
+        for part, (left, right, both) in zip(parts, pair_factors, strict=True):
             q, r = ((1.0 - (1.0 - side) @ self.weights)[:, None, None] for side in (left, right))
             part += term.coefficient * pair_games(both, q, r, between, np.ones((1, 1)))
 
@@ -237,23 +237,23 @@ class _Background:
         """Return the means of players' factors over all pairs of background rows."""
         count = len(self.rows)
         if count > 1 and np.ptp(self.weights) == 0.0:
-            of_different = _core.mean_factors(
+            off_diagonal_means = _core.mean_factors(
                 self.rows, [term.packed()], self.players, n_threads=self.n_threads, progress=report
             )
             # Factors of a row and itself are 1.
-            means: Float = 1.0 - (1.0 - of_different[0]) * ((count - 1) / count)
+            means: Float = 1.0 - (1.0 - off_diagonal_means[0]) * ((count - 1) / count)
             return means
         means = np.ones(self.n_players)
-        for some, factors in self._blocks(term, report):
-            means -= np.einsum("jlm,l,m->j", 1.0 - factors, self.weights[some], self.weights)
+        for block, factors in self._blocks(term, report):
+            means -= np.einsum("jlm,l,m->j", 1.0 - factors, self.weights[block], self.weights)
         return means
 
     def _blocks(self, term: Term, report: Report | None) -> Iterator[tuple[slice, Float]]:
         """Yield slices of background rows, with their factors to all background rows."""
-        for some in blocks_of(len(self.rows), _BLOCK // self.rows.size):
-            yield some, self.factors(term, self.rows[some], self.rows)
+        for block in blocks_of(len(self.rows), _BLOCK // self.rows.size):
+            yield block, self.factors(term, self.rows[block], self.rows)
             if report is not None:
-                report(some.stop, len(self.rows))
+                report(block.stop, len(self.rows))
 
     def factors(self, term: Term, left: Float, right: Float) -> Float:
         """Return the factors of players for all pairs of rows, of shape (players, n, m)."""
@@ -354,13 +354,13 @@ class _CoalitionTable:
                 between = factors(term, row[None], rows)[:, 0]
                 products = sum(
                     _kronecker_product(
-                        self.weights[k].T[some, :, None] * matrix.T,
-                        between[:, some],
-                        left[:, some],
+                        self.weights[k].T[block, :, None] * matrix.T,
+                        between[:, block],
+                        left[:, block],
                         right[:, place],
                         both,
                     )
-                    for some in blocks
+                    for block in blocks
                 )
                 total += term.coefficient * ((matrix * self.weights[i][:, place]) @ products)
                 if report is not None:
@@ -372,24 +372,24 @@ class _CoalitionTable:
         background, n_players = self.background, self.background.n_players
         values = np.empty((len(X), len(points), n_players))
         blocks = blocks_of(len(points), _MOST_OF_TABLES // self.weights[0].size)
-        for row, weights, of_row in zip(X, self.weights, values, strict=True):
-            of_coalitions = np.zeros((len(points), len(weights)))
+        for row, weights, row_values in zip(X, self.weights, values, strict=True):
+            coalition_values = np.zeros((len(points), len(weights)))
             for term in terms:
-                for some in blocks:
-                    present = background.factors(term, points[some], row[None])
-                    absent = background.factors(term, points[some], background.rows)
+                for block in blocks:
+                    present = background.factors(term, points[block], row[None])
+                    absent = background.factors(term, points[block], background.rows)
                     means = _mean_products(present, absent, weights)
-                    of_coalitions[some] += term.coefficient * means
-            of_row[:] = of_coalitions @ shapley_matrix(n_players).T
+                    coalition_values[block] += term.coefficient * means
+            row_values[:] = coalition_values @ shapley_matrix(n_players).T
         return values
 
 
 def _mean_products(present: Float, absent: Float, weights: Float) -> Float:
     """Return Σ_l w_Sl ∏_{j∈S} present_j ∏_{j∉S} absent_jl of points, shape (n, coalitions)."""
     products = np.ones((1, *absent.shape[1:]))
-    for of_row, of_background in zip(present, absent, strict=True):
+    for row_factors, background_factors in zip(present, absent, strict=True):
         # All coalitions of the previous players, without the player and with it.
-        products = np.concatenate([products * of_background, products * of_row])
+        products = np.concatenate([products * background_factors, products * row_factors])
     means: Float = np.einsum("snl,sl->ns", products, weights)
     return means
 

@@ -35,22 +35,32 @@ def posterior_draws(
     latent: LatentVariance, scales: float | Float, rows: Float, n: int, random: np.random.Generator
 ) -> list[PosteriorDraws]:
     """Draw deviations for outputs with the given squared units, a number or shape (outputs,)."""
-    latent.allowed.check(rows, "inputs")
-    chosen, factor, missing = _spanning_rows(latent, rows)
-    at_points = latent.known.times(latent.kernel(latent.points, chosen)) if len(chosen) else None
-    points = np.concatenate([latent.points, chosen])
+    latent.allowed_values.check(rows, "inputs")
+    spanning_rows, factor, missing = _spanning_rows(latent, rows)
+    point_weights = (
+        latent.conditioning.times(latent.kernel(latent.points, spanning_rows))
+        if len(spanning_rows)
+        else None
+    )
+    points = np.concatenate([latent.points, spanning_rows])
     draws = []
     for scale in np.atleast_1d(scales):
-        of_rows = solve_lower(factor, random.standard_normal((len(chosen), n)), transposed=True)
-        of_points = np.zeros((len(latent.points), n)) if at_points is None else -at_points @ of_rows
+        row_coefficients = solve_lower(
+            factor, random.standard_normal((len(spanning_rows), n)), transposed=True
+        )
+        point_coefficients = (
+            np.zeros((len(latent.points), n))
+            if point_weights is None
+            else -point_weights @ row_coefficients
+        )
         if latent.trend is not None:
             # The constant of a trend is random as well; only the part that depends on x matters.
             times_ones, share = latent.trend
             constants = np.sqrt(share) * random.standard_normal(n)
-            of_points -= np.multiply.outer(times_ones, constants)
+            point_coefficients -= np.multiply.outer(times_ones, constants)
         if not latent.has_prior:
-            of_rows = np.zeros_like(of_rows)
-        coefficients = np.sqrt(scale) * np.concatenate([of_points, of_rows])
+            row_coefficients = np.zeros_like(row_coefficients)
+        coefficients = np.sqrt(scale) * np.concatenate([point_coefficients, row_coefficients])
         draws.append(PosteriorDraws(KernelSum(points, coefficients, latent.kernel), missing))
     return draws
 
@@ -58,28 +68,33 @@ def posterior_draws(
 def _spanning_rows(latent: LatentVariance, rows: Float) -> tuple[Float, Float, float]:
     """Return R from the first half of rows, the factor L, and the missing share of the variance."""
     half = len(rows) // 2
-    whitened, other = latent.known.whitened(latent.kernel(rows, latent.points).T)
-    remaining = latent.priors(rows) - (whitened * other).sum(axis=0)
-    before = remaining[half:].mean()
-    rounding = _ROUNDING * remaining.max() + _OF_PRIOR * latent.scale
-    chosen: list[int] = []
-    most = _MOST_OF_MIXTURES if has_mixtures(latent.terms) else _MOST_ROWS
-    columns = np.empty((min(half, most), len(rows)))
-    while len(chosen) < len(columns) and remaining[half:].mean() > _MISSING * before:
-        pivot = int(np.argmax(remaining[:half]))
-        if remaining[pivot] <= rounding:
+    whitened_kernel, weighted_kernel = latent.conditioning.whiten(
+        latent.kernel(rows, latent.points).T
+    )
+    variances = latent.priors(rows) - (whitened_kernel * weighted_kernel).sum(axis=0)
+    initial_mean = variances[half:].mean()
+    rounding = _ROUNDING * variances.max() + _OF_PRIOR * latent.scale
+    pivots: list[int] = []
+    max_rows = _MOST_OF_MIXTURES if has_mixtures(latent.terms) else _MOST_ROWS
+    columns = np.empty((min(half, max_rows), len(rows)))
+    while len(pivots) < len(columns) and variances[half:].mean() > _MISSING * initial_mean:
+        pivot = int(np.argmax(variances[:half]))
+        if variances[pivot] <= rounding:
             break
-        done = columns[: len(chosen)]
+        basis = columns[: len(pivots)]
         covariance = (
-            latent.prior_covariance(rows, rows[[pivot]])[:, 0] - other.T @ whitened[:, pivot]
+            latent.prior_covariance(rows, rows[[pivot]])[:, 0]
+            - weighted_kernel.T @ whitened_kernel[:, pivot]
         )
-        column = (covariance - done.T @ done[:, pivot]) / np.sqrt(remaining[pivot])
-        columns[len(chosen)] = column
-        remaining -= column**2
-        chosen.append(pivot)
-    factor = np.tril(columns[: len(chosen), chosen].T)
-    missing = max(0.0, float(remaining[half:].mean() / before)) if before > rounding else 0.0
-    return rows[chosen], factor, missing
+        column = (covariance - basis.T @ basis[:, pivot]) / np.sqrt(variances[pivot])
+        columns[len(pivots)] = column
+        variances -= column**2
+        pivots.append(pivot)
+    factor = np.tril(columns[: len(pivots), pivots].T)
+    missing = (
+        max(0.0, float(variances[half:].mean() / initial_mean)) if initial_mean > rounding else 0.0
+    )
+    return rows[pivots], factor, missing
 
 
 def missing_variance_note(missing: float, effect: str, fix: str) -> str:

@@ -38,16 +38,18 @@ class KrigingVariance(Combination):
         scales : ndarray of shape () or (outputs,)
             The squared units.
         """
-        known = ConditioningMatrix(factor, np.ones(len(points)))
+        conditioning = ConditioningMatrix(factor, np.ones(len(points)))
         ones = np.ones((len(points), 1))
-        f = known.whitened(ones)[0]
+        f = conditioning.whiten(ones)[0]
         share = 1.0 / float((f * f).sum())
         # The square is expanded into a quadratic and a linear part in r.
         middle = np.eye(len(points)) - share * (f @ f.T)
         quadratic = PosteriorVariance(
             points, factor, kernel, scales=scales, noise=share, middle=middle
         )
-        linear = np.multiply.outer(known.times(ones)[:, 0], -2.0 * share * np.asarray(scales))
+        linear = np.multiply.outer(
+            conditioning.times(ones)[:, 0], -2.0 * share * np.asarray(scales)
+        )
         return cls([quadratic, KernelSum(points, linear, kernel, 0.0 * np.asarray(scales))])
 
     @property
@@ -61,11 +63,11 @@ class KrigingVariance(Combination):
         """The variance with the square as it is, because the expanded parts cancel."""
         quadratic = self._quadratic
         latent = quadratic.latent
-        known = ConditioningMatrix(latent.known.factor, latent.known.roots)
-        times_ones = known.times(np.ones((len(latent.points), 1)))[:, 0]
+        conditioning = ConditioningMatrix(latent.conditioning.factor, latent.conditioning.roots)
+        times_ones = conditioning.times(np.ones((len(latent.points), 1)))[:, 0]
         trend = times_ones, quadratic.noise
         return quadratic.with_latent(
-            LatentVariance(latent.points, latent.kernel, known, trend), noise=0.0
+            LatentVariance(latent.points, latent.kernel, conditioning, trend), noise=0.0
         )
 
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pkex.execution.blocks import blocks_of
-from pkex.functions.base import rows_near
+from pkex.functions.probing import rows_near
 from pkex.games.coalitions import all_coalitions
 from pkex.games.value_functions import Game
 from pkex.inputs.wording import counted
@@ -59,23 +59,23 @@ class ConditioningMatrix:
     roots: Float
     middle: Float | None = None
 
-    def whitened(self, sides: Float) -> tuple[Float, Float]:
+    def whiten(self, sides: Float) -> tuple[Float, Float]:
         """Return L⁻¹ R · sides and M L⁻¹ R · sides, for sides of shape (n, k)."""
-        rooted = self.roots[:, None] * sides if self.roots.ndim == 1 else self.roots @ sides
-        whitened = solve_lower(self.factor, rooted)
-        return whitened, whitened if self.middle is None else self.middle @ whitened
+        products = self.roots[:, None] * sides if self.roots.ndim == 1 else self.roots @ sides
+        solution = solve_lower(self.factor, products)
+        return solution, solution if self.middle is None else self.middle @ solution
 
     def forms(self, sides: Float) -> Float:
         """Return sᵀ C s of each side s, shape (k,)."""
-        whitened, other = self.whitened(sides)
-        forms: Float = (whitened * other).sum(axis=0)
+        whitened_sides, weighted_sides = self.whiten(sides)
+        forms: Float = (whitened_sides * weighted_sides).sum(axis=0)
         return forms
 
     def times(self, sides: Float) -> Float:
         """Return C · sides."""
-        return self.unwhitened(self.whitened(sides)[1])
+        return self.unwhiten(self.whiten(sides)[1])
 
-    def unwhitened(self, sides: Float) -> Float:
+    def unwhiten(self, sides: Float) -> Float:
         """Return Rᵀ L⁻ᵀ · sides, for sides of shape (m, k)."""
         solution = solve_lower(self.factor, sides, transposed=True)
         product: Float = (
@@ -86,8 +86,8 @@ class ConditioningMatrix:
     @cached_property
     def matrix(self) -> Float:
         """C, with errors that grow with the condition number of L."""
-        whitener, other = self.whitened(np.eye(self.roots.shape[-1]))
-        product = whitener.T @ other
+        whitener, weighted_whitener = self.whiten(np.eye(self.roots.shape[-1]))
+        product = whitener.T @ weighted_whitener
         symmetric: Float = (product + product.T) / 2.0
         return symmetric
 
@@ -117,50 +117,58 @@ class LatentVariance:
     points : ndarray of shape (n, d)
         P.
     kernel : Kernel
-    known : ConditioningMatrix
+    conditioning : ConditioningMatrix
         C.
     trend : tuple of ndarray of shape (n,) and float, optional
         u = C 1 and c, for an estimated constant. Sums over pairs do not include it.
     has_prior : bool, default True
         Otherwise the process is degenerate, Σ_p w_p k(·, p) with random coefficients w (Rasmussen &
-        Williams 2006, section 8.3.1): its covariance is −k(·, P) C k(P, ·), where −C is that of w.
+        Williams 2006, section 8.3.1): its covariance is −k(·, P) C k(P, ·), and the covariance of w
+        is −C.
     """
 
     def __init__(
         self,
         points: Float,
         kernel: Kernel,
-        known: ConditioningMatrix,
+        conditioning: ConditioningMatrix,
         trend: tuple[Float, float] | None = None,
         *,
         has_prior: bool = True,
     ) -> None:
-        self.points, self.kernel, self.known, self.trend = points, kernel, known, trend
+        self.points, self.kernel, self.conditioning, self.trend = (
+            points,
+            kernel,
+            conditioning,
+            trend,
+        )
         self.has_prior = has_prior
         self.terms = kernel.terms(points.shape[1])
-        self.allowed = AllowedValues.of(self.terms)
-        self.allowed.check(points, "points")
+        self.allowed_values = AllowedValues.of(self.terms)
+        self.allowed_values.check(points, "points")
 
     def at(self, rows: Float) -> Float:
         """Return the variance at rows, shape (n,)."""
         variances = np.empty(len(rows))
         for block in blocks_of(len(rows), _BLOCK):
-            some = rows[block]
-            variances[block] = self._reduced(self.priors(some), self.kernel(some, self.points))
+            chunk = rows[block]
+            variances[block] = self._reduce_prior(
+                self.priors(chunk), self.kernel(chunk, self.points)
+            )
         return variances
 
-    def _of_columns(self, row: Float, members: NDArray[np.bool_]) -> Float:
+    def _column_variances(self, row: Float, members: NDArray[np.bool_]) -> Float:
         """Return the variance at a row under kernels of some columns, shape (count,)."""
         cross, prior = np.empty((len(members), len(self.points))), np.empty(len(members))
         for number, present in enumerate(members):
             terms = [restrict_term(term, present) for term in self.terms]
             cross[number] = evaluate_terms(terms, row[None], self.points)[0]
             prior[number] = evaluate_terms(terms, row[None], row[None])[0, 0]
-        return self._reduced(prior if self.has_prior else 0.0, cross)
+        return self._reduce_prior(prior if self.has_prior else 0.0, cross)
 
-    def _reduced(self, prior: Any, cross: Float) -> Float:
+    def _reduce_prior(self, prior: Any, cross: Float) -> Float:
         """Return the posterior variance for a prior variance and kernel values (n, points)."""
-        variance: Float = prior - self.known.forms(cross.T)
+        variance: Float = prior - self.conditioning.forms(cross.T)
         if self.trend is not None:
             times_ones, share = self.trend
             # As a square, it does not cancel.
@@ -170,12 +178,18 @@ class LatentVariance:
     def covariance(self, rows: Float) -> Float:
         """Return the covariance matrix of rows, without a trend."""
         cross = self.kernel(self.points, rows)
-        covariance: Float = self.prior_covariance(rows, rows) - cross.T @ self.known.times(cross)
+        covariance: Float = self.prior_covariance(rows, rows) - cross.T @ self.conditioning.times(
+            cross
+        )
         return covariance
 
-    def prior_covariance(self, rows: Float, others: Float) -> Float:
+    def prior_covariance(self, rows: Float, other_rows: Float) -> Float:
         """Return the prior covariance between rows and others."""
-        return self.kernel(rows, others) if self.has_prior else np.zeros((len(rows), len(others)))
+        return (
+            self.kernel(rows, other_rows)
+            if self.has_prior
+            else np.zeros((len(rows), len(other_rows)))
+        )
 
     @property
     def scale(self) -> float:
@@ -193,16 +207,16 @@ class LatentVariance:
             return self.prior
         starts = range(0, len(rows), _OF_DIAGONAL)
         blocks = [rows[start : start + _OF_DIAGONAL] for start in starts]
-        return np.concatenate([np.diag(self.kernel(some, some)) for some in blocks])
+        return np.concatenate([np.diag(self.kernel(chunk, chunk)) for chunk in blocks])
 
     def probing_rows(self) -> Float:
         """Return rows at the points and near them."""
-        return self.allowed.nearest(rows_near(self.points))
+        return self.allowed_values.nearest(rows_near(self.points))
 
     def magnitude(self, rows: Float) -> Float:
         """Return the scale of errors from kernel values, without errors of sums."""
         cross = self.kernel(rows, self.points).T
-        changes = (np.abs(self.known.times(cross)) * np.abs(cross)).sum(axis=0)
+        changes = (np.abs(self.conditioning.times(cross)) * np.abs(cross)).sum(axis=0)
         magnitude: Float = self.priors(rows) + 2.0 * changes
         return magnitude
 
@@ -212,7 +226,7 @@ class LatentVariance:
         Both are the largest at points and near them.
         """
         rows = self.probing_rows()
-        weights = np.abs(self.known.times(self.kernel(rows, self.points).T)).sum(axis=0)
+        weights = np.abs(self.conditioning.times(self.kernel(rows, self.points).T)).sum(axis=0)
         change = 2.0 * self.scale * float(weights.max(initial=0.0))
         size = float(np.abs(self.at(rows)).max(initial=0.0))
         return min(1.0, size / change) if change > 0.0 else 1.0
@@ -237,10 +251,10 @@ class LatentVariance:
         members = all_coalitions(players)
         values = np.zeros((len(X), len(members)))
         for number, row in enumerate(X):
-            for done, total, some, shares in self._shares_of_row(row, members, game):
-                values[number, some] += shares
+            for n_done, n_total, block, shares in self._shares_of_row(row, members, game):
+                values[number, block] += shares
                 if report is not None:
-                    report(number * total + done, len(X) * total)
+                    report(number * n_total + n_done, len(X) * n_total)
         return values
 
     def empty_value(self, game: Game) -> float:
@@ -256,7 +270,7 @@ class LatentVariance:
 
         Yields
         ------
-        done, total : int
+        n_done, n_total : int
             The numbers of parts.
         slice
             Some coalitions.
@@ -266,29 +280,29 @@ class LatentVariance:
         # Parts do not depend on the number of explained rows.
         if game.background is None:
             blocks = blocks_of(len(members), _BLOCK)
-            for done, some in enumerate(blocks, start=1):
-                yield done, len(blocks), some, self._of_columns(row, members[some])
+            for n_done, block in enumerate(blocks, start=1):
+                yield n_done, len(blocks), block, self._column_variances(row, members[block])
             return
         rows, weights = game.background
-        of_tile = min(len(rows), max(1, _TILE // max(1, len(self.points))))
-        blocks = blocks_of(len(members), _BLOCK // of_tile)
-        places = list(itertools.product(blocks_of(len(rows), of_tile), blocks))
-        for done, (tile, some) in enumerate(places, start=1):
-            if some.start == 0:
+        tile_size = min(len(rows), max(1, _TILE // max(1, len(self.points))))
+        blocks = blocks_of(len(members), _BLOCK // tile_size)
+        places = list(itertools.product(blocks_of(len(rows), tile_size), blocks))
+        for n_done, (tile, block) in enumerate(places, start=1):
+            if block.start == 0:
                 mixings = [term.mixing(row, rows[tile], self.points) for term in self.terms]
-            cross = reduce(np.add, (mixing(members[some]) for mixing in mixings))
+            cross = reduce(np.add, (mixing(members[block]) for mixing in mixings))
             prior: float | Float = self.prior
             if has_series(self.terms):
-                prior = self.priors(mixed_rows(row, rows[tile], members[some]))
-            variances = self._reduced(prior, cross.reshape(-1, len(self.points)))
+                prior = self.priors(mixed_rows(row, rows[tile], members[block]))
+            variances = self._reduce_prior(prior, cross.reshape(-1, len(self.points)))
             shares = variances.reshape(-1, len(rows[tile])) @ weights[tile]
-            yield done, len(places), some, shares
+            yield n_done, len(places), block, shares
 
     # --- as a sum over pairs of points ---
 
     def roundings(self, rows: Float) -> Float:
         """Return bounds of the rounding errors of the sum over pairs, ε Σ_pq |C_pq| k_p k_q."""
-        sizes, bounds = np.abs(self.known.matrix), np.empty(len(rows))
+        sizes, bounds = np.abs(self.conditioning.matrix), np.empty(len(rows))
         for block in blocks_of(len(rows), _BLOCK):
             kernel = np.abs(self.kernel(rows[block], self.points))
             bounds[block] = _EPSILON * np.einsum("ri,ri->r", kernel @ sizes, kernel)
@@ -303,11 +317,11 @@ class LatentVariance:
     @cached_property
     def rounding_of_no_column(self) -> float:
         """The bound for no column, where all factors are 1."""
-        return _EPSILON * float(np.abs(self.known.matrix).sum()) * self.scale**2
+        return _EPSILON * float(np.abs(self.conditioning.matrix).sum()) * self.scale**2
 
     def __reduce__(self) -> tuple[Any, ...]:
         build = partial(type(self), has_prior=self.has_prior)
-        return build, (self.points, self.kernel, self.known, self.trend)
+        return build, (self.points, self.kernel, self.conditioning, self.trend)
 
     def __repr__(self) -> str:
         return f"LatentVariance({counted(len(self.points), 'point')}, kernel={self.kernel!r})"

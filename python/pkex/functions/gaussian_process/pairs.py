@@ -61,8 +61,10 @@ class VarianceReduction:
     @cached_property
     def _packing(self) -> Packing:
         variance = self._variance
-        weights, size = variance.known.matrix, variance.relative_size
-        return Packing(variance.points, weights, variance.kernel, self._players, _packed, size)
+        weights, size = variance.conditioning.matrix, variance.relative_size
+        return Packing(
+            variance.points, weights, variance.kernel, self._players, _pack_squares, size
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._variance, self._players)
@@ -70,14 +72,14 @@ class VarianceReduction:
     def explain(self, X: Float, game: Game, quantity: Quantity, how: Computation) -> Float:
         """Return a quantity of the variance of rows without the prior, (n, coalitions)."""
         with advising(self._faster(game)):
-            known: Float = self._packing.quantity(X, game, quantity, how)[..., 0]
+            reductions: Float = self._packing.quantity(X, game, quantity, how)[..., 0]
         if quantity == SHAPLEY:
-            self._check_sums(X, game, known, how)
+            self._check_sums(X, game, reductions, how)
         else:
             # Their sum has no meaning that could be compared.
             rounding = self._variance.roundings(X) / self._variance.scale
             self._check(rounding, lambda row: f"rounding errors in row {row} would be")
-        return -known
+        return -reductions
 
     def empty(self, game: Game, how: Computation) -> float:
         """Return the value of the empty coalition.
@@ -91,26 +93,28 @@ class VarianceReduction:
         return self._variance.prior - self._empty_sum(game, how)
 
     def _empty_sum(self, game: Game, how: Computation) -> float:
-        kept = self._empty  # other threads may replace it
-        if kept is None or kept[0] is not game:
-            packed = self._packing.at(self._packing.of_game(game))
+        cache = self._empty  # other threads may replace it
+        if cache is None or cache[0] is not game:
+            expansion = self._packing.at(self._packing.of_game(game))
             with advising(self._faster(game)):
-                base = packed.base(game=game.packed, n_threads=how.n_threads, progress=how.progress)
-            kept = self._empty = game, float(base[0])
-        return kept[1]
+                base = expansion.base(
+                    game=game.packed, n_threads=how.n_threads, progress=how.progress
+                )
+            cache = self._empty = game, float(base[0])
+        return cache[1]
 
     def _faster(self, game: Game) -> str:
         """Return the alternatives that take less time than a game."""
-        faster = ["a model fitted on fewer rows"]
+        alternatives = ["a model fitted on fewer rows"]
         if has_mixtures(self._variance.terms):
-            faster.append("the RBF kernel")
+            alternatives.append("the RBF kernel")
         if game.value_function != "neutral":
-            faster.append('value_function="neutral"')
+            alternatives.append('value_function="neutral"')
         if int(self._players.max(initial=-1)) < MOST_PLAYERS:
-            faster.append('value_function="interventional" with a background of some rows')
+            alternatives.append('value_function="interventional" with a background of some rows')
         elif game.value_function != "neutral":
-            faster.append("a background of fewer rows")
-        return "; ".join(faster)
+            alternatives.append("a background of fewer rows")
+        return "; ".join(alternatives)
 
     # --- checks ---
 
@@ -125,8 +129,8 @@ class VarianceReduction:
             return variance.rounding_of_no_column
         if game.background is None:
             return variance.largest_rounding
-        of_background = float(variance.roundings(game.background[0]).max(initial=0.0))
-        return max(variance.largest_rounding, of_background)
+        background_rounding = float(variance.roundings(game.background[0]).max(initial=0.0))
+        return max(variance.largest_rounding, background_rounding)
 
     def _check_game(self, game: Game) -> None:
         if has_series(self._variance.terms):
@@ -154,10 +158,10 @@ class VarianceReduction:
         families = {factor.family for term in terms for factor in term.factors}
         return families <= {"rbf"} and len(np.unique(self._players)) == len(self._players)
 
-    def _check_sums(self, X: Float, game: Game, known: Float, how: Computation) -> None:
+    def _check_sums(self, X: Float, game: Game, reductions: Float, how: Computation) -> None:
         """Compare sums of values with the variance at rows, which is computed by solving."""
         prior, scale = self._variance.prior, self._variance.scale
-        sums = prior - known.sum(axis=1) - self._empty_sum(game, how.reporting(None))
+        sums = prior - reductions.sum(axis=1) - self._empty_sum(game, how.reporting(None))
         variances = self._variance.at(X)
         self._check(
             np.abs(sums - variances) / scale,
@@ -170,9 +174,9 @@ class VarianceReduction:
     def _check(self, errors: Float, message: Callable[[int], str]) -> None:
         """Raise an error if errors of rows, relative to the prior variance, are too large."""
         # NaN is too large as well.
-        wrong = np.flatnonzero(~(errors <= _LARGEST_ROUNDING))
-        if len(wrong):
-            row = int(wrong[0])
+        inexact_rows = np.flatnonzero(~(errors <= _LARGEST_ROUNDING))
+        if len(inexact_rows):
+            row = int(inexact_rows[0])
             raise self._inexact(f"{message(row)} {errors[row]:.0e} of the prior variance")
 
     @property
@@ -193,7 +197,7 @@ class VarianceReduction:
         )
 
 
-def _packed(
+def _pack_squares(
     points: Float,
     weights: Float,
     terms: list[PackedTerm],
@@ -212,11 +216,11 @@ def _check_size(
     games = evaluations * (evaluations + 1) // 2 * n_rows
     if n_points <= _MOST_POINTS and n_terms <= _MOST_TERMS and games <= _MOST_GAMES:
         return
-    of_rows = f" times {n_rows} {kind}" if n_rows > 1 else ""
+    factor = f" times {n_rows} {kind}" if n_rows > 1 else ""
     raise UnsupportedModelError(
         joined(
             f"the variance is a sum over pairs of {counted(n_points, 'point')} times "
-            f"{counted(n_terms, 'product')} of the kernel{of_rows}: {games:.1e} games for each "
+            f"{counted(n_terms, 'product')} of the kernel{factor}: {games:.1e} games for each "
             f"row; pkex supports up to {_MOST_POINTS} points, {_MOST_GAMES:.0e} games and "
             f"{_MOST_TERMS} products. Pass a background, for ",
             Option("value_function", "interventional"),

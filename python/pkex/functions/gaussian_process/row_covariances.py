@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.functions.gaussian_process.covariances import whitened_values
+from pkex.functions.gaussian_process.covariances import whiten_values
 from pkex.functions.gaussian_process.latent import LatentVariance
 from pkex.games.indices import shapley_matrix
 from pkex.typing import Float
@@ -41,20 +41,20 @@ def row_covariances(
     kernel = variance.kernel
     n_players = coalition_weights.shape[1].bit_length() - 1
     matrix = shapley_matrix(n_players)
-    of_row, of_background = matrix[:, -1:], matrix[:, :-1] @ coalition_weights[:, :-1]
+    row_map, background_map = matrix[:, -1:], matrix[:, :-1] @ coalition_weights[:, :-1]
     to_points, among = kernel(variance.points, rows), variance.prior_covariance(rows, rows)
-    # Of each explained row: M k(·, (x, Z))ᵀ for points and background rows.
-    at_points = kernel(X, variance.points)[:, None] * of_row + of_background @ to_points.T
+    # M k(·, (x, Z))ᵀ of each explained row, for points and background rows.
+    at_points = kernel(X, variance.points)[:, None] * row_map + background_map @ to_points.T
     to_rows = variance.prior_covariance(X, rows)
-    at_rows = to_rows[:, None] * of_row + of_background @ among
-    whitened = [whitened_values(variance, values.T) for values in at_points]
+    at_rows = to_rows[:, None] * row_map + background_map @ among
+    whitened_rows = [whiten_values(variance, values.T) for values in at_points]
     covariances = np.empty((len(pairs), n_players, n_players))
     for covariance, (i, k) in zip(covariances, pairs.tolist(), strict=True):
         # Σ_l W_l k(z_l, x') plus c k(x, x').
-        own = variance.prior_covariance(X[[i]], X[[k]])[0, 0]
-        with_row = of_background[i] @ to_rows[k] + of_row[:, 0] * own
-        prior = at_rows[i] @ of_background[k].T + with_row[:, None] * of_row.T
-        covariance[:] = prior - whitened[i][0].T @ whitened[k][1]
+        prior_covariance = variance.prior_covariance(X[[i]], X[[k]])[0, 0]
+        with_row = background_map[i] @ to_rows[k] + row_map[:, 0] * prior_covariance
+        prior = at_rows[i] @ background_map[k].T + with_row[:, None] * row_map.T
+        covariance[:] = prior - whitened_rows[i][0].T @ whitened_rows[k][1]
         if i == k:
             covariance[:] = (covariance + covariance.T) / 2.0
     return covariances

@@ -1,4 +1,4 @@
-"""The prior of Shapley values: the distribution of those of a Gaussian process.
+"""The prior of Shapley values: their distribution for a Gaussian process.
 
 If f is a Gaussian process with covariance k, then so are its Shapley values φ = Φ f, with the
 covariance Φ_x k Φ_x'ᵀ between the values of two rows: the prior part of `covariances`.
@@ -30,8 +30,8 @@ class ShapleyPrior:
     """
 
     def __init__(self, kernel: Kernel, game: Game, n_columns: int) -> None:
-        nothing = ConditioningMatrix(np.empty((0, 0)), np.empty(0))
-        self._latent = LatentVariance(np.empty((0, n_columns)), kernel, nothing)
+        conditioning = ConditioningMatrix(np.empty((0, 0)), np.empty(0))
+        self._latent = LatentVariance(np.empty((0, n_columns)), kernel, conditioning)
         self.kernel = kernel
         self._game, self._players = game, np.arange(n_columns)
 
@@ -43,23 +43,23 @@ class ShapleyPrior:
     def among(self, rows: Float) -> Float:
         """Return the covariance matrix of the values of rows, shape (n d, n d)."""
         n, d = rows.shape
-        return matrix_of_pairs(self._of_pairs(rows, all_pairs(n)), n).reshape(n * d, n * d)
+        return matrix_of_pairs(self._pair_covariances(rows, all_pairs(n)), n).reshape(n * d, n * d)
 
-    def between(self, rows: Float, others: Float) -> Float:
-        """Return the covariances of values of rows with those of others, shape (n d, m d)."""
-        (n, d), m = rows.shape, len(others)
+    def between(self, rows: Float, other_rows: Float) -> Float:
+        """Return the covariances of values of rows with values of other rows, (n d, m d)."""
+        (n, d), m = rows.shape, len(other_rows)
         first, second = np.indices((n, m)).reshape(2, -1)
         pairs = np.stack([first, n + second], axis=1)
-        of_pairs = self._of_pairs(np.concatenate([rows, others]), pairs)
-        return of_pairs.reshape(n, m, d, d).transpose(0, 2, 1, 3).reshape(n * d, m * d)
+        covariances = self._pair_covariances(np.concatenate([rows, other_rows]), pairs)
+        return covariances.reshape(n, m, d, d).transpose(0, 2, 1, 3).reshape(n * d, m * d)
 
     def variances(self, rows: Float) -> Float:
         """Return the variance of each value, shape (n, d)."""
-        of_rows = self._of_pairs(rows, diagonal_pairs(len(rows)))
-        return np.diagonal(of_rows, axis1=1, axis2=2)
+        covariances = self._pair_covariances(rows, diagonal_pairs(len(rows)))
+        return np.diagonal(covariances, axis1=1, axis2=2)
 
-    def _of_pairs(self, rows: Float, pairs: NDArray[np.intp]) -> Float:
-        self._latent.allowed.check(rows, "X")
+    def _pair_covariances(self, rows: Float, pairs: NDArray[np.intp]) -> Float:
+        self._latent.allowed_values.check(rows, "X")
         return value_covariances(
             self._latent, self._players, rows, pairs, self._game, Computation()
         )

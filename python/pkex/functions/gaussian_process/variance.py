@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pkex.execution.computation import Computation
 from pkex.execution.progress import advising
-from pkex.functions.base import Function, PosteriorDraws, checked_constant
+from pkex.functions.base import Function, PosteriorDraws, check_constant
 from pkex.functions.gaussian_process.covariances import value_covariances
 from pkex.functions.gaussian_process.draws import posterior_draws
 from pkex.functions.gaussian_process.latent import ConditioningMatrix, LatentVariance
@@ -80,14 +80,14 @@ class PosteriorVariance(Function):
         # In Fortran order, as LAPACK returns it, so the array of a model is not copied.
         n_columns = len(rows) if roots is None else None
         columns = as_matrix(np.transpose(factor), "factor", n_columns=n_columns, allow_no_rows=True)
-        known = ConditioningMatrix(
+        conditioning = ConditioningMatrix(
             read_only_view(columns.T),
             np.ones(len(rows)) if roots is None else np.array(roots, np.float64),
             None if middle is None else np.array(middle, np.float64),
         )
         self._set_shape(rows.shape[1], np.shape(scales))
-        self.latent = LatentVariance(rows, kernel, known, has_prior=has_prior)
-        self.scales = checked_constant(scales, np.shape(scales), "scales")
+        self.latent = LatentVariance(rows, kernel, conditioning, has_prior=has_prior)
+        self.scales = check_constant(scales, np.shape(scales), "scales")
         self.noise = float(noise)
         self._reduction = VarianceReduction(self.latent, self.players)
 
@@ -96,17 +96,17 @@ class PosteriorVariance(Function):
 
     def evaluate(self, X: ArrayLike, *, n_threads: int) -> Float:
         rows = as_matrix(X, "X", n_columns=self.n_features)
-        self.latent.allowed.check(rows, "X")
+        self.latent.allowed_values.check(rows, "X")
         return self._as_output(self.scaled(self.latent.at(rows) + self.noise))
 
     def explain(
         self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
     ) -> Float:
-        self.latent.allowed.check(X, "X")
+        self.latent.allowed_values.check(X, "X")
         constant = self.noise if quantity.size == 0 else 0.0
         if self.is_by_coalitions(game):
-            of_coalitions = self.latent.coalition_values(X, game, self.players, how.progress)
-            values = quantity_from_values(of_coalitions, quantity)
+            coalition_values = self.latent.coalition_values(X, game, self.players, how.progress)
+            values = quantity_from_values(coalition_values, quantity)
         else:
             values = self._reduction.explain(X, game, quantity, how)
             constant += self.latent.prior if quantity.size == 0 else 0.0
@@ -114,15 +114,16 @@ class PosteriorVariance(Function):
 
     def base(self, game: Game, how: Computation) -> float | Float:
         if game.background is not None:
-            self.latent.allowed.check(game.background[0], "background")
-        by_coalitions = self.is_by_coalitions(game)
-        base = self.latent.empty_value(game) if by_coalitions else self._reduction.empty(game, how)
+            self.latent.allowed_values.check(game.background[0], "background")
+        is_by_coalitions = self.is_by_coalitions(game)
+        base = (
+            self.latent.empty_value(game) if is_by_coalitions else self._reduction.empty(game, how)
+        )
         return self._as_base(self.scaled(np.array(base + self.noise)))
 
     def scaled(self, values: Float) -> Float:
         """Return values in the units of the outputs, with an output axis."""
-        scaled: Float = values[..., None] * np.atleast_1d(self.scales)
-        return scaled
+        return np.asarray(values[..., None] * np.atleast_1d(self.scales))
 
     def is_by_coalitions(self, game: Game) -> bool:
         """Whether the values of a game are computed coalition by coalition."""
@@ -135,7 +136,7 @@ class PosteriorVariance(Function):
         return 2**n_players <= pairs or not self._reduction.are_exact(game)
 
     def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
-        self.latent.allowed.check(X, "X")
+        self.latent.allowed_values.check(X, "X")
         if game.embeds_rows and game.background is not None and game.coalition_weights is not None:
             rows, weights = game.background[0], game.coalition_weights
             return self.scaled(row_covariances(self.latent, X, pairs, rows, weights))
@@ -147,20 +148,20 @@ class PosteriorVariance(Function):
         return posterior_draws(self.latent, self.scales, rows, n, random)
 
     def grouped(self, players: NDArray[np.int64]) -> PosteriorVariance:
-        merged = super().grouped(players)
-        merged._reduction = VarianceReduction(self.latent, merged.players)
-        return merged
+        function = super().grouped(players)
+        function._reduction = VarianceReduction(self.latent, function.players)
+        return function
 
-    def _selected(self, outputs: list[int]) -> PosteriorVariance:
-        selected = self._copied()
-        selected.scales = np.asarray(self.scales)[outputs]
-        return selected
+    def _select_outputs(self, outputs: list[int]) -> PosteriorVariance:
+        function = self._copy()
+        function.scales = np.asarray(self.scales)[outputs]
+        return function
 
     def with_latent(self, latent: LatentVariance, noise: float) -> PosteriorVariance:
         """Return the function with another latent variance, except by pairs, and noise."""
-        changed = self._copied()
-        changed.latent, changed.noise = latent, noise
-        return changed
+        function = self._copy()
+        function.latent, function.noise = latent, noise
+        return function
 
     def magnitude(self, X: ArrayLike, *, n_threads: int) -> Float:
         """Return the scale of errors from kernel values, without errors of sums."""

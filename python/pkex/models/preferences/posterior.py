@@ -264,7 +264,7 @@ class PairPosterior:
         n = len(left)
         covariances = []
         for row, pair in enumerate(zip(left, right, strict=True)):
-            whitened, _ = self.known.whitened(games.of_points(games.factors(np.stack(pair)), 0, 1))
+            whitened, _ = self.known.whiten(games.of_points(games.factors(np.stack(pair)), 0, 1))
             covariances.append(games.prior_covariance(*pair) - whitened.T @ whitened)
             computation.report(row + 1, n)
         return self.scale * np.array(covariances)
