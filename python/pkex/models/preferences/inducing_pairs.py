@@ -70,7 +70,7 @@ class InducingPairs:
     alpha: float
 
     @classmethod
-    def drawn(
+    def draw(
         cls,
         pairs: Preferential,
         weights: Float,
@@ -100,7 +100,7 @@ class InducingPairs:
     @property
     def rank(self) -> int:
         """The number of coordinates r."""
-        return len(self._projected(np.zeros(self.kernel.n_centers)))
+        return len(self._project(np.zeros(self.kernel.n_centers)))
 
     def function(self, coordinates: Float) -> Preferential:
         """Return f with a = L⁻ᵀ g, without centers that are linearly dependent on others."""
@@ -113,20 +113,20 @@ class InducingPairs:
 
         They stop if the predicted relative decrease of the objective is at most `tol`.
         """
-        right, total = self._transposed(self.weights * y), float(self.weights @ y**2)
+        right, total = self._transpose_times(self.weights * y), float(self.weights @ y**2)
 
         def is_enough(iterate: Iterate) -> bool:
             objective = total - float(iterate.solution @ (right + iterate.residual))
             return iterate.energy <= tol * max(objective, _ROUNDING * total)
 
-        found, has_converged = conjugate_gradients(
+        iterate, has_converged = conjugate_gradients(
             lambda g: self._normal(self.weights, g) + self.alpha * g,
             right,
             self._preconditioner(self.weights, self.alpha),
             is_enough,
             max_iter,
         )
-        return Minimum(found.solution, 0.0, found.n_iter, has_converged)
+        return Minimum(iterate.solution, 0.0, iterate.n_iter, has_converged)
 
     def least_logistic(self, is_left: NDArray[np.bool_], tol: float, max_iter: int) -> Minimum:
         """Minimize Σ_i w_i log(1 + exp(−s_i (R g)_i)) + alpha gᵀ g, where s_i is 1 or −1.
@@ -147,70 +147,70 @@ class InducingPairs:
             is_last = penalty == self.alpha
             g, values = np.split(at, [rank])
             wrong = expit(-signs * values)
-            downhill = self._transposed(self.weights * signs * wrong) - 2.0 * penalty * g
+            downhill = self._transpose_times(self.weights * signs * wrong) - 2.0 * penalty * g
             direction = self._newton_direction(wrong * (1.0 - wrong), downhill, penalty)
-            promised = 0.5 * float(downhill @ direction)
-            both = np.concatenate([direction, self._values(direction)])
-            if is_last and promised <= tol * objective(at):
+            decrease = 0.5 * float(downhill @ direction)
+            change = np.concatenate([direction, self._values(direction)])
+            if is_last and decrease <= tol * objective(at):
                 return Minimum(g + direction, 0.0, n_steps)
-            step = decreasing_step(objective, at, both, promised)
+            step = decreasing_step(objective, at, change, decrease)
             if step == 0.0:
                 break
-            at = at + step * both
+            at = at + step * change
             penalty = max(self.alpha, _DECREASE * penalty)
         return Minimum(at[:rank], 0.0, n_steps, has_converged=False)
 
     def _newton_direction(self, slopes: Float, downhill: Float, penalty: float) -> Float:
         """Return p with (Rᵀ D R + 2 penalty I) p ≈ −∇, where D are weights times slopes."""
-        curved = self.weights * slopes
-        preconditioned = self._preconditioner(curved, 2.0 * penalty)
-        enough = _FORCING**2 * float(downhill @ preconditioned(downhill))
-        found, _ = conjugate_gradients(
-            lambda p: self._normal(curved, p) + 2.0 * penalty * p,
+        curvature = self.weights * slopes
+        precondition = self._preconditioner(curvature, 2.0 * penalty)
+        enough = _FORCING**2 * float(downhill @ precondition(downhill))
+        iterate, _ = conjugate_gradients(
+            lambda p: self._normal(curvature, p) + 2.0 * penalty * p,
             downhill,
-            preconditioned,
+            precondition,
             lambda iterate: iterate.energy <= enough,
             _MOST_ITERATIONS,
         )
-        return found.solution
+        return iterate.solution
 
     def _coefficients(self, coordinates: Float) -> Float:
         """Return a = L⁻ᵀ g, shape (m,)."""
-        found: Float = self.features.from_values(coordinates[None])[0]
-        return found
+        coefficients: Float = self.features.from_values(coordinates[None])[0]
+        return coefficients
 
     def _values(self, coordinates: Float) -> Float:
         """Return R g, shape (n,)."""
         coefficients = self._coefficients(coordinates)
         return np.concatenate([block @ coefficients for _, block in self.kernel.blocks()])
 
-    def _transposed(self, values: Float) -> Float:
+    def _transpose_times(self, values: Float) -> Float:
         """Return Rᵀ v, shape (r,)."""
         total = np.zeros(self.kernel.n_centers)
         for pairs, block in self.kernel.blocks():
             total += values[pairs] @ block
-        return self._projected(total)
+        return self._project(total)
 
     def _normal(self, weights: Float, coordinates: Float) -> Float:
         """Return Rᵀ W R g, shape (r,)."""
         coefficients, total = self._coefficients(coordinates), np.zeros(self.kernel.n_centers)
         for pairs, block in self.kernel.blocks():
             total += (weights[pairs] * (block @ coefficients)) @ block
-        return self._projected(total)
+        return self._project(total)
 
-    def _projected(self, values: Float) -> Float:
+    def _project(self, values: Float) -> Float:
         """Return L⁻¹ v for v of shape (m,), a sum over the training pairs."""
         with np.errstate(over="ignore"):
             check_finite(np.square(values), self.centers.kernels, "left and right")
-        found: Float = self.features.of(values[:, None])[:, 0]
-        return found
+        coordinates: Float = self.features.of(values[:, None])[:, 0]
+        return coordinates
 
     def _preconditioner(self, weights: Float, penalty: float) -> Callable[[Float], Float]:
         """Return the inverse of an estimate of Rᵀ W R + penalty I by a sample of training pairs."""
-        scaled = weights * (len(weights) / len(self.sample))
+        sample_weights = weights * (len(weights) / len(self.sample))
         matrix = np.zeros((self.rank, self.rank), order="F")
         for pairs, block in self.kernel.blocks(self.sample):
-            rows = self.features.of(block.T) * np.sqrt(scaled[pairs])
+            rows = self.features.of(block.T) * np.sqrt(sample_weights[pairs])
             matrix = dsyrk(1.0, rows, beta=1.0, c=matrix, lower=1, overwrite_c=1)
         check_finite(matrix.diagonal(), self.centers.kernels, "left and right")
         rounding = float(_ROUNDING * matrix.diagonal().sum())

@@ -36,8 +36,8 @@ class Sides:
     @classmethod
     def of_fit(cls, left: Any, context: Any) -> Sides:
         """Return the columns of training tables."""
-        own = None if context is None else _columns_of(context, "context", "context")
-        return cls(_columns_of(left, "left", "left"), own)
+        contexts = None if context is None else _columns_of(context, "context", "context")
+        return cls(_columns_of(left, "left", "left"), contexts)
 
     @classmethod
     def of_names(
@@ -59,10 +59,10 @@ class Sides:
         ValueError, TypeError
             If values are not finite numbers, or columns or numbers of rows do not match.
         """
-        items, others = self.items.read(left, "left"), self.items.read(right, "right")
-        _check_rows(items.rows, others.rows, "right")
-        _check_order(items.labels, others.labels)
-        return items, others.rows
+        items, opponents = self.items.read(left, "left"), self.items.read(right, "right")
+        _check_rows(items.rows, opponents.rows, "right")
+        _check_order(items.labels, opponents.labels)
+        return items, opponents.rows
 
     def read_training_items(self, left: Any, right: Any) -> tuple[Table, Float]:
         """Read left and right items of `fit`, as `read_items`; y in place of right is an error."""
@@ -110,8 +110,8 @@ def _columns_of(table: Any, argument: str, by: str) -> ModelColumns:
 
 
 def _columns(number: int, names: Sequence[str] | None, by: str) -> ModelColumns:
-    known = None if names is None else tuple(map(str, names))
-    return ModelColumns(number, frozenset(), False, known, known, by)
+    texts = None if names is None else tuple(map(str, names))
+    return ModelColumns(number, frozenset(), False, texts, texts, by)
 
 
 def _check_rows(left: Float, other: Float, argument: str) -> None:
@@ -159,10 +159,12 @@ def margins(y: ArrayLike | None, n_rows: int) -> Float:
             "pass 2 * y.astype(int) - 1 if False means that right is preferred, or y.astype(int) "
             "if it means a draw"
         )
-    found = as_vector_or_matrix(y, "y", n_rows=n_rows, rows_of="left")
-    if found.ndim > 1:
-        raise ValueError(f"y must have shape ({n_rows},), a number for each row; got {found.shape}")
-    return found
+    degrees = as_vector_or_matrix(y, "y", n_rows=n_rows, rows_of="left")
+    if degrees.ndim > 1:
+        raise ValueError(
+            f"y must have shape ({n_rows},), a number for each row; got {degrees.shape}"
+        )
+    return degrees
 
 
 def warn_of_labels(margins: Float) -> None:
