@@ -55,9 +55,9 @@ class ConditionalKernel:
         most_kept = MOST_KEPT // max(1, len(terms))
         self._parts = []
         for term in terms:
-            alone = [replace(term, coefficient=1.0)]
-            far = Restrictions(alone, points, background, most_kept)
-            near = far if rows is background else Restrictions(alone, points, rows, most_kept)
+            unit_term = [replace(term, coefficient=1.0)]
+            far = Restrictions(unit_term, points, background, most_kept)
+            near = far if rows is background else Restrictions(unit_term, points, rows, most_kept)
             self._parts.append((term.coefficient, near, far))
 
     def __call__(self, weights: Weights, present: NDArray[np.bool_]) -> Float:

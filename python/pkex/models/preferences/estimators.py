@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score, r2_score
 
 from pkex.adapters.sklearn.estimators import pair_names
 from pkex.adapters.sklearn.probability_links import logistic
-from pkex.models.arguments import checked_weights
+from pkex.models.arguments import check_weights
 from pkex.models.losses import least_logistic, warn_of_steps
 from pkex.models.preferences.marginal_likelihood import LogisticLoss, SquaredLoss
 from pkex.models.preferences.posterior import mean_probabilities
@@ -493,4 +493,4 @@ def _solve_ridge(training: Training, target: Float, alpha: float) -> Float:
 
 def _score_weights(sample_weight: ArrayLike | None, n_rows: int) -> Float | None:
     """Return the weights of pairs in a score; None if all are 1."""
-    return None if sample_weight is None else checked_weights(sample_weight, n_rows, "left")
+    return None if sample_weight is None else check_weights(sample_weight, n_rows, "left")

@@ -31,7 +31,7 @@ from pkex.inputs.wording import counted, shown
 from pkex.kernels import Kernel
 from pkex.kernels.factors import has_series
 from pkex.kernels.scales import Constants
-from pkex.models.arguments import checked_number, checked_weights, kernel_or_default
+from pkex.models.arguments import check_number, check_weights, kernel_or_default
 from pkex.models.preferences.absent import Absent
 from pkex.models.preferences.context_values import context_values
 from pkex.models.preferences.duels import Duels
@@ -104,7 +104,7 @@ class Preference(BaseEstimator):
 
     def _check_stopping_criteria(self) -> tuple[float, int]:
         """Return tol and max_iter."""
-        tol = checked_number("tol", self.tol, may_be_0=False)
+        tol = check_number("tol", self.tol, may_be_0=False)
         return tol, as_integer("max_iter", self.max_iter, "a positive integer", least=1)
 
     def _begin(self, left: Any, right: Any, context: Any, weights: ArrayLike | None) -> Training:
@@ -114,7 +114,7 @@ class Preference(BaseEstimator):
         sides = Sides.of_fit(left, context)
         items, opponents = sides.read_training_items(left, right)
         check_distinct(items.rows, opponents)
-        of_pairs = checked_weights(weights, len(opponents), "left")
+        of_pairs = check_weights(weights, len(opponents), "left")
         mask = of_pairs > 0.0
         a, b = items.rows[mask], opponents[mask]
         training_items = np.concatenate([a, b])
@@ -142,7 +142,7 @@ class Preference(BaseEstimator):
     def _choose_parameters(self, training: Training, loss: Loss) -> tuple[Training, float]:
         """Return the pairs with their kernels, and alpha, which are chosen if `alpha` is None."""
         if self.alpha is not None:
-            alpha = checked_number("alpha", self.alpha, may_be_0=False, none_is_default=True)
+            alpha = check_number("alpha", self.alpha, may_be_0=False, none_is_default=True)
             return training, alpha
         pairs, alpha = maximize_likelihood(
             training.pairs,
