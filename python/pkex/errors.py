@@ -92,19 +92,19 @@ def _parts(text: Text) -> tuple[Part, ...]:
 
 def words(text: Text, vocabulary: Vocabulary = _PYTHON) -> str | None:
     """Return a text in the words of a vocabulary, None if that lacks an option of it."""
-    found = []
+    parts = []
     for part in _parts(text):
         if isinstance(part, Option):
             option = vocabulary.option(part)
             if option is None:
                 return None
-            found.append(option)
+            parts.append(option)
         elif not isinstance(part, Place):
-            found.append(vocabulary.argument(part.name) if isinstance(part, Argument) else part)
-    return "".join(found)
+            parts.append(vocabulary.argument(part.name) if isinstance(part, Argument) else part)
+    return "".join(parts)
 
 
-class Worded:
+class Rewordable:
     """An error or a warning whose text is made where it is shown."""
 
     # Of `str`: Python's, or that of another library whose explainer pkex stands in for.
@@ -120,16 +120,16 @@ class Worded:
 
 def text_of(message: BaseException | str, vocabulary: Vocabulary) -> str:
     """Return the text of an error or a warning, of pkex or others, in the words of a vocabulary."""
-    return message._text(vocabulary) if isinstance(message, Worded) else str(message)
+    return message._text(vocabulary) if isinstance(message, Rewordable) else str(message)
 
 
 def reword(message: BaseException, vocabulary: Vocabulary) -> None:
     """Let an error of pkex show its text in the words of a vocabulary."""
-    if isinstance(message, Worded):
+    if isinstance(message, Rewordable):
         message._vocabulary = vocabulary
 
 
-class Message(Worded):
+class Message(Rewordable):
     """The fields of an error or a warning about input, of which its text is made.
 
     Parameters
@@ -175,21 +175,21 @@ class Message(Worded):
         """The name of the argument or option that is first named."""
         if isinstance(self._subject, str):
             return self._subject
-        named = (self._subject, *_parts(self.reason))
-        return next((part.name for part in named if isinstance(part, Argument | Option)), None)
+        parts = (self._subject, *_parts(self.reason))
+        return next((part.name for part in parts if isinstance(part, Argument | Option)), None)
 
     def with_fields(self, **fields: Any) -> Self:
         """Return the same with other fields."""
         names = ("argument", "reason", "fix", "row", "column", "kind")
-        changed = type(self)(**{**dict(zip(names, self.args, strict=True)), **fields})
-        changed.before, changed._vocabulary = self.before, self._vocabulary
-        return changed
+        copy = type(self)(**{**dict(zip(names, self.args, strict=True)), **fields})
+        copy.before, copy._vocabulary = self.before, self._vocabulary
+        return copy
 
     def within(self, before: str) -> Self:
         """Return the same with words that say which of several things it is about."""
-        changed = self.with_fields()
-        changed.before = before + self.before
-        return changed
+        copy = self.with_fields()
+        copy.before = before + self.before
+        return copy
 
     def _text(self, vocabulary: Vocabulary) -> str:
         """Return the text in the words of a vocabulary."""
@@ -198,7 +198,7 @@ class Message(Worded):
             place = f" in {vocabulary.place(self.argument, self.row, self.column)}"
         if HERE not in parts:
             parts = (*parts, HERE)
-        said = _certain(tuple(place if part == HERE else part for part in parts), vocabulary)
+        text = _certain(tuple(place if part == HERE else part for part in parts), vocabulary)
         if self._subject is not None:
             subject = self._subject
             if isinstance(subject, str):
@@ -206,22 +206,22 @@ class Message(Worded):
             name = _certain(subject, vocabulary)
             if self.column is not None and self.row is None:
                 name = f"column {self.column!r} of {name}"
-            said = f"{name} {said}"
+            text = f"{name} {text}"
         fixes = self.fix if isinstance(self.fix, list) else [self.fix]
-        known = [fix for fix in (words(each, vocabulary) for each in fixes) if fix]
-        if not known:
-            return self.before + said
-        fix = ", or ".join(known)
-        word = fix.split()[0].removesuffix(",")
+        alternatives = [advice for fix in fixes if (advice := words(fix, vocabulary))]
+        if not alternatives:
+            return self.before + text
+        advice = ", or ".join(alternatives)
+        word = advice.split()[0].removesuffix(",")
         if word.isalpha() and len(word) > 1:
-            fix = f"{fix[0].upper()}{fix[1:]}"
-        return f"{self.before}{said}{'' if said.endswith('?') else '.'} {fix}"
+            advice = f"{advice[0].upper()}{advice[1:]}"
+        return f"{self.before}{text}{'' if text.endswith('?') else '.'} {advice}"
 
 
 def _certain(text: Text, vocabulary: Vocabulary) -> str:
     """Return a text that is not left out: with Python's words for options that are not known."""
-    found = words(text, vocabulary)
-    return str(words(text)) if found is None else found
+    certain = words(text, vocabulary)
+    return str(words(text)) if certain is None else certain
 
 
 class InputError(Message, ValueError):
@@ -251,7 +251,7 @@ class InputWarning(Message, UserWarning):
     """A warning about an argument, with the same fields."""
 
 
-class UnsupportedModelError(Worded, TypeError, ValueError):
+class UnsupportedModelError(Rewordable, TypeError, ValueError):
     """A model, kernel or function that cannot be explained exactly.
 
     It is both a TypeError, as shapiq has it, and a ValueError.

@@ -25,7 +25,7 @@ from pkex.cli.errors import CommandError, missing_libraries
 from pkex.cli.file_bytes import FileBytes
 from pkex.errors import warn
 from pkex.inputs.wording import counted, shown
-from pkex.tables.labels import index_columns, unnamed
+from pkex.tables.labels import index_columns, unnamed_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -329,7 +329,7 @@ def chosen_columns(
     if not header:
         raise CommandError(f"{name}: --exclude leaves no column")
     named = {*required, *options.categorical}
-    without_name = set(unnamed(header)) - named
+    without_name = set(unnamed_columns(header)) - named
     if without_name:
         warn(f"{name}: a column has no name and is left out; it may contain row numbers")
     of_rows = [column for column in index if column in header and column not in named]

@@ -149,7 +149,7 @@ class _Joined:
         targets = np.array([names.index(y)])
         columns = np.delete(np.arange(len(names)), targets)
         others = tuple(name for name in names if name != y)
-        kind = source.whole.get(y, float)
+        kind = source.column_types.get(y, float)
         return cls(source, columns, targets, Encoding.plain(others), (y,), kind=kind)
 
     def arranged(
