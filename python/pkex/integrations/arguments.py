@@ -60,17 +60,17 @@ def with_checked_arguments(
                 unknown_keywords(function, kwargs) if len(known_kwargs) < len(kwargs) else None
             )
             problems: list[Exception] = [] if unknown is None else [unknown]
-            good = dict(arguments)
+            valid_arguments = dict(arguments)
             for name in arguments:
                 with collect_errors(problems):
                     if name in checks:
-                        value = good.pop(name)
+                        value = valid_arguments.pop(name)
                         checks[name](name, value)
-                        good[name] = value
+                        valid_arguments[name] = value
             if problems:
                 with collect_errors(problems):
                     signature.bind(*args, **known_kwargs)  # is a required argument missing?
-                    finds_more(**good)
+                    finds_more(**valid_arguments)
             raise_together(problems)
             return run(*args, **kwargs)
 
@@ -141,11 +141,11 @@ def check_flag(name: str, value: Any) -> None:
         raise InputError(name, f"must be True or False; got {value!r}")
 
 
-def check_integer(name: str, value: Any, least: int, why: str = "") -> None:
+def check_integer(name: str, value: Any, least: int, prefix: str = "") -> None:
     """Raise InputError unless a value is an integer of at least `least`."""
     number = whole(value)
     if number is None or number < least:
-        raise InputError(name, f"{why}must be an integer, at least {least}; got {value!r}")
+        raise InputError(name, f"{prefix}must be an integer, at least {least}; got {value!r}")
 
 
 def count(*words: str | None, least: int = 1) -> Check:

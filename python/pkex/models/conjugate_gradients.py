@@ -64,6 +64,6 @@ def conjugate_gradients(
         step = energy / float(direction @ image)
         solution, residual = solution + step * direction, residual - step * image
         descent = precondition(residual)
-        before, energy = energy, float(residual @ descent)
-        direction = descent + energy / before * direction
+        last_energy, energy = energy, float(residual @ descent)
+        direction = descent + energy / last_energy * direction
     return iterate, False

@@ -218,10 +218,10 @@ class ShapleyProcess(RegressorMixin, BaseEstimator):
             _check_size("X", n, d)
         mean, variances, roots = np.empty((n, d)), np.empty((n, d)), []
         for block in blocks_of(n, _BLOCK):
-            between = fit.prior.between(rows[block], self.X_train_)
-            mean[block] = (between @ fit.dual).reshape(-1, d)
+            cross = fit.prior.between(rows[block], self.X_train_)
+            mean[block] = (cross @ fit.dual).reshape(-1, d)
             if return_std or return_cov:
-                root = scipy.linalg.solve_triangular(fit.factor, between.T, lower=True)
+                root = scipy.linalg.solve_triangular(fit.factor, cross.T, lower=True)
                 if return_cov:
                     roots.append(root)
                 else:

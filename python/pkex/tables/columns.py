@@ -191,8 +191,8 @@ def holds_times(column: Any) -> bool:
         return True
     if dtype != "object":
         return False
-    present = (entry for entry in values_of(column) if not is_missing(entry))
-    return _base_of(next(present, None)) in ("date", "duration")
+    entries = (entry for entry in values_of(column) if not is_missing(entry))
+    return _base_of(next(entries, None)) in ("date", "duration")
 
 
 def read_column(column: Any, name: str, argument: str) -> TableColumn:
@@ -239,8 +239,8 @@ def _base_of(entry: object) -> str | None:
 def _common_base(entries: list[Any], missing: NDArray[np.bool_], name: str, argument: str) -> str:
     """Return the common type of the values; "empty" if all are missing."""
     first_entries: dict[str, Any] = {}
-    for entry, absent in zip(entries, missing.tolist(), strict=True):
-        if absent:
+    for entry, is_absent in zip(entries, missing.tolist(), strict=True):
+        if is_absent:
             continue
         base = _base_of(entry)
         if base is None:
@@ -270,8 +270,8 @@ def _common_base(entries: list[Any], missing: NDArray[np.bool_], name: str, argu
 def _as_labels(entries: list[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
     """Return categories as texts, booleans and numbers; None for missing values."""
     labels = np.empty(len(entries), dtype=object)
-    for row, (entry, absent) in enumerate(zip(entries, missing.tolist(), strict=True)):
-        labels[row] = None if absent else _label(entry)
+    for row, (entry, is_absent) in enumerate(zip(entries, missing.tolist(), strict=True)):
+        labels[row] = None if is_absent else _label(entry)
     return labels
 
 

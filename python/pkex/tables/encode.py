@@ -181,15 +181,15 @@ class Encoding:
         """
         if missing == "error":
             for argument, columns in samples.items():
-                lacking = [
+                incomplete = [
                     column
                     for j, column in enumerate(columns)
                     if column.missing.any()
                     and not (j in categorical or _is_label(column))
                     and not column.missing.all()
                 ]
-                if lacking:
-                    raise _of_missing(argument, lacking)
+                if incomplete:
+                    raise _of_missing(argument, incomplete)
         sample_names = " and ".join(samples)
         encodings = []
         for j, of_samples in enumerate(zip(*samples.values(), strict=True)):
@@ -198,8 +198,8 @@ class Encoding:
             if not column.is_label and missing == "indicator" and may_lack:
                 column = replace(column, imputed=_median(of_samples, column.since))
             elif not column.is_label and any(c.missing.any() for c in of_samples):
-                where = [c.missing.any() for c in of_samples].index(True)
-                raise _of_missing(list(samples)[where], [of_samples[where]])
+                place = [c.missing.any() for c in of_samples].index(True)
+                raise _of_missing(list(samples)[place], [of_samples[place]])
             encodings.append(column)
         return cls(tuple(encodings), sample_names)
 
@@ -255,11 +255,11 @@ class Encoding:
         for j, (encoding, column) in enumerate(zip(self.columns, columns, strict=True)):
             if encoding.is_label:
                 levels = set(encoding.levels or ())
-                new = tuple(
+                unknown_levels = tuple(
                     label for label in dict.fromkeys(_labels(column)) if label not in levels
                 )
-                if new:
-                    new_levels[j] = new
+                if unknown_levels:
+                    new_levels[j] = unknown_levels
         return new_levels
 
     def describe(self) -> str | None:
@@ -365,7 +365,7 @@ def _check_same(
     family: str,
     column: TableColumn,
     argument: str,
-    where: str,
+    other_argument: str,
     is_given: bool,
 ) -> None:
     """Raise InputTypeError for a column whose values have another type than in another sample."""
@@ -381,7 +381,7 @@ def _check_same(
         fix.append(("give ", Option("categorical", [column.name])))
     raise InputTypeError(
         argument,
-        (f"holds {column.words}, but {expected} in ", Argument(where)),
+        (f"holds {column.words}, but {expected} in ", Argument(other_argument)),
         fix,
         column=column.name,
     )
@@ -412,8 +412,8 @@ def _numbers(column: TableColumn, since: str | None) -> Float:
 
 def _median(of_samples: Sequence[TableColumn], since: str | None) -> float:
     """Return the median of the values of all samples that are not missing."""
-    present = [_numbers(c, since)[~c.missing] for c in of_samples if c.base != "empty"]
-    return float(np.median(np.concatenate(present)))
+    values = [_numbers(c, since)[~c.missing] for c in of_samples if c.base != "empty"]
+    return float(np.median(np.concatenate(values)))
 
 
 def _iso(microseconds: int) -> str:

@@ -51,8 +51,8 @@ class ParquetFiles:
             raise missing_library(f"{name} in Parquet files", "pyarrow", "parquet") from error
         place = Path(path)
         self._open, self._name = pq.ParquetFile, name
-        within = sorted(place.rglob("*.parquet")) if place.is_dir() else [place]
-        self.files = [file for file in within if file == place or file.name[0] not in "._"]
+        files = sorted(place.rglob("*.parquet")) if place.is_dir() else [place]
+        self.files = [file for file in files if file == place or file.name[0] not in "._"]
         if not self.files or not self.files[0].is_file():
             raise FileNotFoundError(f"{name}: there is no Parquet file at {os.fspath(path)!r}")
         self.schemas: list[Any] = []

@@ -68,9 +68,9 @@ def as_matrix(
     matrix = _as_float64(array, data, name, labels)
     check_shape(matrix.shape, name, n_columns, allow_no_rows)
     if not np.isfinite(matrix).all():
-        wrong = np.isinf(matrix) if allow_missing else ~np.isfinite(matrix)
-        if wrong.any():
-            raise _not_finite(matrix, wrong, name, labels)
+        mask = np.isinf(matrix) if allow_missing else ~np.isfinite(matrix)
+        if mask.any():
+            raise _not_finite(matrix, mask, name, labels)
     return np.require(matrix, requirements=_LAYOUT)
 
 
@@ -354,15 +354,15 @@ def to_float(number: Any) -> float:
 
 
 def _not_finite(
-    array: Float, wrong: NDArray[np.bool_], name: str, names: Sequence[str] | None
+    array: Float, mask: NDArray[np.bool_], name: str, names: Sequence[str] | None
 ) -> InputError:
-    places = np.argwhere(wrong)
+    places = np.argwhere(mask)
     value = float(array[tuple(places[0])])
     return not_finite(value, len(places), name, place(places[0], names))
 
 
 def not_finite(
-    value: float, count: int, name: str, where: tuple[int | None, int | str | None]
+    value: float, count: int, name: str, position: tuple[int | None, int | str | None]
 ) -> InputError:
     """Return the error for the first of several values that are missing or infinite.
 
@@ -373,7 +373,7 @@ def not_finite(
         The number of all such values.
     name : str
         The name of the argument in messages.
-    where : tuple
+    position : tuple
         The row and the column of the value, as `place` returns them.
     """
     is_missing = bool(np.isnan(value))
@@ -381,7 +381,7 @@ def not_finite(
     suffix = f", and {count - 1} more such values" if count > 1 else ""
     reason = f"has {'a' if is_missing else 'an'} {description}", HERE, suffix
     kind = "missing" if is_missing else "infinite"
-    return InputError(name, reason, _FILL, *where, kind=kind)
+    return InputError(name, reason, _FILL, *position, kind=kind)
 
 
 _FILL = "fill or remove it"

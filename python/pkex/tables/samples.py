@@ -37,9 +37,9 @@ def as_rows(
         if error.kind != "missing" or name == "y":
             raise
         rows = as_matrix(data, name, n_columns=n_columns, names=names, allow_missing=True)
-        lacking = np.flatnonzero(np.isnan(rows).any(axis=0)).tolist()
+        incomplete = np.flatnonzero(np.isnan(rows).any(axis=0)).tolist()
         titles = column_labels(data) or names or numbered(rows.shape[1])
-        suffix = f" (columns with missing values: {shown([titles[j] for j in lacking])})"
+        suffix = f" (columns with missing values: {shown([titles[j] for j in incomplete])})"
         fix = [error.fix, (*INDICATOR, suffix)]
         raise error.with_fields(fix=fix) from None
 
@@ -149,11 +149,11 @@ def _check_column_count(columns: Sequence[TableColumn], n_columns: int, name: st
         )
 
 
-def check_row_count(rows: Float, name: str, least: int, why: str = "") -> None:
+def check_row_count(rows: Float, name: str, least: int, purpose: str = "") -> None:
     """Raise InputError for a sample with too few rows."""
     if len(rows) < least:
         raise InputError(
-            name, f"must have at least {least} rows{why}; got {counted(len(rows), 'row')}"
+            name, f"must have at least {least} rows{purpose}; got {counted(len(rows), 'row')}"
         )
 
 

@@ -71,11 +71,11 @@ def as_sparse_rows(
         raise InputError(name, f"is not a valid sparse matrix ({error})") from None
     with np.errstate(over="ignore", invalid="ignore"):
         rows.sum_duplicates()
-    wrong = np.flatnonzero(~np.isfinite(rows.data))
-    if len(wrong):
-        row = int(np.searchsorted(rows.indptr, wrong[0], side="right")) - 1
-        where = place((row, int(rows.indices[wrong[0]])), names)
-        raise not_finite(float(rows.data[wrong[0]]), len(wrong), name, where)
+    non_finite = np.flatnonzero(~np.isfinite(rows.data))
+    if len(non_finite):
+        row = int(np.searchsorted(rows.indptr, non_finite[0], side="right")) - 1
+        position = place((row, int(rows.indices[non_finite[0]])), names)
+        raise not_finite(float(rows.data[non_finite[0]]), len(non_finite), name, position)
     rows.eliminate_zeros()
     return owned_rows(rows)
 

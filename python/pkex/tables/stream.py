@@ -228,11 +228,11 @@ class _Parquet(RowStream):
     def _check_types(self, schema: Any, file: Path) -> None:
         is_number = re.compile("u?int|half|float|double|bool")
         fields = [field for field in schema if field.name in self._files.names]
-        wrong = [field.name for field in fields if not is_number.match(str(field.type))]
-        if wrong:
+        non_numeric = [field.name for field in fields if not is_number.match(str(field.type))]
+        if non_numeric:
             raise InputTypeError(
                 self._name,
-                f"must hold numbers, which columns {shown(wrong)} of {str(file)!r} do not",
+                f"must hold numbers, which columns {shown(non_numeric)} of {str(file)!r} do not",
                 ["leave them out", "write them as numbers"],
             )
 

@@ -37,12 +37,12 @@ class Bags:
         """Return bags of rows with equal mediators (n, p), or a bag of each row."""
         if are_single:
             return cls(rows, np.arange(len(rows)), mediators)
-        distinct, numbers = np.unique(mediators, axis=0, return_inverse=True)
+        bag_mediators, numbers = np.unique(mediators, axis=0, return_inverse=True)
         # NumPy 2.0.0 returned a column.
         numbers = np.ravel(numbers)
         order = np.argsort(numbers, kind="stable")
-        starts = np.searchsorted(numbers[order], np.arange(len(distinct)))
-        return cls(rows[order], starts, distinct)
+        starts = np.searchsorted(numbers[order], np.arange(len(bag_mediators)))
+        return cls(rows[order], starts, bag_mediators)
 
     @property
     def sizes(self) -> NDArray[np.intp]:

@@ -384,8 +384,8 @@ class DeconditionalRegressor(BaseEstimator):
         numbers = np.unique(nearest)
         other_numbers = np.setdiff1d(np.arange(len(bags.mediators)), numbers)
         count = min(len(other_numbers), max(0, _MOST_BAGS - len(numbers)))
-        extra = random.choice(other_numbers, count, replace=False)
-        return np.sort(np.concatenate([numbers, extra]))
+        sample = random.choice(other_numbers, count, replace=False)
+        return np.sort(np.concatenate([numbers, sample]))
 
     def _inducing_points(self, rows: Float, random: np.random.Generator) -> Float:
         """Return the centers of k-means in columns of equal spread."""
@@ -420,18 +420,18 @@ def _warn_of_distant(sums: Float) -> None:
 
 def _check_connected(cross: Float, of_targets: Float) -> None:
     """Raise an error if the kernel between all bags and a target, cross (bags, M), is 0."""
-    alone = np.flatnonzero(~cross.any(axis=0))
-    if len(alone):
-        value = ", ".join(f"{number:g}" for number in of_targets[alone[0]])
+    unconnected = np.flatnonzero(~cross.any(axis=0))
+    if len(unconnected):
+        value = ", ".join(f"{number:g}" for number in of_targets[unconnected[0]])
         raise InputError(
             "target_mediator",
             (
                 f"has {value}",
                 HERE,
                 ", which the kernel of mediators does not connect with any row of X "
-                f"({len(alone)} of {len(of_targets)} targets)",
+                f"({len(unconnected)} of {len(of_targets)} targets)",
             ),
             "leave these targets out. Numbers of bags must be the same in mediator and "
             "target_mediator",
-            row=int(alone[0]),
+            row=int(unconnected[0]),
         )

@@ -154,8 +154,8 @@ def _scales(rows: Float) -> Float:
     if this is smaller: a few distant values do not determine the length-scale of all others.
     """
     deviations = rows.std(axis=0)
-    within = np.subtract(*np.percentile(rows, [75.0, 25.0], axis=0)) / _QUARTILES
-    spreads = np.where(within > 0.0, np.minimum(deviations, within), deviations)
+    quartile_spreads = np.subtract(*np.percentile(rows, [75.0, 25.0], axis=0)) / _QUARTILES
+    spreads = np.where(quartile_spreads > 0.0, np.minimum(deviations, quartile_spreads), deviations)
     scales: Float = np.log(np.where(spreads > 0.0, spreads, 1.0) * rows.shape[1] ** 0.5)
     return scales
 

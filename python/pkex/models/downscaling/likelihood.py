@@ -158,8 +158,11 @@ class MarginalLikelihood:
         scalars = self._scalars[self._is_free]
         starts = np.concatenate([self._bags.starts, self._mediators.starts, scalars[:, 0]])
         ranges = np.concatenate([self._bags.ranges, self._mediators.ranges])
-        near = starts[: len(ranges)]
-        bounds = [*zip(near - ranges, near + ranges, strict=True), *scalars[:, 1:].tolist()]
+        scale_starts = starts[: len(ranges)]
+        bounds = [
+            *zip(scale_starts - ranges, scale_starts + ranges, strict=True),
+            *scalars[:, 1:].tolist(),
+        ]
         if not len(starts):
             return self._of(starts)
         results = []

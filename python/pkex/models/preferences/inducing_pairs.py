@@ -87,13 +87,13 @@ class InducingPairs:
         """
         training = NumberedPairs.of(pairs)
         centers = pairs.at(np.sort(random.permutation(training.distinct())[:number]))
-        among = centers.gram()
-        check_finite(among, centers.kernels, "left and right")
+        gram = centers.gram()
+        check_finite(gram, centers.kernels, "left and right")
         try:
-            features = Features(among)
+            features = Features(gram)
         except np.linalg.LinAlgError as error:
             raise not_semidefinite(centers.kernels, "left and right", str(error)) from None
-        sample = random.permutation(len(weights))[: _SAMPLE * len(among)]
+        sample = random.permutation(len(weights))[: _SAMPLE * len(gram)]
         kernel = PairKernel.of(training, centers)
         return cls(centers, kernel, features, weights, np.sort(sample), alpha)
 
@@ -137,39 +137,39 @@ class InducingPairs:
         signs, rank = np.where(is_left, 1.0, -1.0), self.rank
         penalty = max(self.alpha, float(self.weights.sum()) * _FIRST)
 
-        def objective(at: Float) -> float:
-            losses = np.logaddexp(0.0, -signs * at[rank:])
-            return float(self.weights @ losses + penalty * at[:rank] @ at[:rank])
+        def objective(point: Float) -> float:
+            losses = np.logaddexp(0.0, -signs * point[rank:])
+            return float(self.weights @ losses + penalty * point[:rank] @ point[:rank])
 
         # Coordinates, and values at the training pairs.
-        at = np.zeros(rank + len(signs))
+        point = np.zeros(rank + len(signs))
         for n_steps in range(1, max_iter + 1):
             is_last = penalty == self.alpha
-            g, values = np.split(at, [rank])
-            wrong = expit(-signs * values)
-            downhill = self._transpose_times(self.weights * signs * wrong) - 2.0 * penalty * g
-            direction = self._newton_direction(wrong * (1.0 - wrong), downhill, penalty)
-            decrease = 0.5 * float(downhill @ direction)
+            g, values = np.split(point, [rank])
+            residuals = expit(-signs * values)
+            descent = self._transpose_times(self.weights * signs * residuals) - 2.0 * penalty * g
+            direction = self._newton_direction(residuals * (1.0 - residuals), descent, penalty)
+            decrease = 0.5 * float(descent @ direction)
             change = np.concatenate([direction, self._values(direction)])
-            if is_last and decrease <= tol * objective(at):
+            if is_last and decrease <= tol * objective(point):
                 return Minimum(g + direction, 0.0, n_steps)
-            step = decreasing_step(objective, at, change, decrease)
+            step = decreasing_step(objective, point, change, decrease)
             if step == 0.0:
                 break
-            at = at + step * change
+            point = point + step * change
             penalty = max(self.alpha, _DECREASE * penalty)
-        return Minimum(at[:rank], 0.0, n_steps, has_converged=False)
+        return Minimum(point[:rank], 0.0, n_steps, has_converged=False)
 
-    def _newton_direction(self, slopes: Float, downhill: Float, penalty: float) -> Float:
+    def _newton_direction(self, slopes: Float, descent: Float, penalty: float) -> Float:
         """Return p with (Rᵀ D R + 2 penalty I) p ≈ −∇, where D are weights times slopes."""
         curvature = self.weights * slopes
         precondition = self._preconditioner(curvature, 2.0 * penalty)
-        enough = _FORCING**2 * float(downhill @ precondition(downhill))
+        threshold = _FORCING**2 * float(descent @ precondition(descent))
         iterate, _ = conjugate_gradients(
             lambda p: self._normal(curvature, p) + 2.0 * penalty * p,
-            downhill,
+            descent,
             precondition,
-            lambda iterate: iterate.energy <= enough,
+            lambda iterate: iterate.energy <= threshold,
             _MOST_ITERATIONS,
         )
         return iterate.solution

@@ -138,10 +138,10 @@ def _differences(duels: Duels, means: Float, a: NDArray[np.intp], b: NDArray[np.
     left, right = np.split(means, 2)
     differences = [np.empty(0)]
     for block in blocks_of(len(a), _MOST_NUMBERS // len(left)):
-        there = left[:, a[block]] * right[:, b[block]]
-        back = left[:, b[block]] * right[:, a[block]]
+        direct = left[:, a[block]] * right[:, b[block]]
+        crossed = left[:, b[block]] * right[:, a[block]]
         alpha = duels.coefficients[:, duels.numbers[block]]
-        differences.append(np.einsum("pn,pn->n", alpha, there - back))
+        differences.append(np.einsum("pn,pn->n", alpha, direct - crossed))
     return np.concatenate(differences)
 
 

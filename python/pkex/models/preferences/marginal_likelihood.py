@@ -96,8 +96,8 @@ class SquaredLoss:
         solution = cho_solve(factor, self.targets)
         # If all targets are 0, so is s, and all derivatives by a.
         scale = max(float(self.targets @ solution) / n, np.finfo(np.float64).tiny)
-        half = float(np.log(np.diag(factor[0])).sum())
-        value = 0.5 * n * (np.log(2.0 * np.pi * scale) + 1.0) + half
+        half_log_determinant = float(np.log(np.diag(factor[0])).sum())
+        value = 0.5 * n * (np.log(2.0 * np.pi * scale) + 1.0) + half_log_determinant
         of_matrix = 0.5 * (cho_solve(factor, np.eye(n)) - np.outer(solution, solution) / scale)
         of_noise = float((of_matrix.diagonal() / self.weights).sum())
         return Evidence(value, of_matrix, alpha * of_noise)
@@ -143,34 +143,34 @@ class LogisticLoss:
 
     def _mode(self, prior: Float) -> Float:
         """Return a with the mode f = K a, by Newton's method with halved steps."""
-        at = np.zeros(len(prior))
-        before = self._objective(at, at)
+        mode = np.zeros(len(prior))
+        value = self._objective(mode, mode)
         for _ in range(_MOST_STEPS):
-            f = prior @ at
+            f = prior @ mode
             shares = expit(f)
             curvature = self.weights * shares * (1.0 - shares)
             roots, factor = _factor(prior, curvature)
             target = curvature * f + self._slopes(f)
             solution = cho_solve((factor, True), roots * (prior @ target))
-            step, size = target - roots * solution - at, 1.0
-            after = self._objective(at + step, prior @ (at + step))
-            while after > before and size > _TOLERANCE:
+            step, size = target - roots * solution - mode, 1.0
+            new_value = self._objective(mode + step, prior @ (mode + step))
+            while new_value > value and size > _TOLERANCE:
                 size /= 2.0
-                nearer = at + size * step
-                after = self._objective(nearer, prior @ nearer)
-            if before - after <= _TOLERANCE * before:
+                candidate = mode + size * step
+                new_value = self._objective(candidate, prior @ candidate)
+            if value - new_value <= _TOLERANCE * value:
                 break
-            at, before = at + size * step, after
-        return at
+            mode, value = mode + size * step, new_value
+        return mode
 
     def _slopes(self, f: Float) -> Float:
         """Return the derivatives of log p(y | f)."""
         slopes: Float = self.weights * self.signs * expit(-self.signs * f)
         return slopes
 
-    def _objective(self, at: Float, f: Float) -> float:
+    def _objective(self, mode: Float, f: Float) -> float:
         """Return ½ aᵀ f − log p(y | f)."""
-        return float(0.5 * at @ f + self.weights @ np.logaddexp(0.0, -self.signs * f))
+        return float(0.5 * mode @ f + self.weights @ np.logaddexp(0.0, -self.signs * f))
 
 
 def _factor(prior: Float, curvature: Float) -> tuple[Float, Float]:
@@ -277,8 +277,8 @@ class MarginalLikelihood:
                 start[: self._n_items] += np.log(multiple)
                 candidates.append((self(start)[0], start))
         best = min(candidates, key=lambda one: one[0])[1]
-        around = np.log(_RANGE)
-        bounds = [(start - around, start + around) for start in self._starts.tolist()]
+        log_range = np.log(_RANGE)
+        bounds = [(start - log_range, start + log_range) for start in self._starts.tolist()]
         bounds.append((np.log(_ALPHA[0]), np.log(_ALPHA[1])))
         options = {"ftol": _LEAST_CHANGE}
         result = minimize(self, best, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
@@ -298,21 +298,21 @@ class MarginalLikelihood:
         """Return the negative logarithm of the marginal likelihood, and its gradient."""
         pairs = self.with_kernels(self._pairs, parameters)
         left, right, contexts = pairs.left, pairs.right, pairs.contexts
-        across = pairs.kernel(left, right)
-        blocks = pairs.kernel(left), pairs.kernel(right), across, across.T
+        cross = pairs.kernel(left, right)
+        blocks = pairs.kernel(left), pairs.kernel(right), cross, cross.T
         of_contexts = 1.0 if contexts is None else contexts.kernel(contexts.rows)
         matrix = pairs.combine_kernels(*blocks) * of_contexts
         evidence = self._loss.evidence(matrix, float(np.exp(parameters[-1])))
         gradient = np.zeros(len(parameters))
         if self._items is not None:
             weights = evidence.of_matrix * of_contexts
-            of_left, of_right, of_across, _ = pairs.derivatives(*blocks)
+            of_left, of_right, of_cross, _ = pairs.derivatives(*blocks)
             log_scales = parameters[: self._n_items]
             # The fourth block is the transpose of the third.
             for times, block, rows, other_rows in (
                 (1.0, of_left, left, left),
                 (1.0, of_right, right, right),
-                (2.0, of_across, left, right),
+                (2.0, of_cross, left, right),
             ):
                 gradient[: self._n_items] += times * self._items.gradient(
                     log_scales, weights * block, rows, other_rows

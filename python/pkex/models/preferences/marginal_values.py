@@ -57,10 +57,10 @@ def marginal_values(
         pairs = zip(a.tolist(), b.tolist(), strict=True)
         for row, (left, right) in enumerate(pairs, block.start):
             alpha = duels.coefficients[:, duels.numbers[row]]
-            there, back = (
+            forward, backward = (
                 games.one_way(factors, alpha, *items) for items in ((left, right), (right, left))
             )
-            values[row] = there - back
+            values[row] = forward - backward
             computation.report(row + 1, n)
     return values
 
@@ -107,8 +107,10 @@ class MarginalGames:
         blocks = []
         for block in blocks_of(len(self._sides[0]), _PAIRS):
             alpha = np.eye(len(self._sides[0][block]))
-            there, back = (self._values(factors, alpha, *pair, block) for pair in ((a, b), (b, a)))
-            blocks.append((there - back).T)
+            forward, backward = (
+                self._values(factors, alpha, *pair, block) for pair in ((a, b), (b, a))
+            )
+            blocks.append((forward - backward).T)
         return np.concatenate(blocks)
 
     def _values(
@@ -133,7 +135,7 @@ class MarginalGames:
         """
         covariance = np.zeros((len(self._absent.players), len(self._absent.players)))
         items, rows = np.stack([left, right]), self._absent.rows
-        among = [_factors(term, items, items, self._absent.players) for term in self._terms]
+        item_factors = [_factors(term, items, items, self._absent.players) for term in self._terms]
         # Each item with an absent one, and two absent ones: mean factors.
         to_rows = [_means(term, items, self._absent) for term in self._terms]
         shares = self._absent.shares
@@ -142,7 +144,7 @@ class MarginalGames:
             absent = means[i] * means[k]
             for sign, (a, b) in ((1.0, (0, 1)), (-1.0, (1, 0))):
                 games = pair_games(
-                    (among[i][0, a] * among[k][1, b])[:, None, None],
+                    (item_factors[i][0, a] * item_factors[k][1, b])[:, None, None],
                     (to_rows[i][0] * to_rows[k][1])[:, None, None],
                     (to_rows[i][a] * to_rows[k][b])[:, None, None],
                     absent[:, None, None],

@@ -93,9 +93,9 @@ class Preferential:
     def gram(self) -> Float:
         """Return the kernel between the pairs, shape (n, n)."""
         with np.errstate(over="ignore", invalid="ignore"):
-            across = self.kernel(self.left, self.right)
+            cross = self.kernel(self.left, self.right)
             left, right = self.kernel(self.left), self.kernel(self.right)
-            matrix = self.combine_kernels(left, right, across, across.T)
+            matrix = self.combine_kernels(left, right, cross, cross.T)
             if self.contexts is not None:
                 matrix *= self.contexts.kernel(self.contexts.rows)
         return matrix
@@ -121,9 +121,9 @@ class Preferential:
 
     def variances(self, left: Float, right: Float) -> Float:
         """Return the kernel between each of m pairs and itself, without contexts, shape (m,)."""
-        across = rowwise(self.kernel, left, right)
+        cross = rowwise(self.kernel, left, right)
         of_left, of_right = rowwise(self.kernel, left, left), rowwise(self.kernel, right, right)
-        return self.combine_kernels(of_left, of_right, across, across)
+        return self.combine_kernels(of_left, of_right, cross, cross)
 
     def evaluate(
         self, left: Float, right: Float, contexts: Float | None, *, n_threads: int
@@ -140,12 +140,12 @@ class Preferential:
             rows = join_columns(rows, self.contexts.rows)
             kernel = kernel * self.contexts.kernel.on(range(n_columns, rows.shape[1]))
         one_way = KernelSum(rows, self.coefficients, kernel)
-        behind = [] if contexts is None else [contexts]
-        there, back = (
-            one_way.evaluate(join_columns(*items, *behind), n_threads=n_threads)
+        context_columns = [] if contexts is None else [contexts]
+        forward, backward = (
+            one_way.evaluate(join_columns(*items, *context_columns), n_threads=n_threads)
             for items in ((left, right), (right, left))
         )
-        return there - back
+        return forward - backward
 
     def _by_kernels(self, left: Float, right: Float, contexts: Float | None) -> Float:
         """Return f by evaluating kernels that have too many factors for a `KernelSum`."""
@@ -219,8 +219,8 @@ class Preferential:
         """Return α_i k_U(u_i, u), the coefficients in each of m contexts u, shape (n, m)."""
         if self.contexts is None:
             return np.repeat(self.coefficients[:, None], len(contexts), axis=1)
-        between: Float = self.contexts.kernel(self.contexts.rows, contexts)
-        return self.coefficients[:, None] * between
+        kernel: Float = self.contexts.kernel(self.contexts.rows, contexts)
+        return self.coefficients[:, None] * kernel
 
     def of_pairs(self, left: Float, right: Float) -> Float:
         """Return the coefficients of f as a function of the context, shape (n, m).

@@ -104,14 +104,14 @@ class Sides:
         return table
 
 
-def _columns_of(table: Any, argument: str, by: str) -> ModelColumns:
+def _columns_of(table: Any, argument: str, owner: str) -> ModelColumns:
     names = Labels.comparable(table, argument).names
-    return _columns(as_matrix(table, argument).shape[1], names, by)
+    return _columns(as_matrix(table, argument).shape[1], names, owner)
 
 
-def _columns(number: int, names: Sequence[str] | None, by: str) -> ModelColumns:
+def _columns(number: int, names: Sequence[str] | None, owner: str) -> ModelColumns:
     texts = None if names is None else tuple(map(str, names))
-    return ModelColumns(number, frozenset(), False, texts, texts, by)
+    return ModelColumns(number, frozenset(), False, texts, texts, owner)
 
 
 def _check_rows(left: Float, other: Float, argument: str) -> None:
@@ -134,11 +134,11 @@ def _check_order(left: Labels, right: Labels) -> None:
 
 def check_distinct(left: Float, right: Float) -> None:
     """Raise ValueError for rows whose items are equal, which have no preference."""
-    equal = (left == right).all(axis=1)
-    if equal.any():
+    mask = (left == right).all(axis=1)
+    if mask.any():
         raise ValueError(
-            f"row {int(np.argmax(equal))} of left and right compares items with equal features "
-            f"({counted(int(equal.sum()), 'such row')} in all). Remove these rows, in which "
+            f"row {int(np.argmax(mask))} of left and right compares items with equal features "
+            f"({counted(int(mask.sum()), 'such row')} in all). Remove these rows, in which "
             "neither item is preferred"
         )
 

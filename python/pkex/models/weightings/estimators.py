@@ -170,10 +170,10 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
             scaling = Standardization.fit(rows, weights)
         is_finite = np.isfinite(scaling.middle) & np.isfinite(scaling.scale)
         if not is_finite.all():
-            wrong = [names[j] for j in np.flatnonzero(~is_finite).tolist()]
+            overflowing = [names[j] for j in np.flatnonzero(~is_finite).tolist()]
             raise ValueError(
-                f"X has columns {shown(wrong)} whose mean or standard deviation overflows. Scale "
-                "them down"
+                f"X has columns {shown(overflowing)} whose mean or standard deviation overflows. "
+                "Scale them down"
             )
         return scaling
 

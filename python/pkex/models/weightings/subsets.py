@@ -53,8 +53,8 @@ class Subsets:
         are_runs, choice = _split_star(star)
         if choice is None:
             choice = range(1, 1 + min(_LONGEST_RUN, n_columns))
-        several = choice if isinstance(choice, list | tuple | range | np.ndarray) else [choice]
-        sizes = tuple(_size(size, n_columns) for size in several)
+        choices = choice if isinstance(choice, list | tuple | range | np.ndarray) else [choice]
+        sizes = tuple(_size(size, n_columns) for size in choices)
         if not sizes or len(set(sizes)) < len(sizes):
             raise ValueError(f"star must be distinct numbers of columns; got {star!r}")
         return cls(n_columns, sizes, are_runs)
