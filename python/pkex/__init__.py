@@ -64,12 +64,12 @@ __all__ = [
     "witness",
 ]
 
-# Where scikit-learn is missing, `import *` leaves out what needs it.
+# Without scikit-learn, `import *` leaves out the names that require it.
 if find_spec("sklearn") is None:
     __all__.remove("HSICSelector")
     __all__.remove("models")
 
-# What is loaded when it is first asked for, and from where: those who explain models need no
+# Names that are imported on first access, and their modules: explanations do not require the
 # statistics.
 _ON_DEMAND = {
     "DriftResult": "compare",
@@ -86,7 +86,7 @@ _ON_DEMAND = {
 
 
 def _publish(public: object) -> object:
-    """Let a class say that it is where users find it, as pickles then do wherever its file is."""
+    """Set the module of a class to `pkex`, for tracebacks and pickles."""
     if isinstance(public, type):
         public.__module__ = __name__
     return public

@@ -35,7 +35,7 @@ class ConditionalRows:
 
 
 class ConditionalKernel:
-    """E[k(p_i, X) | X_S = x_S] for points p_i and rows x, of which the present columns are x_S.
+    """E[k(p_i, X) | X_S = x_S] for points p_i and rows x with present columns x_S.
 
     For a product kernel it is k_S(p_i, x) Σ_l w_l(x_S) k_{S^c}(p_i, z_l) (Chau, Hu, Gonzalez and
     Sejdinovic 2022, RKHS-SHAP, section 3). The weights w of background rows z are those of a

@@ -1,4 +1,4 @@
-"""A Gaussian process of Shapley values: those of new rows, predicted from those of others."""
+"""A Gaussian process that predicts the Shapley values of new rows."""
 
 # scikit-learn has no types.
 # mypy: disallow-subclassing-any=False

@@ -61,7 +61,7 @@ class DocumentEncoder(ABC):
         """
 
     def read(self, data: Any, argument: str) -> tuple[Any, Documents | None] | None:
-        """Return the rows of documents, and what results show of them; None for a table of rows.
+        """Return rows of documents, and their texts for results; None for a table of rows.
 
         Raises
         ------
@@ -139,7 +139,7 @@ def _is_row(item: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """What results show of the documents that were encoded into their rows.
+    """The texts of encoded documents, and the features in them, for results.
 
     Parameters
     ----------

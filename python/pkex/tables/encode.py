@@ -91,7 +91,7 @@ class Column:
     def decode(self, numbers: Float) -> list[Any]:
         """Return the values that are encoded as numbers: categories, dates, durations or numbers.
 
-        Other codes than those of known categories stand for the first or the last category.
+        Codes outside the range of known categories stand for the first or the last category.
         """
         if self.is_label:
             assert self.levels is not None, "labels have levels"
@@ -104,7 +104,7 @@ class Column:
         return list(start + durations)
 
     def _check(self, column: TableColumn, argument: str, known_from: str) -> None:
-        """Refuse a column of another kind, or with unexpected missing values."""
+        """Raise for a column of another kind, or with unexpected missing values."""
         _check_same(self.type, self._family, column, argument, known_from, self.is_label)
         if not self.is_label and self.imputed is None and column.missing.any():
             raise _of_missing(argument, [column])

@@ -104,7 +104,7 @@ class Labels:
         return self.texts
 
     def check_same(self, expected: Labels, name: str, expected_by: str) -> None:
-        """Raise InputError if columns have other labels than those of another DataFrame.
+        """Raise InputError if columns have other labels than the columns of another table.
 
         Names are compared with names, and other labels with other labels.
         """

@@ -201,7 +201,7 @@ def _of_one_dimension(data: Any, name: str, shape: tuple[int, ...]) -> InputErro
 def check_shape(
     shape: tuple[int, ...], name: str, n_columns: int | None, allow_no_rows: bool
 ) -> None:
-    """Raise InputError unless a shape is that of a table that is not empty."""
+    """Raise InputError unless a shape is two-dimensional and not empty."""
     if len(shape) != 2:
         raise InputError(name, f"{_TWO_DIMENSIONAL} shape {shape}")
     rows, columns = shape

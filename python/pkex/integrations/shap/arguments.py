@@ -55,7 +55,7 @@ def selects_features(l1_reg: L1Reg, n_features: int) -> bool:
     """Return whether a valid `l1_reg` would set the values of some features to 0 in shap."""
     if isinstance(l1_reg, str):
         number = _number_of(l1_reg)
-        # shap's defaults are no choice of the user.
+        # The user has not chosen shap's defaults.
         is_default = l1_reg in ("auto", "num_features(10)")
         return not is_default and (number is None or number < n_features)
     return bool(l1_reg)

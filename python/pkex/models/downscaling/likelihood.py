@@ -4,7 +4,7 @@ The targets z̃ at mediators ỹ are Gaussian with covariance Q + σ² 1, where 
 means of the kernel over pairs of bags, and A = (L_yy + Nλ 1)⁻¹ L_yỹ / s (Chau 2023, equations 3.1
 and 3.4, and A.79 to A.82 for bags). The number s, which the equations do not have, makes the
 columns of A add up to 1 on average, so that constant functions have the right mean. Without it, λ
-shrinks all means by a factor that cannot be told from the amplitude of f.
+shrinks all means by a factor that is confounded with the amplitude of f.
 """
 
 from __future__ import annotations
