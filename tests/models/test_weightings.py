@@ -189,7 +189,7 @@ def test_a_matrix_that_rounding_makes_indefinite_gets_a_larger_ridge():
     rows = np.random.default_rng(0).normal(size=(6, 3))
     matrix = 1e20 * rows @ rows.T
     right = matrix @ np.ones(6)
-    found = fit._solved(np.asfortranarray(np.tril(matrix)), right, 1e-10)
+    found = fit._solve(np.asfortranarray(np.tril(matrix)), right, 1e-10)
     np.testing.assert_allclose(matrix @ found, right, rtol=1e-3)
 
 
