@@ -21,7 +21,7 @@ from pkex.errors import InputError, InputTypeError, Option
 from pkex.tables.kinds import Kind, columns_of, dense, is_pandas, kind_of, values_of
 from pkex.tables.labels import Labels, numbered
 from pkex.tables.missing import is_missing
-from pkex.tables.read import LARGE, as_matrix, to_float
+from pkex.tables.read import LARGE, as_matrix, check_column_count, to_float
 
 # Types of values in an object column; the first match counts.
 _BASES: tuple[tuple[str, tuple[type, ...]], ...] = (
@@ -132,11 +132,7 @@ def table_columns(data: Any, argument: str, names: Sequence[str] | None) -> list
     if not columns or len(columns[0]) == 0:
         raise InputError(argument, f"is empty: got {len(columns)} columns, no rows")
     assert names is not None, "such tables name their columns"
-    if len(columns) != len(names):
-        raise InputError(
-            argument,
-            f"has the wrong number of columns: expected {len(names)}, got {len(columns)}",
-        )
+    check_column_count(len(columns), len(names), argument)
     return [
         read_column(column, name, argument) for name, column in zip(names, columns, strict=True)
     ]

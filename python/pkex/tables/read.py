@@ -207,9 +207,15 @@ def check_shape(
     rows, columns = shape
     if columns == 0 or (rows == 0 and not allow_no_rows):
         raise InputError(name, f"is empty: got shape {shape}")
-    if n_columns is not None and columns != n_columns:
+    if n_columns is not None:
+        check_column_count(columns, n_columns, name)
+
+
+def check_column_count(n_columns: int, expected: int, name: str) -> None:
+    """Raise InputError unless a table has the expected number of columns."""
+    if n_columns != expected:
         raise InputError(
-            name, f"has the wrong number of columns: expected {n_columns}, got {columns}"
+            name, f"has the wrong number of columns: expected {expected}, got {n_columns}"
         )
 
 

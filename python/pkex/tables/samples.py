@@ -10,10 +10,10 @@ import numpy as np
 from pkex.errors import Argument, InputError, InputWarning, warn
 from pkex.inputs.choices import check_choice
 from pkex.inputs.wording import columns_named, counted, shown
-from pkex.tables.columns import TableColumn, holds_numbers_only, table_columns, table_labels
+from pkex.tables.columns import holds_numbers_only, table_columns, table_labels
 from pkex.tables.encode import INDICATOR, MISSING, Encoding, Missing, categorical_columns
 from pkex.tables.labels import column_labels, numbered
-from pkex.tables.read import as_matrix
+from pkex.tables.read import as_matrix, check_column_count
 from pkex.tables.table import Table
 from pkex.typing import Float
 
@@ -100,7 +100,7 @@ def read_samples(
     }
     d = len(columns[first_name])
     for name, sample_columns in columns.items():
-        _check_column_count(sample_columns, d, name)
+        check_column_count(len(sample_columns), d, name)
     names = names or numbered(d)
     label_columns = categorical_columns(categorical, names)
     encoding = Encoding.fit(columns, label_columns, missing, looks_ahead=looks_ahead)
@@ -128,7 +128,7 @@ def encoded(data: Any, name: str, encoding: Encoding) -> tuple[Float, dict[int, 
     if encoding.is_plain and holds_numbers_only(data):
         return as_rows(data, name, n_columns=len(names), names=names), {}
     columns = table_columns(data, name, names)
-    _check_column_count(columns, len(names), name)
+    check_column_count(len(columns), len(names), name)
     return encoding.rows(columns, name), encoding.new_levels(columns)
 
 
@@ -140,13 +140,6 @@ def two_samples(
     for table, name in ((x, "X"), (y, "Y")):
         check_row_count(table.rows, name, 2)
     return x, y, encoding
-
-
-def _check_column_count(columns: Sequence[TableColumn], n_columns: int, name: str) -> None:
-    if len(columns) != n_columns:
-        raise InputError(
-            name, f"has the wrong number of columns: expected {n_columns}, got {len(columns)}"
-        )
 
 
 def check_row_count(rows: Float, name: str, least: int, purpose: str = "") -> None:
