@@ -68,7 +68,7 @@ def minibatches():
     n, alpha = 40_000, 0.1
     left, right, y, _ = pairs(n, np.random.default_rng(0))
     f = Preferential(left, right, np.zeros(n), median_heuristic(left, right))
-    inducing = InducingPairs.drawn(f, np.ones(n), alpha, 1000, np.random.default_rng(0))
+    inducing = InducingPairs.draw(f, np.ones(n), alpha, 1000, np.random.default_rng(0))
 
     def objective(g):
         return np.logaddexp(0.0, -y * inducing._values(g)).sum() + alpha * g @ g

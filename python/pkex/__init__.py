@@ -64,12 +64,12 @@ __all__ = [
     "witness",
 ]
 
-# Where scikit-learn is missing, `import *` leaves out what needs it.
+# Without scikit-learn, `import *` leaves out the names that require it.
 if find_spec("sklearn") is None:
     __all__.remove("HSICSelector")
     __all__.remove("models")
 
-# What is loaded when it is first asked for, and from where: those who explain models need no
+# Names that are imported on first access, and their modules: explanations do not require the
 # statistics.
 _ON_DEMAND = {
     "DriftResult": "compare",
@@ -85,8 +85,8 @@ _ON_DEMAND = {
 }
 
 
-def _published(public: object) -> object:
-    """Let a class say that it is where users find it, as pickles then do wherever its file is."""
+def _publish(public: object) -> object:
+    """Set the module of a class to `pkex`, for tracebacks and pickles."""
     if isinstance(public, type):
         public.__module__ = __name__
     return public
@@ -94,13 +94,13 @@ def _published(public: object) -> object:
 
 for _name in __all__:
     if _name not in _ON_DEMAND:
-        _published(globals()[_name])
+        _publish(globals()[_name])
 del _name
 
 
 def __getattr__(name: str) -> Any:
     if name in _ON_DEMAND:
-        return globals().setdefault(name, _published(_loaded(name)))
+        return globals().setdefault(name, _publish(_load(name)))
     if name == "__version__":
         # Reading the installed metadata costs more than the rest of the import.
         from importlib.metadata import version
@@ -109,11 +109,11 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _loaded(name: str) -> object:
+def _load(name: str) -> object:
     home = _ON_DEMAND[name]
     try:
-        found = import_module(f"pkex.{home}")
-        return found if name == home else getattr(found, name)
+        module = import_module(f"pkex.{home}")
+        return module if name == home else getattr(module, name)
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] != "sklearn":
             raise

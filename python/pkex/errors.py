@@ -1,7 +1,7 @@
 """The package's exceptions and warnings.
 
-Bad input is described by fields, and its text is made of them where it is shown: `Vocabulary` has
-the words of Python, `pkex.cli.vocabulary` those of the command line. Nothing reads a text.
+The fields of an error describe the bad input. Its text is composed from them when it is shown, in
+the words of Python (`Vocabulary`) or of the command line (`pkex.cli.vocabulary`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
-# What warnings begin with: which of several things they are about.
+# The text before warnings, such as the name of a batch.
 _SUBJECT: ContextVar[str] = ContextVar("subject", default="")
 
 
@@ -63,14 +63,14 @@ Text: TypeAlias = Part | tuple[Part, ...]
 
 
 class Vocabulary:
-    """The words for arguments, options and places: here those of Python."""
+    """The words for arguments, options and places, by default in Python."""
 
     def argument(self, name: str) -> str:
         """Return the name of an argument."""
         return name
 
     def option(self, option: Option) -> str | None:
-        """Return an option with its value, None where there is no such option."""
+        """Return an option with its value; None if the option does not exist."""
         return str(option)
 
     def place(self, argument: str | None, row: int, column: int | str | None) -> str:
@@ -91,23 +91,23 @@ def _parts(text: Text) -> tuple[Part, ...]:
 
 
 def words(text: Text, vocabulary: Vocabulary = _PYTHON) -> str | None:
-    """Return a text in the words of a vocabulary, None if that lacks an option of it."""
-    found = []
+    """Return a text in the words of a vocabulary; None if it lacks an option of the text."""
+    parts = []
     for part in _parts(text):
         if isinstance(part, Option):
             option = vocabulary.option(part)
             if option is None:
                 return None
-            found.append(option)
+            parts.append(option)
         elif not isinstance(part, Place):
-            found.append(vocabulary.argument(part.name) if isinstance(part, Argument) else part)
-    return "".join(found)
+            parts.append(vocabulary.argument(part.name) if isinstance(part, Argument) else part)
+    return "".join(parts)
 
 
-class Worded:
-    """An error or a warning whose text is made where it is shown."""
+class Rewordable:
+    """Base class of errors and warnings whose text is composed when it is shown."""
 
-    # Of `str`: Python's, or that of another library whose explainer pkex stands in for.
+    # The vocabulary of `str`: Python's, or that of shap or shapiq for their explainers.
     _vocabulary = _PYTHON
 
     def _text(self, vocabulary: Vocabulary) -> str:
@@ -120,39 +120,39 @@ class Worded:
 
 def text_of(message: BaseException | str, vocabulary: Vocabulary) -> str:
     """Return the text of an error or a warning, of pkex or others, in the words of a vocabulary."""
-    return message._text(vocabulary) if isinstance(message, Worded) else str(message)
+    return message._text(vocabulary) if isinstance(message, Rewordable) else str(message)
 
 
 def reword(message: BaseException, vocabulary: Vocabulary) -> None:
     """Let an error of pkex show its text in the words of a vocabulary."""
-    if isinstance(message, Worded):
+    if isinstance(message, Rewordable):
         message._vocabulary = vocabulary
 
 
-class Message(Worded):
-    """The fields of an error or a warning about input, of which its text is made.
+class Message(Rewordable):
+    """The fields of an error or a warning about input, which compose its text.
 
     Parameters
     ----------
     argument : str, Argument, Option or None
         The subject of the text: an argument, an option with its value, or nothing.
     reason : str or tuple
-        The predicate: what is wrong, and what is expected. A tuple has parts, of which the
-        vocabulary decides on options, names of arguments and the place `HERE`.
+        The predicate: the problem, and the expected value. A tuple has parts; the vocabulary
+        words options, names of arguments and the place `HERE`.
     fix : str, tuple or list of these
-        What to do; a list has alternatives. One with an option that a vocabulary lacks is left
-        out.
+        The advice; a list has alternatives. An alternative with an option that a vocabulary lacks
+        is left out.
     row : int, optional
     column : int or str, optional
         The name if no other column has it, otherwise the number. Without a row it belongs to the
         subject.
     kind : str, optional
-        What the value is, for those who handle it: "missing", "infinite", "date" or "text" …;
-        "forecast" for a warning about the time of a call.
+        The kind of value, for code that handles the error: "missing", "infinite", "date" or
+        "text" …; "forecast" for a warning about the time of a call.
     """
 
     args: tuple[Any, ...]
-    # What stands before the text, such as which of several tables it is about.
+    # The text before the message, such as the name of a batch.
     before = ""
 
     def __init__(
@@ -164,32 +164,32 @@ class Message(Worded):
         column: int | str | None = None,
         kind: str | None = None,
     ) -> None:
-        # Pickles and copies are made of the arguments, which the exception that each subclass is
-        # as well takes; type checkers see `object` here.
+        # Pickles and copies use `args`, which each subclass sets as an exception; type checkers
+        # see `object` here.
         super().__init__(argument, reason, fix, row, column, kind)  # type: ignore[call-arg]
         self._subject, self.reason, self.fix = argument, reason, fix
         self.row, self.column, self.kind = row, column, kind
 
     @property
     def argument(self) -> str | None:
-        """The name of the argument or option that is first named."""
+        """The name of the first argument or option in the message."""
         if isinstance(self._subject, str):
             return self._subject
-        named = (self._subject, *_parts(self.reason))
-        return next((part.name for part in named if isinstance(part, Argument | Option)), None)
+        parts = (self._subject, *_parts(self.reason))
+        return next((part.name for part in parts if isinstance(part, Argument | Option)), None)
 
     def with_fields(self, **fields: Any) -> Self:
-        """Return the same with other fields."""
+        """Return a copy with other fields."""
         names = ("argument", "reason", "fix", "row", "column", "kind")
-        changed = type(self)(**{**dict(zip(names, self.args, strict=True)), **fields})
-        changed.before, changed._vocabulary = self.before, self._vocabulary
-        return changed
+        copy = type(self)(**{**dict(zip(names, self.args, strict=True)), **fields})
+        copy.before, copy._vocabulary = self.before, self._vocabulary
+        return copy
 
     def within(self, before: str) -> Self:
-        """Return the same with words that say which of several things it is about."""
-        changed = self.with_fields()
-        changed.before = before + self.before
-        return changed
+        """Return a copy with a text before it, such as the name of a batch."""
+        copy = self.with_fields()
+        copy.before = before + self.before
+        return copy
 
     def _text(self, vocabulary: Vocabulary) -> str:
         """Return the text in the words of a vocabulary."""
@@ -198,7 +198,7 @@ class Message(Worded):
             place = f" in {vocabulary.place(self.argument, self.row, self.column)}"
         if HERE not in parts:
             parts = (*parts, HERE)
-        said = _certain(tuple(place if part == HERE else part for part in parts), vocabulary)
+        text = _certain(tuple(place if part == HERE else part for part in parts), vocabulary)
         if self._subject is not None:
             subject = self._subject
             if isinstance(subject, str):
@@ -206,22 +206,22 @@ class Message(Worded):
             name = _certain(subject, vocabulary)
             if self.column is not None and self.row is None:
                 name = f"column {self.column!r} of {name}"
-            said = f"{name} {said}"
+            text = f"{name} {text}"
         fixes = self.fix if isinstance(self.fix, list) else [self.fix]
-        known = [fix for fix in (words(each, vocabulary) for each in fixes) if fix]
-        if not known:
-            return self.before + said
-        fix = ", or ".join(known)
-        word = fix.split()[0].removesuffix(",")
+        alternatives = [advice for fix in fixes if (advice := words(fix, vocabulary))]
+        if not alternatives:
+            return self.before + text
+        advice = ", or ".join(alternatives)
+        word = advice.split()[0].removesuffix(",")
         if word.isalpha() and len(word) > 1:
-            fix = f"{fix[0].upper()}{fix[1:]}"
-        return f"{self.before}{said}{'' if said.endswith('?') else '.'} {fix}"
+            advice = f"{advice[0].upper()}{advice[1:]}"
+        return f"{self.before}{text}{'' if text.endswith('?') else '.'} {advice}"
 
 
 def _certain(text: Text, vocabulary: Vocabulary) -> str:
-    """Return a text that is not left out: with Python's words for options that are not known."""
-    found = words(text, vocabulary)
-    return str(words(text)) if found is None else found
+    """Return a text, with Python's words for options that the vocabulary lacks."""
+    certain = words(text, vocabulary)
+    return str(words(text)) if certain is None else certain
 
 
 class InputError(Message, ValueError):
@@ -251,7 +251,7 @@ class InputWarning(Message, UserWarning):
     """A warning about an argument, with the same fields."""
 
 
-class UnsupportedModelError(Worded, TypeError, ValueError):
+class UnsupportedModelError(Rewordable, TypeError, ValueError):
     """A model, kernel or function that cannot be explained exactly.
 
     It is both a TypeError, as shapiq has it, and a ValueError.
@@ -287,7 +287,7 @@ class UnsupportedModelError(Worded, TypeError, ValueError):
 
 @contextmanager
 def subject(words: str) -> Iterator[None]:
-    """Have warnings begin with words that say what they are about."""
+    """Let warnings begin with a text, such as the name of a batch."""
     token = _SUBJECT.set(words)
     try:
         yield

@@ -28,5 +28,5 @@ class DaskRows(Protocol):
         """Return how the rows are computed."""
 
 
-# Told the work done and the total, in arbitrary units.
+# A callback with the finished and the total work, in arbitrary units.
 Report: TypeAlias = Callable[[int, int], None]

@@ -182,13 +182,13 @@ def test_chosen_parameters_recover_the_function():
 @pytest.mark.parametrize("own_bags", [False, True])
 def test_parameters_of_many_bags_are_chosen_from_some_of_them(monkeypatch, own_bags):
     seen = []
-    maximized = MarginalLikelihood.maximized
+    maximize = MarginalLikelihood.maximize
 
     def recorded(likelihood):
         seen.append((likelihood._mediators.n_bags, len(likelihood._targets)))
-        return maximized(likelihood)
+        return maximize(likelihood)
 
-    monkeypatch.setattr(MarginalLikelihood, "maximized", recorded)
+    monkeypatch.setattr(MarginalLikelihood, "maximize", recorded)
     monkeypatch.setattr(estimators, "_MOST_BAGS", 30)
     rows, mediator, f = many_bags()
     y = f.reshape(60, 10).mean(axis=1)

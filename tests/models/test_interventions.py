@@ -174,7 +174,7 @@ def test_parameters_maximize_the_likelihood_of_features():
     expected = -stats.multivariate_normal(np.zeros(N), scale * covariance).logpdf(features.T).sum()
     constant = 0.5 * features.size * (np.log(2.0 * np.pi / features.size) + 1.0)
     np.testing.assert_allclose(likelihood(at)[0] + constant, expected, rtol=1e-12)
-    (chosen, _), regularization = likelihood.maximized()
+    (chosen, _), regularization = likelihood.maximize()
     best = np.log([*chosen.length_scale, regularization])
     assert likelihood(best)[0] <= likelihood(at)[0]
 

@@ -10,7 +10,7 @@ import pkex
 from pkex.kernels import RBF, Additive, Cauchy, Laplacian, Matern, Polynomial
 from pkex.models import ShapleyRegularizedClassifier, ShapleyRegularizedRidge
 from pkex.models.penalties.conditional_maps import (
-    chosen_coalitions,
+    choose_coalitions,
     conditional_background,
     maps_by_coalitions,
 )
@@ -166,7 +166,7 @@ def assert_maps_are_values(model, game):
     f, shares = without_intercept(model), np.full(N, 1.0 / N)
     settings = game if isinstance(game, pkex.Observational) else pkex.Observational()
     conditioning = conditional_background(settings, X, shares, list("abcd"))
-    maps = maps_by_coalitions(X, f.kernel, conditioning, chosen_coalitions([3, 0], D, None, None))
+    maps = maps_by_coalitions(X, f.kernel, conditioning, choose_coalitions([3, 0], D, None, None))
     values = pkex.Explainer(f, X, value_function=game).shap_values(X)[:, [3, 0]]
     scale = np.abs(f.coefficients).sum() * f.kernel(X).max()
     np.testing.assert_allclose(f.coefficients @ maps, values.T, rtol=0, atol=1e-9 * scale)

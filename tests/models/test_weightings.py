@@ -108,7 +108,7 @@ def test_what_a_row_gets_does_not_depend_on_the_rows_beside_it():
 )
 def test_sets_of_columns_are_drawn_by_their_probabilities(star, sizes, are_runs):
     subsets, count = Subsets.of(star, 5), 4000
-    drawn = subsets.drawn(count, np.random.default_rng(0))
+    drawn = subsets.draw(count, np.random.default_rng(0))
     assert sorted(Counter(map(len, drawn))) == sizes
     assert sum(drawn.values()) == count
     for columns, number in drawn.items():
@@ -189,7 +189,7 @@ def test_a_matrix_that_rounding_makes_indefinite_gets_a_larger_ridge():
     rows = np.random.default_rng(0).normal(size=(6, 3))
     matrix = 1e20 * rows @ rows.T
     right = matrix @ np.ones(6)
-    found = fit._solved(np.asfortranarray(np.tril(matrix)), right, 1e-10)
+    found = fit._solve(np.asfortranarray(np.tril(matrix)), right, 1e-10)
     np.testing.assert_allclose(matrix @ found, right, rtol=1e-3)
 
 

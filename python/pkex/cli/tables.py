@@ -25,7 +25,7 @@ from pkex.cli.errors import CommandError, missing_libraries
 from pkex.cli.file_bytes import FileBytes
 from pkex.errors import warn
 from pkex.inputs.wording import counted, shown
-from pkex.tables.labels import index_columns, unnamed
+from pkex.tables.labels import index_columns, unnamed_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -335,8 +335,8 @@ def select_columns(
     if not header:
         raise CommandError(f"{name}: --exclude leaves no column")
     user_names = {*required_columns, *options.categorical}
-    unnamed_columns = set(unnamed(header)) - user_names
-    if unnamed_columns:
+    unnamed = set(unnamed_columns(header)) - user_names
+    if unnamed:
         warn(f"{name}: a column has no name and is left out; it may contain row numbers")
     index_names = [column for column in index if column in header and column not in user_names]
     if index_names:
@@ -344,4 +344,4 @@ def select_columns(
             f"{name}: {shown(index_names)}, the index of the table in pandas, is left out. To "
             "compare it, name it in --columns"
         )
-    return [column for column in header if column not in {*unnamed_columns, *index_names}]
+    return [column for column in header if column not in {*unnamed, *index_names}]

@@ -128,7 +128,7 @@ class EncodedColumns(TableMap):
         """Return encoded rows in the form of the table, with None for missing values."""
         table = np.empty((len(rows), self.n_columns), dtype=object)
         for j, column in enumerate(self._encoding.columns):
-            table[:, j] = column.decoded(rows[:, j])
+            table[:, j] = column.decode(rows[:, j])
         for flag, j in enumerate(self._encoding.flagged, self.n_columns):
             table[rows[:, flag] != 0.0, j] = None
         return table

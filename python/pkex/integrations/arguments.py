@@ -43,36 +43,40 @@ def with_checked_arguments(
         If an argument is invalid, called with the others, to raise further errors.
     """
 
-    def decorated(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
         signature = inspect.signature(function)
         run = with_known_keywords(function)
 
         @wraps(run)
         def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-            known = {name: value for name, value in kwargs.items() if name in signature.parameters}
+            known_kwargs = {
+                name: value for name, value in kwargs.items() if name in signature.parameters
+            }
             try:
-                given = signature.bind_partial(*args, **known).arguments
+                arguments = signature.bind_partial(*args, **known_kwargs).arguments
             except TypeError:
                 return run(*args, **kwargs)  # raises an error with the known arguments
-            unknown = unknown_keywords(function, kwargs) if len(known) < len(kwargs) else None
+            unknown = (
+                unknown_keywords(function, kwargs) if len(known_kwargs) < len(kwargs) else None
+            )
             problems: list[Exception] = [] if unknown is None else [unknown]
-            good = dict(given)
-            for name in given:
-                with noted(problems):
+            valid_arguments = dict(arguments)
+            for name in arguments:
+                with collect_errors(problems):
                     if name in checks:
-                        value = good.pop(name)
+                        value = valid_arguments.pop(name)
                         checks[name](name, value)
-                        good[name] = value
+                        valid_arguments[name] = value
             if problems:
-                with noted(problems):
-                    signature.bind(*args, **known)  # is a required argument missing?
-                    finds_more(**good)
+                with collect_errors(problems):
+                    signature.bind(*args, **known_kwargs)  # is a required argument missing?
+                    finds_more(**valid_arguments)
             raise_together(problems)
             return run(*args, **kwargs)
 
         return call
 
-    return decorated
+    return decorate
 
 
 class LibraryVocabulary(Vocabulary):
@@ -97,7 +101,9 @@ class LibraryVocabulary(Vocabulary):
 
 
 @contextmanager
-def noted(problems: list[Exception], vocabulary: Vocabulary | None = None) -> Iterator[None]:
+def collect_errors(
+    problems: list[Exception], vocabulary: Vocabulary | None = None
+) -> Iterator[None]:
     """Add an error to a list instead of raising it, in the words of a vocabulary."""
     try:
         yield
@@ -135,11 +141,11 @@ def check_flag(name: str, value: Any) -> None:
         raise InputError(name, f"must be True or False; got {value!r}")
 
 
-def check_integer(name: str, value: Any, least: int, why: str = "") -> None:
+def check_integer(name: str, value: Any, least: int, prefix: str = "") -> None:
     """Raise InputError unless a value is an integer of at least `least`."""
     number = whole(value)
     if number is None or number < least:
-        raise InputError(name, f"{why}must be an integer, at least {least}; got {value!r}")
+        raise InputError(name, f"{prefix}must be an integer, at least {least}; got {value!r}")
 
 
 def count(*words: str | None, least: int = 1) -> Check:

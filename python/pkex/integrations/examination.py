@@ -17,10 +17,10 @@ from pkex.explain.schema import Schema
 from pkex.functions.linked import Link
 from pkex.games.players import as_players
 from pkex.games.value_functions import check_points, chosen_value_function, game_of_points
-from pkex.integrations.arguments import noted
+from pkex.integrations.arguments import collect_errors
 
 
-def examined(
+def examine(
     problems: list[Exception],
     model: Any,
     background: Any,
@@ -45,38 +45,38 @@ def examined(
         Names of columns, features and outputs as far as they are known; None if the model is not
         supported.
     """
-    chosen = None
-    with noted(problems, vocabulary):
-        chosen = chosen_value_function(value_function, background, background_weights)
-    with noted(problems, vocabulary):
+    function_name = None
+    with collect_errors(problems, vocabulary):
+        function_name = chosen_value_function(value_function, background, background_weights)
+    with collect_errors(problems, vocabulary):
         check_n_jobs(n_jobs)
-    known = len(problems)
-    with noted(problems, vocabulary):
-        adapted = adapted_to(model, None)
-        verify(adapted, model)
-        adapted = apply_link(adapted, link, None)
-    if len(problems) > known:
+    n_problems = len(problems)
+    with collect_errors(problems, vocabulary):
+        adapted_model = adapted_to(model, None)
+        verify(adapted_model, model)
+        adapted_model = apply_link(adapted_model, link, None)
+    if len(problems) > n_problems:
         return None
-    if chosen is not None:
-        with noted(problems, vocabulary):
-            check_points(chosen, background, adapted.function.keeps_points)
-            if value_function is None and background is None and adapted.function.draws_rows:
-                game_of_points(adapted.function.stored_points())
-    of_results, _ = Outputs.chosen(adapted, None, None)
-    with noted(problems, vocabulary):
-        of_results, _ = Outputs.chosen(adapted, outputs, None)
-    columns, players = ModelColumns.of(adapted, None), None
-    with noted(problems, vocabulary):
-        columns = ModelColumns.of(adapted, feature_names)
-    known = len(problems)
-    with noted(problems, vocabulary):
+    if function_name is not None:
+        with collect_errors(problems, vocabulary):
+            check_points(function_name, background, adapted_model.function.keeps_points)
+            if value_function is None and background is None and adapted_model.function.draws_rows:
+                game_of_points(adapted_model.function.stored_points())
+    of_results, _ = Outputs.chosen(adapted_model, None, None)
+    with collect_errors(problems, vocabulary):
+        of_results, _ = Outputs.chosen(adapted_model, outputs, None)
+    columns, players = ModelColumns.of(adapted_model, None), None
+    with collect_errors(problems, vocabulary):
+        columns = ModelColumns.of(adapted_model, feature_names)
+    n_problems = len(problems)
+    with collect_errors(problems, vocabulary):
         if background is not None:
             # Background data name the columns even if their weights are invalid.
             _, columns = columns.read_background(background, None)
             columns.read_background(background, background_weights)
     # Groups may use names of columns from background data that could not be read.
-    is_background_read = len(problems) == known or isinstance(background, np.ndarray | list)
+    is_background_read = len(problems) == n_problems or isinstance(background, np.ndarray | list)
     if groups is not None and (columns.known_names or is_background_read):
-        with noted(problems, vocabulary):
+        with collect_errors(problems, vocabulary):
             players = as_players(groups, columns.names)
     return Schema(columns, players, of_results)

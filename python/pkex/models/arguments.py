@@ -47,9 +47,9 @@ def rows_as_in_fit(estimator: BaseEstimator, X: Any) -> Float:
     For other names of columns, the error is that of `pkex.Explainer`. The checks of scikit-learn
     require another text, for estimators that pass them.
     """
-    names, expected = Labels.of(X).names, getattr(estimator, "feature_names_in_", None)
-    if names is not None and expected is not None:
-        check_column_names(names, tuple(map(str, expected)), "X", "the model")
+    names, fitted_names = Labels.of(X).names, getattr(estimator, "feature_names_in_", None)
+    if names is not None and fitted_names is not None:
+        check_column_names(names, tuple(map(str, fitted_names)), "X", "the model")
     rows: Float = validated(estimator, X, dtype=np.float64, reset=False)
     return rows
 
@@ -79,7 +79,7 @@ def columns_of(features: Any, names: Sequence[str]) -> list[int]:
             f"{features!r}"
         )
     single = isinstance(features, str) or not isinstance(features, Iterable)
-    found: list[int] = []
+    numbers: list[int] = []
     for key in [features] if single else features:
         places = places_of(key, names)
         if places is None:
@@ -88,15 +88,15 @@ def columns_of(features: Any, names: Sequence[str]) -> list[int]:
                 f"got {key!r} ({type(key).__name__})"
             )
         if len(places) != 1:
-            what = "the name of several columns" if places else "not a column of X"
+            problem = "the name of several columns" if places else "not a column of X"
             raise ValueError(
-                f"features contains {key!r}, which is {what}. Choose by number from 0 to "
+                f"features contains {key!r}, which is {problem}. Choose by number from 0 to "
                 f"{len(names) - 1} or by name from {shown(names)}"
             )
-        if places[0] in found:
+        if places[0] in numbers:
             raise ValueError(f"features contains column {names[places[0]]!r} twice")
-        found += places
-    return found
+        numbers += places
+    return numbers
 
 
 def warn_of_constant(X: Float, features: Sequence[int], names: Sequence[str]) -> None:
@@ -109,25 +109,23 @@ def warn_of_constant(X: Float, features: Sequence[int], names: Sequence[str]) ->
         )
 
 
-def checked_number(
-    name: str, value: Any, *, may_be_0: bool, none_is_default: bool = False
-) -> float:
+def check_number(name: str, value: Any, *, may_be_0: bool, none_is_default: bool = False) -> float:
     """Return a finite number that is positive, or 0 if `may_be_0`.
 
     If `none_is_default`, messages say that None is allowed; it is not passed to this function.
     """
-    what = "a finite number, 0 or above" if may_be_0 else "a finite number above 0"
+    requirement = "a finite number, 0 or above" if may_be_0 else "a finite number above 0"
     if none_is_default:
-        what += ", or None (the default)"
+        requirement += ", or None (the default)"
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be {what}; got {value!r} ({type(value).__name__})")
+        raise TypeError(f"{name} must be {requirement}; got {value!r} ({type(value).__name__})")
     number = float(value)
     if not math.isfinite(number) or number < 0.0 or (number == 0.0 and not may_be_0):
-        raise ValueError(f"{name} must be {what}; got {value!r}")
+        raise ValueError(f"{name} must be {requirement}; got {value!r}")
     return number
 
 
-def checked_weights(sample_weight: ArrayLike | None, n_rows: int, rows_of: str = "X") -> Float:
+def check_weights(sample_weight: ArrayLike | None, n_rows: int, rows_of: str = "X") -> Float:
     """Return the weights of rows; 1 by default."""
     if sample_weight is None:
         return np.ones(n_rows)
@@ -136,17 +134,17 @@ def checked_weights(sample_weight: ArrayLike | None, n_rows: int, rows_of: str =
 
 
 def kernel_or_default(
-    kernel: Any, points: Float, names: Sequence[str], what: str = "X", argument: str = "kernel"
+    kernel: Any, points: Float, names: Sequence[str], rows_name: str = "X", argument: str = "kernel"
 ) -> Kernel:
     """Return the kernel, or the default one, which does not depend on duplicates of rows.
 
-    `what` and `argument` are the names of the points and the kernel in messages.
+    `rows_name` and `argument` are the names of the points and the kernel in messages.
     """
     if kernel is None:
         distinct = np.unique(points, axis=0)
         # If all rows are equal, `gaussian_kernel` raises an error.
-        some = distinct if len(distinct) > 1 else np.repeat(distinct, 2, axis=0)
-        return gaussian_kernel(some, names, what, argument)[0]
-    chosen = SampleKernel.of_argument(kernel, argument, points.shape[1])
-    chosen.kernel.check_rows(points, what)
-    return chosen.kernel
+        sample = distinct if len(distinct) > 1 else np.repeat(distinct, 2, axis=0)
+        return gaussian_kernel(sample, names, rows_name, argument)[0]
+    sample_kernel = SampleKernel.of_argument(kernel, argument, points.shape[1])
+    sample_kernel.kernel.check_rows(points, rows_name)
+    return sample_kernel.kernel

@@ -27,15 +27,15 @@ class ConditionalRows:
     """
 
     def __init__(self, kernel: Kernel, points: Float, rows: Float, background: Float) -> None:
-        self._near, self._far = kernel(points, rows), kernel(background, points)
+        self._to_rows, self._to_background = kernel(points, rows), kernel(background, points)
 
     def __call__(self, weights: Weights, present: NDArray[np.bool_]) -> Float:
         """Return the expectation given the present columns, shape (p, n)."""
-        return self._near if present.all() else weights.times(self._far).T
+        return self._to_rows if present.all() else weights.times(self._to_background).T
 
 
 class ConditionalKernel:
-    """E[k(p_i, X) | X_S = x_S] for points p_i and rows x, of which the present columns are x_S.
+    """E[k(p_i, X) | X_S = x_S] for points p_i and rows x with present columns x_S.
 
     For a product kernel it is k_S(p_i, x) Σ_l w_l(x_S) k_{S^c}(p_i, z_l) (Chau, Hu, Gonzalez and
     Sejdinovic 2022, RKHS-SHAP, section 3). The weights w of background rows z are those of a
@@ -55,10 +55,14 @@ class ConditionalKernel:
         most_kept = MOST_KEPT // max(1, len(terms))
         self._parts = []
         for term in terms:
-            alone = [replace(term, coefficient=1.0)]
-            far = Restrictions(alone, points, background, most_kept)
-            near = far if rows is background else Restrictions(alone, points, rows, most_kept)
-            self._parts.append((term.coefficient, near, far))
+            unit_term = [replace(term, coefficient=1.0)]
+            to_background = Restrictions(unit_term, points, background, most_kept)
+            to_rows = (
+                to_background
+                if rows is background
+                else Restrictions(unit_term, points, rows, most_kept)
+            )
+            self._parts.append((term.coefficient, to_rows, to_background))
 
     def __call__(self, weights: Weights, present: NDArray[np.bool_]) -> Float:
         """Return the expectation given the present columns, shape (p, n).
@@ -70,7 +74,7 @@ class ConditionalKernel:
         present : ndarray of bool, shape (d,)
         """
         total = np.zeros(self._shape)
-        for coefficient, near, far in self._parts:
-            means = weights.times(far.of(~present).T).T
-            total += coefficient * near.of(present) * means
+        for coefficient, to_rows, to_background in self._parts:
+            means = weights.times(to_background.of(~present).T).T
+            total += coefficient * to_rows.of(present) * means
         return total

@@ -33,7 +33,7 @@ class Iterate:
 def conjugate_gradients(
     times: Callable[[Float], Float],
     right: Float,
-    preconditioned: Callable[[Float], Float],
+    precondition: Callable[[Float], Float],
     is_enough: Callable[[Iterate], bool],
     max_iter: int,
 ) -> tuple[Iterate, bool]:
@@ -45,15 +45,15 @@ def conjugate_gradients(
         x ↦ H x.
     right : ndarray of shape (r,)
         b.
-    preconditioned : callable
+    precondition : callable
         r ↦ P⁻¹ r.
     is_enough : callable
         Whether to stop at an iterate.
     max_iter : int
     """
     residual, solution = right.copy(), np.zeros_like(right)
-    towards = preconditioned(residual)
-    direction, energy = towards, float(residual @ towards)
+    descent = precondition(residual)
+    direction, energy = descent, float(residual @ descent)
     for n_iter in range(max_iter + 1):
         iterate = Iterate(solution, residual, energy, n_iter)
         if is_enough(iterate):
@@ -63,7 +63,7 @@ def conjugate_gradients(
         image = times(direction)
         step = energy / float(direction @ image)
         solution, residual = solution + step * direction, residual - step * image
-        towards = preconditioned(residual)
-        before, energy = energy, float(residual @ towards)
-        direction = towards + energy / before * direction
+        descent = precondition(residual)
+        last_energy, energy = energy, float(residual @ descent)
+        direction = descent + energy / last_energy * direction
     return iterate, False

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,11 +56,13 @@ def least_squares(design: Float, y: Float, weights: Float, penalty: Float) -> Mi
         Q, positive definite.
     """
     shares = weights / weights.sum()
-    middle, mean = shares @ design, float(shares @ y)
-    centred = design - middle
-    weighted = centred.T * weights
-    found = np.linalg.solve(weighted @ centred + penalty, weighted @ (y - mean))
-    return Minimum(found, mean - float(middle @ found))
+    center, mean = shares @ design, float(shares @ y)
+    centered_design = design - center
+    weighted_design = centered_design.T * weights
+    coordinates = np.linalg.solve(
+        weighted_design @ centered_design + penalty, weighted_design @ (y - mean)
+    )
+    return Minimum(coordinates, mean - float(center @ coordinates))
 
 
 def least_logistic(
@@ -80,50 +82,49 @@ def least_logistic(
     0.
     """
     rank = design.shape[1]
-    extended = np.column_stack([design, np.ones(len(design))]) if has_intercept else design
-    quadratic = np.zeros((extended.shape[1], extended.shape[1]))
+    columns = np.column_stack([design, np.ones(len(design))]) if has_intercept else design
+    quadratic = np.zeros((columns.shape[1], columns.shape[1]))
     quadratic[:rank, :rank] = penalty
     signs = np.where(is_second, 1.0, -1.0)
 
-    def objective(at: Float) -> float:
-        losses = np.logaddexp(0.0, -signs * (extended @ at))
-        return float(weights @ losses + at @ quadratic @ at)
+    def objective(point: Float) -> float:
+        losses = np.logaddexp(0.0, -signs * (columns @ point))
+        return float(weights @ losses + point @ quadratic @ point)
 
-    at, n_steps = np.zeros(extended.shape[1]), 0
+    point, n_steps = np.zeros(columns.shape[1]), 0
     while n_steps < max_iter:
         n_steps += 1
-        wrong = expit(-signs * (extended @ at))
-        slope = 2.0 * quadratic @ at - extended.T @ (weights * signs * wrong)
-        curved = weights * wrong * expit(signs * (extended @ at))
-        direction = -np.linalg.solve((extended.T * curved) @ extended + 2.0 * quadratic, slope)
-        promised = -0.5 * float(slope @ direction)
-        if promised <= tol * objective(at):
-            at = at + direction
-            return Minimum(at[:rank], float(at[rank:].sum()), n_steps)
-        step = decreasing_step(objective, at, direction, promised)
+        residuals = expit(-signs * (columns @ point))
+        slope = 2.0 * quadratic @ point - columns.T @ (weights * signs * residuals)
+        curvature = weights * residuals * expit(signs * (columns @ point))
+        direction = -np.linalg.solve((columns.T * curvature) @ columns + 2.0 * quadratic, slope)
+        decrease = -0.5 * float(slope @ direction)
+        if decrease <= tol * objective(point):
+            point = point + direction
+            return Minimum(point[:rank], float(point[rank:].sum()), n_steps)
+        step = decreasing_step(objective, point, direction, decrease)
         if step == 0.0:
             break
-        at = at + step * direction
-    return Minimum(at[:rank], float(at[rank:].sum()), n_steps, has_converged=False)
+        point = point + step * direction
+    return Minimum(point[:rank], float(point[rank:].sum()), n_steps, has_converged=False)
 
 
 def decreasing_step(
-    objective: Callable[[Float], float], at: Float, direction: Float, promised: float
+    objective: Callable[[Float], float], point: Float, direction: Float, decrease: float
 ) -> float:
     """Return the fraction of a step that decreases the objective sufficiently, 0 if none does."""
-    before, step = objective(at), 1.0
+    value, step = objective(point), 1.0
     while step >= _SHORTEST:
-        if objective(at + step * direction) <= before - _ARMIJO * step * promised:
+        if objective(point + step * direction) <= value - _ARMIJO * step * decrease:
             return step
         step /= 2.0
     return 0.0
 
 
 def warn_of_steps(
-    found: Iterable[Minimum], max_iter: int, alpha: float, method: str = "Newton's method"
+    minima: Sequence[Minimum], max_iter: int, alpha: float, method: str = "Newton's method"
 ) -> None:
     """Warn the caller of `fit` if a method has not converged."""
-    minima = list(found)
     if not all(minimum.has_converged for minimum in minima):
         n_steps = max(minimum.n_steps for minimum in minima)
         message = f"{method} has not converged in {n_steps} steps"

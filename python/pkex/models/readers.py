@@ -46,11 +46,11 @@ def read_regressor(model: ShapleyRegularizedRidge | RWReLU | RWSign | RWStumps) 
 def read_process(model: DeconditionalRegressor | InterventionalRegressor) -> AdaptedModel:
     """Return the mean of a process, with its variance."""
     check_fitted(model)
-    own = without_names(model)
+    estimator = without_names(model)
     mean = AdaptedModel(
         model.kernel_expansion_._function,
         method="predict",
-        predict=own.predict,
+        predict=estimator.predict,
         feature_names=feature_names(model),
     )
 
@@ -63,7 +63,7 @@ def read_process(model: DeconditionalRegressor | InterventionalRegressor) -> Ada
         return describe_variance(
             mean,
             function,
-            lambda rows: own.predict(rows, return_std=True)[1] ** 2,
+            lambda rows: estimator.predict(rows, return_std=True)[1] ** 2,
             rounding_of_factor(latent.conditioning.factor, scale),
         )
 
@@ -87,9 +87,9 @@ def read_classifier(model: ShapleyRegularizedClassifier) -> AdaptedModel:
 @register_probabilities(ShapleyRegularizedClassifier)
 def probabilities_of_classifier(model: ShapleyRegularizedClassifier) -> Probabilities:
     """Return the logistic function of the decision function."""
-    adapted, predict = read_classifier(model), without_names(model).predict_proba
+    decision, predict = read_classifier(model), without_names(model).predict_proba
     classes = model.classes_.tolist()
     link = logistic if len(classes) == 2 else of_logistics
     return probabilities_by_link(
-        adapted, [adapted.function], link, predict, classes, affine=(1.0, 0.0)
+        decision, [decision.function], link, predict, classes, affine=(1.0, 0.0)
     )

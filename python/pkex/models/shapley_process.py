@@ -1,4 +1,4 @@
-"""A Gaussian process of Shapley values: those of new rows, predicted from those of others."""
+"""A Gaussian process that predicts the Shapley values of new rows."""
 
 # scikit-learn has no types.
 # mypy: disallow-subclassing-any=False
@@ -25,7 +25,7 @@ from pkex.inputs.choices import check_choice
 from pkex.inputs.scikit_learn import validated
 from pkex.kernels import RBF, Kernel
 from pkex.kernels.factors import has_series
-from pkex.models.arguments import checked_number, kernel_or_default, rows_as_in_fit
+from pkex.models.arguments import check_number, kernel_or_default, rows_as_in_fit
 from pkex.results.attribution import Attribution
 from pkex.tables.labels import Labels, numbered
 from pkex.tables.read import as_matrix
@@ -147,17 +147,17 @@ class ShapleyProcess(RegressorMixin, BaseEstimator):
         """
         alpha = self.alpha
         if alpha is not None:
-            alpha = checked_number("alpha", alpha, may_be_0=False, none_is_default=True)
-        game = check_choice("value_function", self.value_function, _VALUE_FUNCTIONS)
+            alpha = check_number("alpha", alpha, may_be_0=False, none_is_default=True)
+        value_function = check_choice("value_function", self.value_function, _VALUE_FUNCTIONS)
         rows = np.array(validated(self, X, dtype=np.float64), order="C")
         _check_columns(X, values, background)
-        known = _checked_values(values, rows, game)
+        targets = _read_values(values, rows, value_function)
         pool = rows
         if background is not None:
             pool = np.array(as_matrix(background, "background", n_columns=rows.shape[1]))
-        weighted = Game(game, (pool, equal_weights(len(pool))))
+        game = Game(value_function, (pool, equal_weights(len(pool))))
         fits = [
-            _Conditioned.on(ShapleyPrior(kernel, weighted, rows.shape[1]), rows, known, alpha)
+            _Conditioned.on(ShapleyPrior(kernel, game, rows.shape[1]), rows, targets, alpha)
             for kernel in self._kernels(rows)
         ]
         self._conditioned = max(fits, key=lambda fit: fit.log_likelihood)
@@ -215,26 +215,25 @@ class ShapleyProcess(RegressorMixin, BaseEstimator):
         rows = np.ascontiguousarray(rows_as_in_fit(self, X))
         (n, d), fit = rows.shape, self._conditioned
         if return_cov:
-            _check_number("X", n, d)
-        mean, variances, whitened = np.empty((n, d)), np.empty((n, d)), []
-        for some in blocks_of(n, _BLOCK):
-            between = fit.prior.between(rows[some], self.X_train_)
-            mean[some] = (between @ fit.dual).reshape(-1, d)
+            _check_size("X", n, d)
+        mean, variances, roots = np.empty((n, d)), np.empty((n, d)), []
+        for block in blocks_of(n, _BLOCK):
+            cross = fit.prior.between(rows[block], self.X_train_)
+            mean[block] = (cross @ fit.dual).reshape(-1, d)
             if return_std or return_cov:
-                reduced = scipy.linalg.solve_triangular(fit.factor, between.T, lower=True)
+                root = scipy.linalg.solve_triangular(fit.factor, cross.T, lower=True)
                 if return_cov:
-                    whitened.append(reduced)
+                    roots.append(root)
                 else:
-                    own = fit.prior.variances(rows[some]) - np.square(reduced).sum(axis=0).reshape(
-                        -1, d
-                    )
-                    variances[some] = fit.amplitude * np.maximum(own, 0.0)
+                    reductions = np.square(root).sum(axis=0).reshape(-1, d)
+                    differences = fit.prior.variances(rows[block]) - reductions
+                    variances[block] = fit.amplitude * np.maximum(differences, 0.0)
         if return_std:
             return mean, np.sqrt(variances)
         if not return_cov:
             return mean
-        reduction = np.concatenate(whitened, axis=1)
-        covariance = fit.amplitude * (fit.prior.among(rows) - reduction.T @ reduction)
+        root = np.concatenate(roots, axis=1)
+        covariance = fit.amplitude * (fit.prior.among(rows) - root.T @ root)
         return mean, covariance.reshape(n, d, n, d)
 
 
@@ -267,23 +266,24 @@ class _Conditioned:
     ) -> _Conditioned:
         """Return the prior given values of rows, with alpha of maximum likelihood by default."""
         flat, matrix = values.reshape(-1), prior.among(rows)
-        chosen = _likely_alpha(matrix / prior.variance, flat) if alpha is None else alpha
-        matrix.flat[:: len(matrix) + 1] += chosen * prior.variance
+        if alpha is None:
+            alpha = _likely_alpha(matrix / prior.variance, flat)
+        matrix.flat[:: len(matrix) + 1] += alpha * prior.variance
         try:
             factor = scipy.linalg.cholesky(matrix, lower=True, overwrite_a=True)
         except np.linalg.LinAlgError:
             raise InputError(
                 "alpha",
-                f"{chosen:g} is below the rounding errors of the covariances of the values",
+                f"{alpha:g} is below the rounding errors of the covariances of the values",
                 "increase it, for example to 1e-6",
             ) from None
-        whitened = scipy.linalg.solve_triangular(factor, flat, lower=True)
-        dual = scipy.linalg.solve_triangular(factor, whitened, lower=True, trans="T")
-        amplitude = float(whitened @ whitened) / len(flat)
+        whitened_values = scipy.linalg.solve_triangular(factor, flat, lower=True)
+        dual = scipy.linalg.solve_triangular(factor, whitened_values, lower=True, trans="T")
+        amplitude = float(whitened_values @ whitened_values) / len(flat)
         logarithms = float(np.log(np.diag(factor)).sum())
         constant = 1.0 + math.log(2.0 * math.pi * amplitude)
         likelihood = -0.5 * len(flat) * constant - logarithms
-        return cls(prior, chosen, factor, dual, amplitude, likelihood)
+        return cls(prior, alpha, factor, dual, amplitude, likelihood)
 
 
 def _likely_alpha(matrix: Float, values: Float) -> float:
@@ -308,54 +308,54 @@ def _likely_alpha(matrix: Float, values: Float) -> float:
     grid = np.linspace(*_EXPONENTS, 1 + int(_EXPONENTS[1] - _EXPONENTS[0]))
     best = grid[np.argmin([loss(exponent) for exponent in grid])]
     bounds = (max(best - 1.0, _EXPONENTS[0]), min(best + 1.0, _EXPONENTS[1]))
-    found = scipy.optimize.minimize_scalar(loss, bounds=bounds, method="bounded")
-    return float(10.0**found.x)
+    result = scipy.optimize.minimize_scalar(loss, bounds=bounds, method="bounded")
+    return float(10.0**result.x)
 
 
 def _check_columns(X: Any, values: Any, background: Any) -> None:
     """Raise if values or background have columns of other names, or in another order, than X."""
-    expected = Labels.of(X)
+    row_labels = Labels.of(X)
     for name, table in (("values", values), ("background", background)):
         if isinstance(table, Attribution):
             columns = tuple(table.feature_names)
             # Columns without names in the explained rows are numbered.
-            own = Labels(None if columns == numbered(len(columns)) else columns)
+            labels = Labels(None if columns == numbered(len(columns)) else columns)
         else:
-            own = Labels.of(table)
-        own.check_same(expected, name, "X")
+            labels = Labels.of(table)
+        labels.check_same(row_labels, name, "X")
 
 
-def _checked_values(values: Any, rows: Float, value_function: str) -> Float:
+def _read_values(values: Any, rows: Float, value_function: str) -> Float:
     """Return values of shape (n, d), one for each row and feature."""
-    known_function = values.value_function if isinstance(values, Attribution) else None
-    if known_function not in (None, value_function):
+    function_name = values.value_function if isinstance(values, Attribution) else None
+    if function_name not in (None, value_function):
         raise InputError(
             "values",
-            f"are of the {known_function} value function, but the process is of the "
+            f"are of the {function_name} value function, but the process is of the "
             f"{value_function} one",
             "pass value_function='interventional' or 'marginal' to both ShapleyProcess and "
             "pkex.Explainer",
         )
     if hasattr(values, "base_values") and not isinstance(values, Attribution):  # shap's
         values = values.values
-    known = as_matrix(values, "values", n_columns=rows.shape[1])
-    if len(known) != len(rows):
+    matrix = as_matrix(values, "values", n_columns=rows.shape[1])
+    if len(matrix) != len(rows):
         raise InputError(
             "values",
-            f"has {len(known)} rows, but X has {len(rows)}",
+            f"has {len(matrix)} rows, but X has {len(rows)}",
             "pass the Shapley values of each row of X",
         )
-    if not known.any():
+    if not matrix.any():
         raise InputError(
             "values",
             "are all 0, which determines no amplitude of the process",
             "pass values of rows that differ from the background",
         )
-    _check_number("X", *rows.shape)
-    return known
+    _check_size("X", *rows.shape)
+    return matrix
 
 
-def _check_number(name: str, n_rows: int, n_columns: int) -> None:
+def _check_size(name: str, n_rows: int, n_columns: int) -> None:
     """Raise if rows have too many values for their covariance matrix."""
     if n_rows * n_columns > _MOST_VALUES:
         raise InputError(

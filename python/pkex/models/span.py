@@ -59,11 +59,11 @@ class Span:
         eigenvalues, vectors = np.linalg.eigh(matrix)
         scale = len(matrix) * float(np.abs(eigenvalues).max())
         if eigenvalues[0] < -_NEGATIVE * scale:
-            found = f"its matrix has the eigenvalue {eigenvalues[0]:.3g}"
-            raise not_semidefinite(kernel, rows, found)
-        kept = eigenvalues > _ROUNDING * scale
-        roots = np.sqrt(eigenvalues[kept])
-        return cls(vectors[:, kept] * roots, vectors[:, kept] / roots)
+            reason = f"its matrix has the eigenvalue {eigenvalues[0]:.3g}"
+            raise not_semidefinite(kernel, rows, reason)
+        mask = eigenvalues > _ROUNDING * scale
+        roots = np.sqrt(eigenvalues[mask])
+        return cls(vectors[:, mask] * roots, vectors[:, mask] / roots)
 
 
 def check_finite(matrix: Float, kernel: str, rows: str) -> None:
@@ -72,10 +72,10 @@ def check_finite(matrix: Float, kernel: str, rows: str) -> None:
         raise ValueError(f"{kernel} overflows between rows of {rows}. Scale {rows} down")
 
 
-def not_semidefinite(kernel: str, rows: str, found: str) -> ValueError:
+def not_semidefinite(kernel: str, rows: str, reason: str) -> ValueError:
     """Return the error of a kernel that is not positive semidefinite on rows."""
     return ValueError(
-        f"kernel must be positive semidefinite, but {kernel} is not on {rows}: {found}. Choose "
+        f"kernel must be positive semidefinite, but {kernel} is not on {rows}: {reason}. Choose "
         "another kernel"
     )
 

@@ -21,7 +21,7 @@ from pkex.errors import InputError, InputTypeError, Option
 from pkex.tables.kinds import Kind, columns_of, dense, is_pandas, kind_of, values_of
 from pkex.tables.labels import Labels, numbered
 from pkex.tables.missing import is_missing
-from pkex.tables.read import LARGE, as_matrix, rounded
+from pkex.tables.read import LARGE, as_matrix, check_column_count, to_float
 
 # Types of values in an object column; the first match counts.
 _BASES: tuple[tuple[str, tuple[type, ...]], ...] = (
@@ -84,14 +84,14 @@ class TableColumn:
 
     def exactly(self) -> list[Any]:
         """Return numbers as categories: integers exactly, whatever their size."""
-        given = self.entries.tolist() if self.source is None else values_of(self.source)
-        return [None if m else _exact(x) for x, m in zip(given, self.missing, strict=True)]
+        numbers = self.entries.tolist() if self.source is None else values_of(self.source)
+        return [None if m else _exact(x) for x, m in zip(numbers, self.missing, strict=True)]
 
     @property
     def words(self) -> str:
         """The name of the values in messages."""
-        what = _NAMES.get(self.base, "nothing")
-        return f"categories ({what})" if self.type == "category" else what
+        noun = _NAMES.get(self.base, "nothing")
+        return f"categories ({noun})" if self.type == "category" else noun
 
 
 def table_labels(data: Any, argument: str | None) -> Labels:
@@ -132,11 +132,7 @@ def table_columns(data: Any, argument: str, names: Sequence[str] | None) -> list
     if not columns or len(columns[0]) == 0:
         raise InputError(argument, f"is empty: got {len(columns)} columns, no rows")
     assert names is not None, "such tables name their columns"
-    if len(columns) != len(names):
-        raise InputError(
-            argument,
-            f"has the wrong number of columns: expected {len(names)}, got {len(columns)}",
-        )
+    check_column_count(len(columns), len(names), argument)
     return [
         read_column(column, name, argument) for name, column in zip(names, columns, strict=True)
     ]
@@ -191,8 +187,8 @@ def holds_times(column: Any) -> bool:
         return True
     if dtype != "object":
         return False
-    present = (entry for entry in values_of(column) if not is_missing(entry))
-    return _base_of(next(present, None)) in ("date", "duration")
+    entries = (entry for entry in values_of(column) if not is_missing(entry))
+    return _base_of(next(entries, None)) in ("date", "duration")
 
 
 def read_column(column: Any, name: str, argument: str) -> TableColumn:
@@ -238,9 +234,9 @@ def _base_of(entry: object) -> str | None:
 
 def _common_base(entries: list[Any], missing: NDArray[np.bool_], name: str, argument: str) -> str:
     """Return the common type of the values; "empty" if all are missing."""
-    found: dict[str, Any] = {}
-    for entry, absent in zip(entries, missing.tolist(), strict=True):
-        if absent:
+    first_entries: dict[str, Any] = {}
+    for entry, is_absent in zip(entries, missing.tolist(), strict=True):
+        if is_absent:
             continue
         base = _base_of(entry)
         if base is None:
@@ -251,25 +247,27 @@ def _common_base(entries: list[Any], missing: NDArray[np.bool_], name: str, argu
                 ["convert the column", drop(name)],
                 column=name,
             )
-        found.setdefault(base, entry)
-    if {"integer", "number"} == set(found):
+        first_entries.setdefault(base, entry)
+    if {"integer", "number"} == set(first_entries):
         return "number"
-    if len(found) > 1:
-        examples = " and ".join(f"{entry!r} ({_NAMES[base]})" for base, entry in found.items())
+    if len(first_entries) > 1:
+        examples = " and ".join(
+            f"{entry!r} ({_NAMES[base]})" for base, entry in first_entries.items()
+        )
         raise InputTypeError(
             argument,
             f"has values of several kinds, such as {examples}",
             "make them of one kind, for example all text with .astype(str)",
             column=name,
         )
-    return next(iter(found), "empty")
+    return next(iter(first_entries), "empty")
 
 
 def _as_labels(entries: list[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
     """Return categories as texts, booleans and numbers; None for missing values."""
     labels = np.empty(len(entries), dtype=object)
-    for row, (entry, absent) in enumerate(zip(entries, missing.tolist(), strict=True)):
-        labels[row] = None if absent else _label(entry)
+    for row, (entry, is_absent) in enumerate(zip(entries, missing.tolist(), strict=True)):
+        labels[row] = None if is_absent else _label(entry)
     return labels
 
 
@@ -302,12 +300,12 @@ def time_text(entry: Any) -> str:
         unit = "ns" if np.datetime_data(entry)[0] == "ns" else "us"
         entry = entry.astype(f"{entry.dtype.kind}8[{unit}]")
     if isinstance(entry, dt.timedelta):
-        whole = entry // dt.timedelta(microseconds=1)
-        return _duration_text(whole, getattr(entry, "nanoseconds", 0))
+        microseconds = entry // dt.timedelta(microseconds=1)
+        return _duration_text(microseconds, getattr(entry, "nanoseconds", 0))
     if isinstance(entry, np.timedelta64):
         per_microsecond = 1000 if np.datetime_data(entry)[0] == "ns" else 1
-        whole, rest = divmod(int(entry.astype(np.int64)), per_microsecond)
-        return _duration_text(whole, rest)
+        microseconds, nanoseconds = divmod(int(entry.astype(np.int64)), per_microsecond)
+        return _duration_text(microseconds, nanoseconds)
     text = entry.isoformat() if isinstance(entry, dt.date) else str(entry)
     text = re.sub(r"(\.\d*?)0+(?=$|[+-])", r"\1", text.replace("T", " "))
     return re.sub(r"\.(?=$|[+-])", "", text).removesuffix(" 00:00:00")
@@ -332,7 +330,7 @@ def _of_numbers(column: Any, name: str, argument: str, dtype: str) -> TableColum
 
 
 def _as_floats(entries: list[Any]) -> list[float]:
-    return [np.nan if is_missing(entry) else rounded(entry) for entry in entries]
+    return [np.nan if is_missing(entry) else to_float(entry) for entry in entries]
 
 
 def _of_floats(
@@ -342,11 +340,12 @@ def _of_floats(
     entries = np.array(floats, dtype=np.float64)
     infinite = np.flatnonzero(np.isinf(entries)).tolist()
     if infinite:
-        what = f"has an infinite value ({entries[infinite[0]]})"
+        reason = f"has an infinite value ({entries[infinite[0]]})"
         fix = "replace or remove it"
-        raise InputError(argument, what, fix, infinite[0], name, kind="infinite")
-    kept = source if has_large(entries) else None
-    return TableColumn(name, of_type, of_type, entries, np.isnan(entries), kept)
+        raise InputError(argument, reason, fix, infinite[0], name, kind="infinite")
+    if not has_large(entries):
+        source = None
+    return TableColumn(name, of_type, of_type, entries, np.isnan(entries), source)
 
 
 def _of_times(times: NDArray[Any], name: str) -> TableColumn:

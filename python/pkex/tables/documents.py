@@ -61,7 +61,7 @@ class DocumentEncoder(ABC):
         """
 
     def read(self, data: Any, argument: str) -> tuple[Any, Documents | None] | None:
-        """Return the rows of documents, and what results show of them; None for a table of rows.
+        """Return rows of documents, and their texts for results; None for a table of rows.
 
         Raises
         ------
@@ -139,7 +139,7 @@ def _is_row(item: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """What results show of the documents that were encoded into their rows.
+    """The texts of encoded documents, and the features in them, for results.
 
     Parameters
     ----------
@@ -186,33 +186,34 @@ class Documents:
     def occurrences(self, place: int) -> Occurrences:
         """Return where features occur in the text of a document."""
         if self.located is not None:
-            found = self.located[place]
+            occurrences = self.located[place]
         else:
             text = self.texts[place]
-            found = np.empty((0, 3), dtype=np.intp)
+            occurrences = np.empty((0, 3), dtype=np.intp)
             if text is not None and self.encoder is not None:
-                found = self.encoder.locate(text)
+                occurrences = self.encoder.locate(text)
         if self.features is None:
-            return found
-        found = np.column_stack([found[:, :2], self.features[found[:, 2]]])
-        return found[found[:, 2] >= 0]
+            return occurrences
+        occurrences = np.column_stack([occurrences[:, :2], self.features[occurrences[:, 2]]])
+        return occurrences[occurrences[:, 2] >= 0]
 
     def words(self, place: int) -> dict[int, set[str]]:
         """Return the words of a text by the features that they belong to."""
         text = self.texts[place] or ""
-        found: dict[int, set[str]] = {}
+        words: dict[int, set[str]] = {}
         for start, end, feature in self.occurrences(place).tolist():
-            found.setdefault(feature, set()).add(text[start:end])
-        return found
+            words.setdefault(feature, set()).add(text[start:end])
+        return words
 
     def by_feature(self, features: NDArray[np.int64]) -> Documents:
         """Return the documents by features, given the feature of each column, -1 for none."""
         present = tuple(np.unique(features[columns]) for columns in self.present)
-        own = features if self.features is None else np.append(features, -1)[self.features]
+        if self.features is not None:
+            features = np.append(features, -1)[self.features]
         return replace(
             self,
             present=tuple(columns[columns >= 0].astype(np.intp) for columns in present),
-            features=own.astype(np.intp),
+            features=features.astype(np.intp),
         )
 
     def of_rows(self, rows: Any) -> Documents:
@@ -230,13 +231,13 @@ class Documents:
 
     def plain(self) -> dict[str, Any]:
         """Return the fields as plain data, with the located terms in place of the encoder."""
-        found = [self.occurrences(place) for place in range(len(self))]
+        located = [self.occurrences(place).tolist() for place in range(len(self))]
         return {
             "title": self.title,
             "noun": self.noun,
             "texts": list(self.texts),
             "present": [features.tolist() for features in self.present],
-            "located": [occurrences.tolist() for occurrences in found],
+            "located": located,
         }
 
     @classmethod
@@ -248,7 +249,10 @@ class Documents:
             tuple(plain["texts"]),
             tuple(np.array(features, dtype=np.intp) for features in plain["present"]),
             None,
-            tuple(np.array(one, dtype=np.intp).reshape(-1, 3) for one in plain["located"]),
+            tuple(
+                np.array(occurrences, dtype=np.intp).reshape(-1, 3)
+                for occurrences in plain["located"]
+            ),
         )
 
     @classmethod
@@ -264,11 +268,11 @@ class Documents:
         """
         plain = {name: document.text(name) for name in ("title", "noun")}
         lists = {name: document.read(name, list) for name in ("texts", "present", "located")}
-        found = document.read("located", lambda _: cls.of_plain({**plain, **lists}))
-        for name, own in lists.items():
-            document.check_length(name, len(own), rows)
-        document.read("texts", lambda _: found._check(n_features))
-        return found
+        documents = document.read("located", lambda _: cls.of_plain({**plain, **lists}))
+        for name, entries in lists.items():
+            document.check_length(name, len(entries), rows)
+        document.read("texts", lambda _: documents._check(n_features))
+        return documents
 
     def _check(self, n_features: int) -> None:
         """Raise ValueError if a text is not a string, or a feature or place does not exist."""

@@ -75,7 +75,7 @@ class Column:
         levels = None if self.levels is None else list(self.levels)
         return {**asdict(self), "levels": levels}
 
-    def encoded(self, column: TableColumn, argument: str, known_from: str) -> Float:
+    def encode(self, column: TableColumn, argument: str, known_from: str) -> Float:
         """Return the values as numbers; unknown categories get new codes."""
         self._check(column, argument, known_from)
         if self.is_label:
@@ -83,15 +83,15 @@ class Column:
             numbers: dict[Any, int] = {level: code for code, level in enumerate(self.levels)}
             codes = [numbers.setdefault(label, len(numbers)) for label in _labels(column)]
             return np.array(codes, dtype=np.float64)
-        found = _numbers(column, self.since)
+        values = _numbers(column, self.since)
         if column.missing.any():
-            found[column.missing] = self.imputed
-        return found
+            values[column.missing] = self.imputed
+        return values
 
-    def decoded(self, numbers: Float) -> list[Any]:
+    def decode(self, numbers: Float) -> list[Any]:
         """Return the values that are encoded as numbers: categories, dates, durations or numbers.
 
-        Other codes than those of known categories stand for the first or the last category.
+        Codes outside the range of known categories stand for the first or the last category.
         """
         if self.is_label:
             assert self.levels is not None, "labels have levels"
@@ -104,7 +104,7 @@ class Column:
         return list(start + durations)
 
     def _check(self, column: TableColumn, argument: str, known_from: str) -> None:
-        """Refuse a column of another kind, or with unexpected missing values."""
+        """Raise for a column of another kind, or with unexpected missing values."""
         _check_same(self.type, self._family, column, argument, known_from, self.is_label)
         if not self.is_label and self.imputed is None and column.missing.any():
             raise _of_missing(argument, [column])
@@ -114,8 +114,8 @@ class Column:
         """The type of values that the column must have."""
         if self.type != "category":
             return _FAMILIES[self.type]
-        known = [level for level in self.levels or () if level is not None]
-        return _FAMILIES[_base(known[0])] if known else "empty"
+        levels = [level for level in self.levels or () if level is not None]
+        return _FAMILIES[_base(levels[0])] if levels else "empty"
 
 
 _FAMILIES = {
@@ -181,27 +181,27 @@ class Encoding:
         """
         if missing == "error":
             for argument, columns in samples.items():
-                lacking = [
+                incomplete = [
                     column
                     for j, column in enumerate(columns)
                     if column.missing.any()
                     and not (j in categorical or _is_label(column))
                     and not column.missing.all()
                 ]
-                if lacking:
-                    raise _of_missing(argument, lacking)
-        both = " and ".join(samples)
-        found = []
+                if incomplete:
+                    raise _of_missing(argument, incomplete)
+        sample_names = " and ".join(samples)
+        encodings = []
         for j, of_samples in enumerate(zip(*samples.values(), strict=True)):
-            column = _fitted(of_samples, list(samples), j in categorical)
+            column = _fit_column(of_samples, list(samples), j in categorical)
             may_lack = any(c.missing.any() for c in of_samples) or looks_ahead
             if not column.is_label and missing == "indicator" and may_lack:
                 column = replace(column, imputed=_median(of_samples, column.since))
             elif not column.is_label and any(c.missing.any() for c in of_samples):
-                where = [c.missing.any() for c in of_samples].index(True)
-                raise _of_missing(list(samples)[where], [of_samples[where]])
-            found.append(column)
-        return cls(tuple(found), both)
+                place = [c.missing.any() for c in of_samples].index(True)
+                raise _of_missing(list(samples)[place], [of_samples[place]])
+            encodings.append(column)
+        return cls(tuple(encodings), sample_names)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -239,28 +239,30 @@ class Encoding:
         ValueError, TypeError
             If a column has another type, or missing values that are not supported.
         """
-        found = [
-            column.encoded(own, argument, self.known_from)
-            for column, own in zip(self.columns, columns, strict=True)
+        values = [
+            column.encode(table_column, argument, self.known_from)
+            for column, table_column in zip(self.columns, columns, strict=True)
         ]
         flags = [columns[j].missing.astype(np.float64) for j in self.flagged]
-        return np.ascontiguousarray(np.column_stack([*found, *flags]))
+        return np.ascontiguousarray(np.column_stack([*values, *flags]))
 
     def new_levels(self, columns: Sequence[TableColumn]) -> dict[int, tuple[Any, ...]]:
         """Return the unknown categories of another sample in the order of their codes.
 
         The keys are numbers of columns, because names may be equal.
         """
-        found: dict[int, tuple[Any, ...]] = {}
-        for j, (known, own) in enumerate(zip(self.columns, columns, strict=True)):
-            if known.is_label:
-                levels = set(known.levels or ())
-                new = tuple(label for label in dict.fromkeys(_labels(own)) if label not in levels)
-                if new:
-                    found[j] = new
-        return found
+        new_levels: dict[int, tuple[Any, ...]] = {}
+        for j, (encoding, column) in enumerate(zip(self.columns, columns, strict=True)):
+            if encoding.is_label:
+                levels = set(encoding.levels or ())
+                unknown_levels = tuple(
+                    label for label in dict.fromkeys(_labels(column)) if label not in levels
+                )
+                if unknown_levels:
+                    new_levels[j] = unknown_levels
+        return new_levels
 
-    def described(self) -> str | None:
+    def describe(self) -> str | None:
         """Return a text on the encoding of columns; None if all are plain numbers."""
         if self.is_plain:
             return None
@@ -277,20 +279,24 @@ class Encoding:
         }
         number = sum(column.compared == "numbers" for column in self.columns)
         parts = [f"{number} of numbers"] if number else []
-        for title, listed in kinds.items():
-            if listed:
-                more = f" and {len(listed) - _MOST} more" if len(listed) > _MOST else ""
-                parts.append(f"{title}: {', '.join(listed[:_MOST])}{more}")
+        for title, descriptions in kinds.items():
+            if descriptions:
+                suffix = (
+                    f" and {len(descriptions) - _MOST} more" if len(descriptions) > _MOST else ""
+                )
+                parts.append(f"{title}: {', '.join(descriptions[:_MOST])}{suffix}")
         return "; ".join(parts)
 
 
 def _with_levels(column: Column) -> str:
-    known = [level for level in column.levels or () if level is not None]
-    more = ", missing ones" if len(known) < len(column.levels or ()) else ""
-    return f"{column.name} ({counted(len(known), 'level')}{more})"
+    levels = [level for level in column.levels or () if level is not None]
+    suffix = ", missing ones" if len(levels) < len(column.levels or ()) else ""
+    return f"{column.name} ({counted(len(levels), 'level')}{suffix})"
 
 
-def categorical_columns(given: Iterable[int | str] | None, names: Sequence[str]) -> frozenset[int]:
+def categorical_columns(
+    categorical: Iterable[int | str] | None, names: Sequence[str]
+) -> frozenset[int]:
     """Return the numbers of the columns in `categorical`.
 
     Raises
@@ -298,55 +304,57 @@ def categorical_columns(given: Iterable[int | str] | None, names: Sequence[str])
     ValueError, TypeError
         If it is not a list of columns, by name or number.
     """
-    if given is None:
+    if categorical is None:
         return frozenset()
-    if isinstance(given, str) or not isinstance(given, Iterable):
+    if isinstance(categorical, str) or not isinstance(categorical, Iterable):
         raise InputTypeError(
             "categorical",
-            f"must be a list of columns, by name or number, such as ['city']; got {given!r}",
+            f"must be a list of columns, by name or number, such as ['city']; got {categorical!r}",
         )
-    found = set()
-    for key in given:
+    numbers = set()
+    for key in categorical:
         places = places_of(key, names) or []
         if len(places) != 1:
-            what = "the name of several columns" if places else "no column"
+            problem = "the name of several columns" if places else "no column"
             raise InputError(
                 "categorical",
-                f"has {key!r}, which is {what}",
+                f"has {key!r}, which is {problem}",
                 f"choose by number from 0 to {len(names) - 1} or by name from {shown(names)}",
             )
-        found.add(places[0])
-    return frozenset(found)
+        numbers.add(places[0])
+    return frozenset(numbers)
 
 
 def _is_label(column: TableColumn) -> bool:
     return column.type in LABELS
 
 
-def _fitted(of_samples: Sequence[TableColumn], arguments: list[str], is_given: bool) -> Column:
+def _fit_column(of_samples: Sequence[TableColumn], arguments: list[str], is_given: bool) -> Column:
     """Return the encoding of one column of all samples, ignoring missing numbers."""
-    first = next((c for c in of_samples if c.base != "empty"), None)
+    reference = next((c for c in of_samples if c.base != "empty"), None)
     name = of_samples[0].name
-    if first is None or all(column.missing.all() for column in of_samples):
-        every = " and ".join(arguments)
-        raise InputError(every, "has only missing values", drop(name), column=name, kind="missing")
-    of_type = first.type
-    place = arguments[[c is first for c in of_samples].index(True)]
+    if reference is None or all(column.missing.all() for column in of_samples):
+        sample_names = " and ".join(arguments)
+        raise InputError(
+            sample_names, "has only missing values", drop(name), column=name, kind="missing"
+        )
+    of_type = reference.type
+    place = arguments[[c is reference for c in of_samples].index(True)]
     for column, argument in zip(of_samples, arguments, strict=True):
         if column.base == "empty":
             continue
-        _check_same(first.type, _FAMILIES[first.base], column, argument, place, is_given)
+        _check_same(reference.type, _FAMILIES[reference.base], column, argument, place, is_given)
         if column.type == "number" and of_type == "integer":
             of_type = "number"
-    if is_given or _is_label(first):
-        seen = {label for column in of_samples for label in _labels(column)}
-        has_missing = None in seen
-        levels = sorted(seen - {None})
+    if is_given or _is_label(reference):
+        labels = {label for column in of_samples for label in _labels(column)}
+        has_missing = None in labels
+        levels = sorted(labels - {None})
         return Column(name, of_type, "labels", (*levels, *[None] * has_missing))
-    if first.base not in ("date", "duration"):
+    if reference.base not in ("date", "duration"):
         return Column(name, of_type, "numbers")
     since = None
-    if first.base == "date":
+    if reference.base == "date":
         earliest = min(int(c.entries[~c.missing].min()) for c in of_samples if not c.missing.all())
         since = _iso(earliest)
     return Column(name, of_type, "days", since=since)
@@ -357,7 +365,7 @@ def _check_same(
     family: str,
     column: TableColumn,
     argument: str,
-    where: str,
+    other_argument: str,
     is_given: bool,
 ) -> None:
     """Raise InputTypeError for a column whose values have another type than in another sample."""
@@ -367,13 +375,13 @@ def _check_same(
     is_label = column.type == "category" or of_type == "category"
     if other == family and (is_given or not is_label or column.type == of_type or family == "text"):
         return
-    listed = f"categories ({family})" if of_type == "category" else family
+    expected = f"categories ({family})" if of_type == "category" else family
     fix: list[Text] = ["make both of one kind"]
     if other == family:
         fix.append(("give ", Option("categorical", [column.name])))
     raise InputTypeError(
         argument,
-        (f"holds {column.words}, but {listed} in ", Argument(where)),
+        (f"holds {column.words}, but {expected} in ", Argument(other_argument)),
         fix,
         column=column.name,
     )
@@ -404,8 +412,8 @@ def _numbers(column: TableColumn, since: str | None) -> Float:
 
 def _median(of_samples: Sequence[TableColumn], since: str | None) -> float:
     """Return the median of the values of all samples that are not missing."""
-    present = [_numbers(c, since)[~c.missing] for c in of_samples if c.base != "empty"]
-    return float(np.median(np.concatenate(present)))
+    values = [_numbers(c, since)[~c.missing] for c in of_samples if c.base != "empty"]
+    return float(np.median(np.concatenate(values)))
 
 
 def _iso(microseconds: int) -> str:
@@ -422,7 +430,7 @@ def _base(level: object) -> str:
 
 def _of_missing(argument: str, columns: Sequence[TableColumn]) -> InputError:
     names = [column.name for column in columns]
-    what = f"has missing values in {columns_named(names)}, the first"
+    reason = f"has missing values in {columns_named(names)}, the first"
     row = int(np.flatnonzero(columns[0].missing)[0])
     fix: list[Text] = ["fill or remove them", INDICATOR]
-    return InputError(argument, what, fix, row, names[0], kind="missing")
+    return InputError(argument, reason, fix, row, names[0], kind="missing")

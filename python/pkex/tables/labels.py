@@ -24,7 +24,7 @@ def row_labels(data: Any) -> Any:
     return data.index.copy() if is_pandas(data) else None
 
 
-def unnamed(names: Sequence[str]) -> list[str]:
+def unnamed_columns(names: Sequence[str]) -> list[str]:
     """Return the columns of a file without a name, such as row numbers of pandas."""
     return [name for name in names if not name or name.startswith("__index_level_")]
 
@@ -104,7 +104,7 @@ class Labels:
         return self.texts
 
     def check_same(self, expected: Labels, name: str, expected_by: str) -> None:
-        """Raise InputError if columns have other labels than those of another DataFrame.
+        """Raise InputError if columns have other labels than the columns of another table.
 
         Names are compared with names, and other labels with other labels.
         """
@@ -135,13 +135,13 @@ def check_column_names(
             ("has other columns than ", Argument(expected_by), ": ", "; ".join(problems)),
             kind="columns",
         )
-    first = next(place for place, column in enumerate(got) if column != expected[place])
+    position = next(place for place, column in enumerate(got) if column != expected[place])
     raise InputError(
         name,
         (
             "has its columns in another order than ",
             Argument(expected_by),
-            f": column {first} is {got[first]!r}, expected {expected[first]!r}; the order "
+            f": column {position} is {got[position]!r}, expected {expected[position]!r}; the order "
             f"expected is {shown(expected)}",
         ),
         kind="columns",
@@ -152,12 +152,16 @@ def check_same_rows(got: Any, expected: Any, name: str, expected_by: str) -> Non
     """Raise InputError if two indexes of pandas differ; None is data without an index."""
     if got is None or expected is None or got.equals(expected):
         return
-    for row, (own, other) in enumerate(zip(got, expected, strict=True)):
-        if own == other or (is_missing(own) and is_missing(other)):
+    for row, (label, expected_label) in enumerate(zip(got, expected, strict=True)):
+        if label == expected_label or (is_missing(label) and is_missing(expected_label)):
             continue
         raise InputError(
             name,
-            ("has another index than ", Argument(expected_by), f": {own!r} instead of {other!r}"),
+            (
+                "has another index than ",
+                Argument(expected_by),
+                f": {label!r} instead of {expected_label!r}",
+            ),
             [
                 ("pass ", Argument(name), ".loc[", Argument(expected_by), ".index]"),
                 ("pass ", Argument(name), ".to_numpy() to pair rows by position"),

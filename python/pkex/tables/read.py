@@ -68,9 +68,9 @@ def as_matrix(
     matrix = _as_float64(array, data, name, labels)
     check_shape(matrix.shape, name, n_columns, allow_no_rows)
     if not np.isfinite(matrix).all():
-        wrong = np.isinf(matrix) if allow_missing else ~np.isfinite(matrix)
-        if wrong.any():
-            raise _not_finite(matrix, wrong, name, labels)
+        mask = np.isinf(matrix) if allow_missing else ~np.isfinite(matrix)
+        if mask.any():
+            raise _not_finite(matrix, mask, name, labels)
     return np.require(matrix, requirements=_LAYOUT)
 
 
@@ -88,20 +88,22 @@ def as_table(
     Only the `non_numeric` columns may have other values, which are not changed.
     """
     if isinstance(data, np.ma.MaskedArray):
-        data = unmasked(data, name)
+        data = unmask(data, name)
     objects = _objects(data) if non_numeric else None
-    free = [] if objects is None else [c for c in non_numeric if not _are_floats(objects, c)]
+    object_columns = (
+        [] if objects is None else [c for c in non_numeric if not _are_floats(objects, c)]
+    )
     numbers, labels = data, names
-    if objects is not None and free:
+    if objects is not None and object_columns:
         numbers, labels = objects.copy(), column_labels(data) or names
-        numbers[:, free] = 0.0
+        numbers[:, object_columns] = 0.0
     table: NDArray[Any] = as_matrix(
         numbers, name, n_columns=n_columns, names=labels, allow_missing=allow_missing
     )
-    if objects is None or not free:
+    if objects is None or not object_columns:
         return table
     table = table.astype(object)
-    for column in free:
+    for column in object_columns:
         # Encoders do not support pandas' NA.
         table[:, column] = [
             np.nan if entry is not None and is_missing(entry) else entry
@@ -117,15 +119,15 @@ def _objects(data: Any) -> NDArray[Any] | None:
         return None
     if kind_of(data) is Kind.POLARS:
         # NumPy has no common type for dates and numbers, and rounds large integers.
-        whole = np.empty(data.shape, dtype=object)
+        objects = np.empty(data.shape, dtype=object)
         for j, column in enumerate(data.columns):
-            whole[:, j] = data[column].to_list()
-        return whole
+            objects[:, j] = data[column].to_list()
+        return objects
     try:
-        whole = data.to_numpy(dtype=object) if is_pandas(data) else np.asarray(data, object)
+        objects = data.to_numpy(dtype=object) if is_pandas(data) else np.asarray(data, object)
     except ValueError:  # rows of different lengths
         return None
-    return whole if whole.ndim == 2 else None
+    return objects if objects.ndim == 2 else None
 
 
 def _are_floats(objects: NDArray[Any], column: int) -> bool:
@@ -143,8 +145,8 @@ def _fits(numbers: Any) -> Any:
 
 def as_vector(data: Any, name: str, *, n_rows: int, rows_of: str) -> Float:
     """Return a number for each of `n_rows` rows."""
-    what = f"must have shape ({n_rows},), one value for each row of {rows_of}"
-    return _by_row(data, name, n_rows, (1,), what)
+    requirement = f"must have shape ({n_rows},), one value for each row of {rows_of}"
+    return _by_row(data, name, n_rows, (1,), requirement)
 
 
 def as_vector_or_matrix(
@@ -154,19 +156,21 @@ def as_vector_or_matrix(
 
     `columns` is the number of columns in messages.
     """
-    what = (
+    requirement = (
         f"must have shape ({n_rows},) or ({n_rows}, {columns}), one value or row for each row of "
         f"{rows_of}"
     )
-    return _by_row(data, name, n_rows, (1, 2), what)
+    return _by_row(data, name, n_rows, (1, 2), requirement)
 
 
-def _by_row(data: Any, name: str, n_rows: int, dimensions: tuple[int, ...], what: str) -> Float:
+def _by_row(
+    data: Any, name: str, n_rows: int, dimensions: tuple[int, ...], requirement: str
+) -> Float:
     """Return an array with an entry for each row, of one of some numbers of dimensions."""
     names = column_labels(data)
     array = _as_float64(_as_array(data, name), data, name, names)
     if array.ndim not in dimensions or len(array) != n_rows or 0 in array.shape[1:]:
-        raise InputError(name, f"{what}; got shape {array.shape}")
+        raise InputError(name, f"{requirement}; got shape {array.shape}")
     if not np.isfinite(array).all():
         raise _not_finite(array, ~np.isfinite(array), name, names)
     return np.require(array, requirements=_LAYOUT)
@@ -197,15 +201,21 @@ def _of_one_dimension(data: Any, name: str, shape: tuple[int, ...]) -> InputErro
 def check_shape(
     shape: tuple[int, ...], name: str, n_columns: int | None, allow_no_rows: bool
 ) -> None:
-    """Raise InputError unless a shape is that of a table that is not empty."""
+    """Raise InputError unless a shape is two-dimensional and not empty."""
     if len(shape) != 2:
         raise InputError(name, f"{_TWO_DIMENSIONAL} shape {shape}")
     rows, columns = shape
     if columns == 0 or (rows == 0 and not allow_no_rows):
         raise InputError(name, f"is empty: got shape {shape}")
-    if n_columns is not None and columns != n_columns:
+    if n_columns is not None:
+        check_column_count(columns, n_columns, name)
+
+
+def check_column_count(n_columns: int, expected: int, name: str) -> None:
+    """Raise InputError unless a table has the expected number of columns."""
+    if n_columns != expected:
         raise InputError(
-            name, f"has the wrong number of columns: expected {n_columns}, got {columns}"
+            name, f"has the wrong number of columns: expected {expected}, got {n_columns}"
         )
 
 
@@ -214,7 +224,7 @@ def _as_array(data: Any, name: str) -> NDArray[Any]:
     if is_frame(data):
         return _array_of_frame(data, name)
     if isinstance(data, np.ma.MaskedArray):
-        data = unmasked(data, name)
+        data = unmask(data, name)
     if kind_of(data) is Kind.ARROW:
         _check_no_dates(data, name)
     return _array_of_sequence(dense(data, name), name)
@@ -247,19 +257,19 @@ _ERRORS = dict.fromkeys("UST", "text") | dict.fromkeys("Mm", "date")
 
 
 def _not_numbers(
-    name: str, what: str, dtype: Any, column: str | None = None, kind: str | None = None
+    name: str, container: str, dtype: Any, column: str | None = None, kind: str | None = None
 ) -> InputTypeError:
     kind = kind or dtype.kind
-    got = f"{what}{_KINDS[kind]} (dtype {dtype})" if kind in _KINDS else f"{what}dtype {dtype}"
-    reason = f"must hold real numbers; got {got}"
+    values = f"{_KINDS[kind]} (dtype {dtype})" if kind in _KINDS else f"dtype {dtype}"
+    reason = f"must hold real numbers; got {container}{values}"
     return InputTypeError(name, reason, column=column, kind=_ERRORS.get(kind))
 
 
-def unmasked(data: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:
+def unmask(data: np.ma.MaskedArray[Any, Any], name: str) -> NDArray[Any]:
     """Return the values of a masked array; raise InputError if one is masked."""
-    masked = np.argwhere(np.ma.getmaskarray(data))
-    if len(masked):
-        raise InputError(name, "has a masked value", _FILL, *place(masked[0]), kind="missing")
+    places = np.argwhere(np.ma.getmaskarray(data))
+    if len(places):
+        raise InputError(name, "has a masked value", _FILL, *place(places[0]), kind="missing")
     return np.asarray(data.data)
 
 
@@ -295,11 +305,11 @@ def _array_of_frame(frame: Any, name: str) -> NDArray[Any]:
 
 def _check_no_dates(table: Any, name: str) -> None:
     """Raise InputTypeError if a pyarrow table has dates, which NumPy does not join with numbers."""
-    for column, own in zip(table.column_names, table.columns, strict=True):
-        of_column = str(own.type)
-        if of_column.startswith(("date", "time", "duration")):
-            kind = "m" if of_column.startswith("duration") else "M"
-            raise _not_numbers(name, "", own.type, str(column), kind)
+    for column, values in zip(table.column_names, table.columns, strict=True):
+        type_name = str(values.type)
+        if type_name.startswith(("date", "time", "duration")):
+            kind = "m" if type_name.startswith("duration") else "M"
+            raise _not_numbers(name, "", values.type, str(column), kind)
 
 
 def _is_temporal(dtype: Any) -> bool:
@@ -313,12 +323,12 @@ def _floats_of_objects(array: NDArray[Any], name: str, names: Sequence[str] | No
         if is_missing(item):
             floats[index] = np.nan
         elif _is_real(item):
-            floats[index] = rounded(item)
+            floats[index] = to_float(item)
         else:
-            what = f"must hold real numbers; got {item!r} ({type(item).__name__})"
+            reason = f"must hold real numbers; got {item!r} ({type(item).__name__})"
             row, column = place(index, names)
             kind = "text" if isinstance(item, str) else "date" if isinstance(item, _TIMES) else None
-            raise InputTypeError(name, what, _fix_of_text(item), row, column, kind)
+            raise InputTypeError(name, reason, _fix_of_text(item), row, column, kind)
     return floats
 
 
@@ -341,7 +351,7 @@ def _is_real(item: object) -> bool:
     )
 
 
-def rounded(number: Any) -> float:
+def to_float(number: Any) -> float:
     """Return a number as a float; infinity if it overflows."""
     try:
         return float(number)
@@ -350,15 +360,15 @@ def rounded(number: Any) -> float:
 
 
 def _not_finite(
-    array: Float, wrong: NDArray[np.bool_], name: str, names: Sequence[str] | None
+    array: Float, mask: NDArray[np.bool_], name: str, names: Sequence[str] | None
 ) -> InputError:
-    places = np.argwhere(wrong)
+    places = np.argwhere(mask)
     value = float(array[tuple(places[0])])
     return not_finite(value, len(places), name, place(places[0], names))
 
 
 def not_finite(
-    value: float, count: int, name: str, where: tuple[int | None, int | str | None]
+    value: float, count: int, name: str, position: tuple[int | None, int | str | None]
 ) -> InputError:
     """Return the error for the first of several values that are missing or infinite.
 
@@ -369,15 +379,15 @@ def not_finite(
         The number of all such values.
     name : str
         The name of the argument in messages.
-    where : tuple
+    position : tuple
         The row and the column of the value, as `place` returns them.
     """
     is_missing = bool(np.isnan(value))
-    what = "missing value (NaN)" if is_missing else f"infinite value ({value})"
-    more = f", and {count - 1} more such values" if count > 1 else ""
-    reason = f"has {'a' if is_missing else 'an'} {what}", HERE, more
+    description = "missing value (NaN)" if is_missing else f"infinite value ({value})"
+    suffix = f", and {count - 1} more such values" if count > 1 else ""
+    reason = f"has {'a' if is_missing else 'an'} {description}", HERE, suffix
     kind = "missing" if is_missing else "infinite"
-    return InputError(name, reason, _FILL, *where, kind=kind)
+    return InputError(name, reason, _FILL, *position, kind=kind)
 
 
 _FILL = "fill or remove it"

@@ -10,10 +10,10 @@ import numpy as np
 from pkex.errors import Argument, InputError, InputWarning, warn
 from pkex.inputs.choices import check_choice
 from pkex.inputs.wording import columns_named, counted, shown
-from pkex.tables.columns import TableColumn, holds_numbers_only, table_columns, table_labels
+from pkex.tables.columns import holds_numbers_only, table_columns, table_labels
 from pkex.tables.encode import INDICATOR, MISSING, Encoding, Missing, categorical_columns
 from pkex.tables.labels import column_labels, numbered
-from pkex.tables.read import as_matrix
+from pkex.tables.read import as_matrix, check_column_count
 from pkex.tables.table import Table
 from pkex.typing import Float
 
@@ -37,15 +37,15 @@ def as_rows(
         if error.kind != "missing" or name == "y":
             raise
         rows = as_matrix(data, name, n_columns=n_columns, names=names, allow_missing=True)
-        lacking = np.flatnonzero(np.isnan(rows).any(axis=0)).tolist()
+        incomplete = np.flatnonzero(np.isnan(rows).any(axis=0)).tolist()
         titles = column_labels(data) or names or numbered(rows.shape[1])
-        which = f" (columns with missing values: {shown([titles[j] for j in lacking])})"
-        fix = [error.fix, (*INDICATOR, which)]
+        suffix = f" (columns with missing values: {shown([titles[j] for j in incomplete])})"
+        fix = [error.fix, (*INDICATOR, suffix)]
         raise error.with_fields(fix=fix) from None
 
 
 def read_samples(
-    given: Mapping[str, Any],
+    samples: Mapping[str, Any],
     categorical: Iterable[int | str] | None,
     missing: Missing,
     *,
@@ -56,7 +56,7 @@ def read_samples(
 
     Parameters
     ----------
-    given : dict of str to table
+    samples : dict of str to table
         One or two samples; a table without names of columns has those of the other.
     categorical : list of columns, optional
         The columns that are always categories.
@@ -80,32 +80,33 @@ def read_samples(
     check_choice("missing", missing, MISSING)
     is_plain = categorical is None and missing == "error"
     labels = {
-        name: table_labels(data, name if compares_names else None) for name, data in given.items()
+        name: table_labels(data, name if compares_names else None) for name, data in samples.items()
     }
-    first = next(iter(labels))
-    for name, own in labels.items():
-        own.check_same(labels[first], name, first)
-    names = next((own.texts for own in labels.values() if own.texts), None)
-    if is_plain and all(map(holds_numbers_only, given.values())):
+    first_name = next(iter(labels))
+    for name, sample in labels.items():
+        sample.check_same(labels[first_name], name, first_name)
+    names = next((texts for sample in labels.values() if (texts := sample.texts)), None)
+    if is_plain and all(map(holds_numbers_only, samples.values())):
         tables: list[Table] = []
-        for name, data in given.items():
+        for name, data in samples.items():
             d = tables[0].rows.shape[1] if tables else None
-            own_names = labels[name].texts or names
-            rows = as_rows(data, name, n_columns=d, names=own_names)
-            tables.append(Table(rows, labels[name], own_names))
+            column_names = labels[name].texts or names
+            rows = as_rows(data, name, n_columns=d, names=column_names)
+            tables.append(Table(rows, labels[name], column_names))
         return tables, Encoding.plain(tables[0].names)
     columns = {
-        name: table_columns(data, name, labels[name].texts or names) for name, data in given.items()
+        name: table_columns(data, name, labels[name].texts or names)
+        for name, data in samples.items()
     }
-    d = len(columns[first])
-    for name, own_columns in columns.items():
-        _check_column_count(own_columns, d, name)
+    d = len(columns[first_name])
+    for name, sample_columns in columns.items():
+        check_column_count(len(sample_columns), d, name)
     names = names or numbered(d)
-    chosen = categorical_columns(categorical, names)
-    encoding = Encoding.fit(columns, chosen, missing, looks_ahead=looks_ahead)
+    label_columns = categorical_columns(categorical, names)
+    encoding = Encoding.fit(columns, label_columns, missing, looks_ahead=looks_ahead)
     return [
         Table(encoding.rows(columns[name], name), labels[name], labels[name].texts or names)
-        for name in given
+        for name in samples
     ], encoding
 
 
@@ -127,7 +128,7 @@ def encoded(data: Any, name: str, encoding: Encoding) -> tuple[Float, dict[int, 
     if encoding.is_plain and holds_numbers_only(data):
         return as_rows(data, name, n_columns=len(names), names=names), {}
     columns = table_columns(data, name, names)
-    _check_column_count(columns, len(names), name)
+    check_column_count(len(columns), len(names), name)
     return encoding.rows(columns, name), encoding.new_levels(columns)
 
 
@@ -141,23 +142,16 @@ def two_samples(
     return x, y, encoding
 
 
-def _check_column_count(columns: Sequence[TableColumn], expected: int, name: str) -> None:
-    if len(columns) != expected:
-        raise InputError(
-            name, f"has the wrong number of columns: expected {expected}, got {len(columns)}"
-        )
-
-
-def check_row_count(rows: Float, name: str, least: int, why: str = "") -> None:
+def check_row_count(rows: Float, name: str, least: int, purpose: str = "") -> None:
     """Raise InputError for a sample with too few rows."""
     if len(rows) < least:
         raise InputError(
-            name, f"must have at least {least} rows{why}; got {counted(len(rows), 'row')}"
+            name, f"must have at least {least} rows{purpose}; got {counted(len(rows), 'row')}"
         )
 
 
 def warn_of_constant_columns(
-    rows: Float, names: Sequence[str], what: str, to: str | None = None
+    rows: Float, names: Sequence[str], rows_name: str, to: str | None = None
 ) -> None:
     """Warn of constant columns, which contribute nothing to kernels of differences.
 
@@ -166,13 +160,13 @@ def warn_of_constant_columns(
     rows : ndarray of shape (n, d)
     names : sequence of str
         The names of the columns.
-    what : str
+    rows_name : str
         The name of the rows in messages.
     to : str, optional
         The quantity that such columns contribute nothing to, if they contribute to others.
     """
     is_constant = (rows == rows[0]).all(axis=0)
-    constant = [name for name, found in zip(names, is_constant, strict=True) if found]
+    constant = [name for name, flag in zip(names, is_constant, strict=True) if flag]
     if constant:
         plural = len(constant) > 1
         effect = (
@@ -180,4 +174,4 @@ def warn_of_constant_columns(
             f"{'' if to is None else f' to {to}'}"
         )
         columns = f"{columns_named(constant)} of "
-        warn(InputWarning(None, (columns, Argument(what), effect)))
+        warn(InputWarning(None, (columns, Argument(rows_name), effect)))

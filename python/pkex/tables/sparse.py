@@ -71,11 +71,11 @@ def as_sparse_rows(
         raise InputError(name, f"is not a valid sparse matrix ({error})") from None
     with np.errstate(over="ignore", invalid="ignore"):
         rows.sum_duplicates()
-    wrong = np.flatnonzero(~np.isfinite(rows.data))
-    if len(wrong):
-        row = int(np.searchsorted(rows.indptr, wrong[0], side="right")) - 1
-        where = place((row, int(rows.indices[wrong[0]])), names)
-        raise not_finite(float(rows.data[wrong[0]]), len(wrong), name, where)
+    non_finite = np.flatnonzero(~np.isfinite(rows.data))
+    if len(non_finite):
+        row = int(np.searchsorted(rows.indptr, non_finite[0], side="right")) - 1
+        position = place((row, int(rows.indices[non_finite[0]])), names)
+        raise not_finite(float(rows.data[non_finite[0]]), len(non_finite), name, position)
     rows.eliminate_zeros()
     return owned_rows(rows)
 
@@ -84,18 +84,18 @@ def _check_numbers(data: Any, name: str) -> None:
     """Raise InputTypeError unless a sparse matrix holds real numbers or booleans."""
     if data.dtype.kind in "fiub":
         return
-    what = "complex numbers" if data.dtype.kind == "c" else "objects"
+    entries = "complex numbers" if data.dtype.kind == "c" else "objects"
     raise InputTypeError(
         name,
-        f"must hold real numbers; got {type(data).__name__} of {what} (dtype {data.dtype})",
-        "pass its real part" if what == "complex numbers" else f"pass {name}.astype(float)",
+        f"must hold real numbers; got {type(data).__name__} of {entries} (dtype {data.dtype})",
+        "pass its real part" if entries == "complex numbers" else f"pass {name}.astype(float)",
     )
 
 
 def as_rows_of_any_kind(data: Any, name: str, *, n_columns: int) -> Rows:
     """Return a sparse table as `as_sparse_rows` does, and any other as `as_matrix` does."""
-    read = as_sparse_rows if is_sparse(data) else as_matrix
-    rows: Rows = read(data, name, n_columns=n_columns)
+    reader = as_sparse_rows if is_sparse(data) else as_matrix
+    rows: Rows = reader(data, name, n_columns=n_columns)
     return rows
 
 
@@ -116,8 +116,8 @@ def dense_rows(rows: Rows, name: str = "X") -> Float:
     InputError
         If sparse rows would take more than a gigabyte.
     """
-    made: Float = np.ascontiguousarray(dense(rows, name))
-    return made
+    array: Float = np.ascontiguousarray(dense(rows, name))
+    return array
 
 
 def nonzero_columns(*tables: Rows | None) -> NDArray[np.int64]:

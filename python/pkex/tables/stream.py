@@ -34,13 +34,13 @@ class RowStream:
     n_rows, n_columns : int
     labels : Labels
         The labels of the columns.
-    whole : dict of str to type
+    column_types : dict of str to type
         Types of the columns of files that contain booleans or integers.
     """
 
     def __init__(self, n_rows: int, n_columns: int, labels: Labels) -> None:
         self.n_rows, self.n_columns, self.labels = n_rows, n_columns, labels
-        self.whole: dict[str, type] = {}
+        self.column_types: dict[str, type] = {}
 
     def chunks(self) -> Iterator[Float]:
         """Yield chunks of rows in order, shape (·, n_columns), checked, as float64."""
@@ -48,7 +48,7 @@ class RowStream:
 
 
 def read_sources(
-    given: Mapping[str, Any],
+    samples: Mapping[str, Any],
     categorical: Iterable[int | str] | None,
     missing: Missing,
     *,
@@ -76,13 +76,15 @@ def read_sources(
     ImportError
         If pyarrow, which reads Parquet, is not installed.
     """
-    if not any(map(_is_elsewhere, given.values())) and not (
-        categorical is None and missing == "error" and all(map(_is_array, given.values()))
+    if not any(map(_is_elsewhere, samples.values())) and not (
+        categorical is None and missing == "error" and all(map(_is_array, samples.values()))
     ):
-        tables, encoding = read_samples(given, categorical, missing, compares_names=compares_names)
+        tables, encoding = read_samples(
+            samples, categorical, missing, compares_names=compares_names
+        )
         sources: list[RowStream] = [
             _Array(table.rows, table.labels, name)
-            for table, name in zip(tables, given, strict=True)
+            for table, name in zip(tables, samples, strict=True)
         ]
         return sources, tables[0].names, encoding
     if categorical is not None or missing != "error":
@@ -91,26 +93,26 @@ def read_sources(
             "missing: leave these out, and give kernel if columns are labels, such as "
             "RBF(1.0).on([0, 1]) * Categorical().on([2])"
         )
-    sources = [_numbers(data, name) for name, data in given.items()]
-    for source, name in zip(sources, given, strict=True):
+    sources = [_numbers(data, name) for name, data in samples.items()]
+    for source, name in zip(sources, samples, strict=True):
         if not (source.n_rows and source.n_columns):
             raise InputError(
                 name, f"is empty: it has {source.n_rows} rows of {source.n_columns} columns"
             )
-    first, name = sources[0], next(iter(given))
-    for source, other in zip(sources[1:], list(given)[1:], strict=True):
-        source.labels.check_same(first.labels, other, name)
-        if source.n_columns != first.n_columns:
+    reference, name = sources[0], next(iter(samples))
+    for source, other_name in zip(sources[1:], list(samples)[1:], strict=True):
+        source.labels.check_same(reference.labels, other_name, name)
+        if source.n_columns != reference.n_columns:
             raise InputError(
-                other,
+                other_name,
                 (
                     "must have as many columns as ",
                     Argument(name),
-                    f"; got {source.n_columns}, expected {first.n_columns}",
+                    f"; got {source.n_columns}, expected {reference.n_columns}",
                 ),
             )
     texts = next((source.labels.texts for source in sources if source.labels.texts), None)
-    names = texts or numbered(first.n_columns)
+    names = texts or numbered(reference.n_columns)
     return sources, names, Encoding.plain(names)
 
 
@@ -132,9 +134,9 @@ def is_file(data: Any) -> bool:
     return isinstance(data, str | PathLike)
 
 
-def check_in_memory(given: Mapping[str, Any], estimator: str) -> None:
+def check_in_memory(samples: Mapping[str, Any], estimator: str) -> None:
     """Raise InputError for paths of files if all rows are required at once."""
-    for name, data in given.items():
+    for name, data in samples.items():
         if is_file(data):
             raise InputError(
                 Option(name, str(data)),
@@ -181,15 +183,15 @@ def counted_from(start: int) -> Iterator[None]:
 class JoinedStreams(RowStream):
     """The columns of a stream, followed by those of an array with the same number of rows."""
 
-    def __init__(self, source: RowStream, others: Float) -> None:
-        super().__init__(source.n_rows, source.n_columns + others.shape[1], source.labels)
-        self._source, self._others = source, others
+    def __init__(self, source: RowStream, columns: Float) -> None:
+        super().__init__(source.n_rows, source.n_columns + columns.shape[1], source.labels)
+        self._source, self._columns = source, columns
 
     def chunks(self) -> Iterator[Float]:
         """Yield chunks of rows in order."""
         start = 0
         for chunk in self._source.chunks():
-            yield np.column_stack([chunk, self._others[start : start + len(chunk)]])
+            yield np.column_stack([chunk, self._columns[start : start + len(chunk)]])
             start += len(chunk)
 
 
@@ -219,18 +221,18 @@ class _Parquet(RowStream):
         names = self._files.names
         super().__init__(self._files.n_rows, len(names), Labels(names))
         for column in names:
-            of_column = str(self._files.schemas[0].field(column).type)
-            if re.match("u?int|bool", of_column):
-                self.whole[column] = bool if of_column == "bool" else int
+            type_name = str(self._files.schemas[0].field(column).type)
+            if re.match("u?int|bool", type_name):
+                self.column_types[column] = bool if type_name == "bool" else int
 
     def _check_types(self, schema: Any, file: Path) -> None:
         is_number = re.compile("u?int|half|float|double|bool")
         fields = [field for field in schema if field.name in self._files.names]
-        wrong = [field.name for field in fields if not is_number.match(str(field.type))]
-        if wrong:
+        non_numeric = [field.name for field in fields if not is_number.match(str(field.type))]
+        if non_numeric:
             raise InputTypeError(
                 self._name,
-                f"must hold numbers, which columns {shown(wrong)} of {str(file)!r} do not",
+                f"must hold numbers, which columns {shown(non_numeric)} of {str(file)!r} do not",
                 ["leave them out", "write them as numbers"],
             )
 

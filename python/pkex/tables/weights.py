@@ -20,8 +20,8 @@ def equal_weights(n_rows: int) -> Float:
 def as_weights(weights: ArrayLike, name: str, n_rows: int, rows_of: str) -> Float:
     """Return weights that are normalized to sum 1; see `relative_weights`."""
     relative = relative_weights(weights, name, n_rows, rows_of)
-    normalised: Float = relative / math.fsum(relative)
-    return normalised
+    normalized: Float = relative / math.fsum(relative)
+    return normalized
 
 
 def relative_weights(weights: ArrayLike, name: str, n_rows: int, rows_of: str) -> Float:

@@ -23,7 +23,7 @@ from pkex.tables.columns import holds_times, read_column, table_labels
 from pkex.tables.encode import Encoding, Missing
 from pkex.tables.kinds import Kind, columns_of, dense, kind_of
 from pkex.tables.missing import is_missing
-from pkex.tables.read import unmasked
+from pkex.tables.read import unmask
 from pkex.tables.samples import as_rows, warn_of_constant_columns
 from pkex.typing import Float
 
@@ -207,7 +207,7 @@ def _columns(y: Any) -> tuple[list[Any], tuple[str, ...]]:
 
 def _as_array(y: Any) -> NDArray[Any]:
     if isinstance(y, np.ma.MaskedArray):
-        return unmasked(y, "y")
+        return unmask(y, "y")
     try:
         array = np.asarray(dense(y, "y"))
         # NumPy would convert numbers next to strings to strings.

@@ -209,7 +209,7 @@ def settings(result: StatisticResult, alpha: float) -> dict[str, str]:
     # Only for estimators that compare some of the pairs of rows.
     if (n_pairs := getattr(result, "n_pairs", None)) is not None:
         facts["Pairs of rows"] = f"{n_pairs:,}"
-    columns = Encoding(result.columns).described()
+    columns = Encoding(result.columns).describe()
     if columns is not None:
         facts["Columns"] = columns
     return facts

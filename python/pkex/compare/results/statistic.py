@@ -315,7 +315,7 @@ class StatisticResult(ReadOnlyArrays, Result):
 
     def _summary(self, n_lines: int) -> Summary:
         """Return the statistic, a table of the strongest features, the kernel and the notes."""
-        columns = Encoding(self.columns).described()
+        columns = Encoding(self.columns).describe()
         lines = [] if self.significance is None else legend(self._wording)
         lines += [f"p-values: {advice}"] if (advice := self._missing_pvalues) else []
         lines.append(f"kernel: {describe_kernel(self.kernel, self.bandwidth)}")

@@ -153,7 +153,7 @@ class _JoinedRows:
         targets = np.array([names.index(y)])
         columns = np.delete(np.arange(len(names)), targets)
         feature_names = tuple(name for name in names if name != y)
-        kind = source.whole.get(y, float)
+        kind = source.column_types.get(y, float)
         return cls(source, columns, targets, Encoding.plain(feature_names), (y,), kind=kind)
 
     def draw_sample(

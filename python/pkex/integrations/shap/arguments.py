@@ -54,8 +54,8 @@ def check_masker(masker: Any) -> None:
 def selects_features(l1_reg: L1Reg, n_features: int) -> bool:
     """Return whether a valid `l1_reg` would set the values of some features to 0 in shap."""
     if isinstance(l1_reg, str):
-        number = _numbered(l1_reg)
-        # shap's defaults are no choice of the user.
+        number = _number_of(l1_reg)
+        # The user has not chosen shap's defaults.
         is_default = l1_reg in ("auto", "num_features(10)")
         return not is_default and (number is None or number < n_features)
     return bool(l1_reg)
@@ -104,7 +104,7 @@ def _check_link(name: str, link: object) -> None:
 def _check_l1_reg(name: str, l1_reg: Any) -> None:
     is_number = isinstance(l1_reg, int | float | np.number) and l1_reg >= 0
     is_word = isinstance(l1_reg, str) and (
-        l1_reg in ("auto", "aic", "bic") or _numbered(l1_reg) is not None
+        l1_reg in ("auto", "aic", "bic") or _number_of(l1_reg) is not None
     )
     if l1_reg is True or not (l1_reg is None or is_number or is_word):
         raise ValueError(
@@ -113,7 +113,7 @@ def _check_l1_reg(name: str, l1_reg: Any) -> None:
         )
 
 
-def _numbered(l1_reg: str) -> int | None:
+def _number_of(l1_reg: str) -> int | None:
     """Return the number in "num_features(10)", or in "rank(3)" as in shap's examples."""
     match = re.fullmatch(r"(?:num_features|rank)\((\d+)\)", l1_reg)
     return int(match[1]) if match else None

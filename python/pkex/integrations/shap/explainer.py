@@ -21,11 +21,11 @@ from pkex.integrations import as_background, as_one_row
 from pkex.integrations.arguments import (
     PROBLEMS,
     LibraryVocabulary,
-    noted,
+    collect_errors,
     raise_together,
     with_checked_arguments,
 )
-from pkex.integrations.examination import examined
+from pkex.integrations.examination import examine
 from pkex.integrations.shap.arguments import (
     CALL,
     CONSTRUCTOR,
@@ -49,9 +49,9 @@ _OPTIONS = ("link", "value_function", "background_weights", "groups", "feature_n
 
 def _check_rows(self: KernelMachineExplainer, X: Any = None, row: Any = None, **_: object) -> None:
     """Raise the errors of rows whose shape is valid."""
-    given = row if X is None else X
-    if given is not None:
-        self._columns.read(rows_of(given, self._columns)[0])
+    table = row if X is None else X
+    if table is not None:
+        self._columns.read(rows_of(table, self._columns)[0])
 
 
 def _check_construction(
@@ -60,21 +60,21 @@ def _check_construction(
     masker: Any = None,
     data: Any = None,
     output_names: Any = None,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Raise all errors of a model, background data and options of `pkex.Explainer`."""
     problems: list[Exception] = []
-    with noted(problems):
+    with collect_errors(problems):
         _check_masker(masker, data)
-    options = {name: given[name] for name in _OPTIONS if name in given}
+    options = {name: arguments[name] for name in _OPTIONS if name in arguments}
     if "link" in options:
         # An unknown link is an error of its own check.
         options["link"] = link_name(options["link"]) or "identity"
     background = as_background(data if masker is None else masker)
     vocabulary = _vocabulary(data)
-    schema = examined(problems, _inner(model), background, vocabulary=vocabulary, **options)
+    schema = examine(problems, _inner(model), background, vocabulary=vocabulary, **options)
     if schema is not None and output_names is not None:
-        with noted(problems):
+        with collect_errors(problems):
             check_names("output_names", output_names, len(schema.outputs.names or [None]))
     raise_together(problems)
 
@@ -218,17 +218,17 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         }
         model = _inner(model)
         self._arguments = {"model": model, "masker": background, **options}
-        first: list[Exception] = []
-        with noted(first, _vocabulary(data)):
+        problems: list[Exception] = []
+        with collect_errors(problems, _vocabulary(data)):
             _check_masker(masker, data)
             self._output_name = None
             if output_names is not None and not adapted_to(model, None).function.has_output_axis:
                 self._output_name = check_names("output_names", output_names, 1)[0]
                 del options["output_names"]
             self._explainer = pkex.Explainer(model, background, **options)
-        if first:
+        if problems:
             _check_construction(self, **{**self._arguments, "masker": masker, "data": data})
-        raise_together(first)
+        raise_together(problems)
         # shap would sample rows of a masker.
         super().__init__(model, None, linearize_link=linearize_link)
         self.masker = background
@@ -299,8 +299,8 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         if self._output_name is not None:
             explanation = _with_output_name(explanation, self._output_name)
         if main_effects:
-            alone = self._explainer.interactions(rows, index="Moebius", order=1)
-            explanation.main_effects = alone.values.copy()
+            univariate = self._explainer.interactions(rows, index="Moebius", order=1)
+            explanation.main_effects = univariate.values.copy()
         return explanation[0] if is_row else explanation
 
     def explain_row(self, row: ArrayLike, **options: Any) -> dict[str, Any]:
@@ -310,12 +310,12 @@ class KernelMachineExplainer(KernelExplainerAttributes, shap.Explainer):  # type
         "main_effects" and "clustering".
         """
         explanation = self(as_one_row("row", row, "shap_values", self._columns), **options)
-        alone = explanation.main_effects
+        main_effects = explanation.main_effects
         return {
             "values": explanation.values[0],
             "expected_values": explanation.base_values[0],
             "mask_shapes": [explanation.data[0].shape],
-            "main_effects": None if alone is None else alone[0],
+            "main_effects": None if main_effects is None else main_effects[0],
             "clustering": None,
         }
 

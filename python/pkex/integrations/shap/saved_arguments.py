@@ -30,9 +30,9 @@ def write_arguments(
     for name, saver in savers.items():
         if not callable(saver) and saver not in (".save", "auto"):
             raise ValueError(f"{name}_saver must be a function or '.save'; got {saver!r}")
-    apart = {name: saver for name, saver in savers.items() if callable(saver)}
-    cloudpickle.dump({k: v for k, v in arguments.items() if k not in apart}, out_file)
-    for name, saver in apart.items():
+    custom_savers = {name: saver for name, saver in savers.items() if callable(saver)}
+    cloudpickle.dump({k: v for k, v in arguments.items() if k not in custom_savers}, out_file)
+    for name, saver in custom_savers.items():
         saver(arguments[name], out_file)
 
 

@@ -32,12 +32,12 @@ from pkex.integrations.arguments import (
     LibraryVocabulary,
     check_flag,
     check_integer,
+    collect_errors,
     count,
-    noted,
     raise_together,
     with_checked_arguments,
 )
-from pkex.integrations.examination import examined
+from pkex.integrations.examination import examine
 
 # Indices of interactions, and of single players, which have other names in shapiq.
 AnyIndex: TypeAlias = Index | Literal["SV", "BV"]
@@ -111,15 +111,15 @@ def _check_construction(
     value_function: Any = None,
     imputer: Any = None,
     joint_marginal_distribution: Any = True,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Raise all errors of a model, background data, options and orders."""
     problems = _problems_of_orders(index, min_order, max_order)
     order = 1 if problems else max_order
-    with noted(problems):
+    with collect_errors(problems):
         value_function = _game(value_function, data, imputer, joint_marginal_distribution)
-    options = {name: given[name] for name in _OPTIONS if name in given}
-    schema = examined(
+    options = {name: arguments[name] for name in _OPTIONS if name in arguments}
+    schema = examine(
         problems,
         model,
         as_background(data),
@@ -242,23 +242,23 @@ class ProductKernelExplainer(Explainer):
             "n_jobs": n_jobs,
         }
         of_values: dict[str, Any] = {"index": index, "min_order": min_order, "max_order": max_order}
-        how: dict[str, Any] = {
+        imputation: dict[str, Any] = {
             "imputer": imputer,
             "joint_marginal_distribution": joint_marginal_distribution,
         }
-        first: list[Exception] = []
-        with noted(first, _VOCABULARY):
+        problems: list[Exception] = []
+        with collect_errors(problems, _VOCABULARY):
             raise_together(_problems_of_orders(**of_values))
-            game = _game(value_function, data, **how)
+            game = _game(value_function, data, **imputation)
             self._explainer = pkex.Explainer(
                 model, as_background(data), value_function=game, **options
             )
             schema = self._explainer._problem.schema
             raise_together(_problems_of_schema(schema, class_index, outputs, max_order))
-        if first:
+        if problems:
             options |= {"class_index": class_index, "value_function": value_function}
-            _check_construction(self, model, data, **of_values, **how, **options)
-        raise_together(first)
+            _check_construction(self, model, data, **of_values, **imputation, **options)
+        raise_together(problems)
         self._sign = _sign(class_index, outputs, schema.outputs)
         # shapiq would explain `predict_proba`, or the labels of `predict`, and warn that an index
         # of order 1 has another name.
@@ -388,11 +388,11 @@ class ProductKernelExplainer(Explainer):
 def _problems_of_orders(index: Any, min_order: Any, max_order: Any) -> list[Exception]:
     """Return the errors of an index and its orders."""
     problems: list[Exception] = []
-    with noted(problems):
+    with collect_errors(problems):
         _check_index(index)
-    with noted(problems):
+    with collect_errors(problems):
         check_integer("max_order", max_order, 1)
-    with noted(problems):
+    with collect_errors(problems):
         check_integer("min_order", min_order, 0)
     if problems:
         return problems
@@ -424,7 +424,7 @@ def _problems_of_schema(
 ) -> list[Exception]:
     """Return the errors of too many outputs, or too few players."""
     problems: list[Exception] = []
-    with noted(problems):
+    with collect_errors(problems):
         _sign(class_index, outputs, schema.outputs)
     names = schema.outputs.axis_names
     # A single output that does not exist is already an error.
@@ -444,7 +444,7 @@ def _problems_of_schema(
 
 
 def _game(
-    given: ValueFunction | Observational | None,
+    value_function: ValueFunction | Observational | None,
     data: object,
     imputer: object,
     joint_marginal_distribution: bool,
@@ -456,12 +456,13 @@ def _game(
             raise ValueError(
                 f"{name} requires the rows that absent features are drawn from. Pass data"
             )
-        return "neutral" if given is None else given
+        return "neutral" if value_function is None else value_function
     if joint_marginal_distribution:
-        return given
-    if given not in (None, "marginal"):
+        return value_function
+    if value_function not in (None, "marginal"):
         raise ValueError(
-            f"joint_marginal_distribution=False requires value_function='marginal'; got {given!r}"
+            "joint_marginal_distribution=False requires value_function='marginal'; got "
+            f"{value_function!r}"
         )
     return "marginal"
 

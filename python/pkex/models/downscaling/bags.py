@@ -37,12 +37,12 @@ class Bags:
         """Return bags of rows with equal mediators (n, p), or a bag of each row."""
         if are_single:
             return cls(rows, np.arange(len(rows)), mediators)
-        found, numbers = np.unique(mediators, axis=0, return_inverse=True)
+        bag_mediators, numbers = np.unique(mediators, axis=0, return_inverse=True)
         # NumPy 2.0.0 returned a column.
         numbers = np.ravel(numbers)
         order = np.argsort(numbers, kind="stable")
-        starts = np.searchsorted(numbers[order], np.arange(len(found)))
-        return cls(rows[order], starts, found)
+        starts = np.searchsorted(numbers[order], np.arange(len(bag_mediators)))
+        return cls(rows[order], starts, bag_mediators)
 
     @property
     def sizes(self) -> NDArray[np.intp]:
@@ -60,11 +60,11 @@ class Bags:
         shares: Float = np.repeat((of_bags.T / self.sizes).T, self.sizes, axis=0)
         return shares
 
-    def mean_kernel(self, kernel: Kernel, others: Float) -> Float:
-        """Return the mean of k(x, ·) over the rows of each bag, shape (bags, others)."""
-        means = np.empty((len(self.starts), len(others)))
-        for some in blocks_of(len(others), _BLOCK // len(self.rows)):
-            means[:, some] = self.means(kernel(self.rows, others[some]))
+    def mean_kernel(self, kernel: Kernel, points: Float) -> Float:
+        """Return the mean of k(x, ·) over the rows of each bag, shape (bags, points)."""
+        means = np.empty((len(self.starts), len(points)))
+        for block in blocks_of(len(points), _BLOCK // len(self.rows)):
+            means[:, block] = self.means(kernel(self.rows, points[block]))
         return means
 
     def gram(self, kernel: Kernel) -> Float:
@@ -73,25 +73,25 @@ class Bags:
         symmetric: Float = (gram + gram.T) / 2.0
         return symmetric
 
-    def picked(self, chosen: NDArray[np.intp]) -> Bags:
+    def select(self, numbers: NDArray[np.intp]) -> Bags:
         """Return the bags with some numbers."""
-        sizes = self.sizes[chosen]
+        sizes = self.sizes[numbers]
         rows = [
             self.rows[start : start + size]
-            for start, size in zip(self.starts[chosen], sizes, strict=True)
+            for start, size in zip(self.starts[numbers], sizes, strict=True)
         ]
         starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        return Bags(np.concatenate(rows), starts, self.mediators[chosen])
+        return Bags(np.concatenate(rows), starts, self.mediators[numbers])
 
-    def thinned(self, most: int, random: np.random.Generator) -> Bags:
-        """Return bags with at most about `most` rows in all, drawn without replacement."""
-        if len(self.rows) <= most:
+    def thin(self, max_rows: int, random: np.random.Generator) -> Bags:
+        """Return bags with at most about `max_rows` rows in all, drawn without replacement."""
+        if len(self.rows) <= max_rows:
             return self
-        each = max(1, most // len(self.starts))
-        drawn = [
-            start + np.sort(random.choice(size, min(size, each), replace=False))
+        bag_size = max(1, max_rows // len(self.starts))
+        samples = [
+            start + np.sort(random.choice(size, min(size, bag_size), replace=False))
             for start, size in zip(self.starts, self.sizes, strict=True)
         ]
-        ends = np.cumsum([len(own) for own in drawn])
+        ends = np.cumsum([len(sample) for sample in samples])
         starts = np.concatenate([[0], ends[:-1]])
-        return Bags(self.rows[np.concatenate(drawn)], starts, self.mediators)
+        return Bags(self.rows[np.concatenate(samples)], starts, self.mediators)

@@ -28,7 +28,7 @@ from pkex.kernels import Kernel
 from pkex.models.arguments import (
     as_columns,
     check_kernels,
-    checked_number,
+    check_number,
     length_of,
     rows_as_in_fit,
 )
@@ -211,9 +211,9 @@ class DeconditionalRegressor(BaseEstimator):
         Labels.of(target_mediator).check_same(labels, "target_mediator", "mediator")
         random = as_generator(self.random_state)
         bags = Bags.of_rows(rows, of_rows, are_single=self.conditional_mean == "rows")
-        chosen = self._chosen(bags, targets, of_targets, random)
-        self.kernel_, self.mediator_kernel_ = chosen.kernel, chosen.mediator_kernel
-        self.noise_, self.regularization_ = chosen.noise, chosen.regularization
+        parameters = self._choose_parameters(bags, targets, of_targets, random)
+        self.kernel_, self.mediator_kernel_ = parameters.kernel, parameters.mediator_kernel
+        self.noise_, self.regularization_ = parameters.noise, parameters.regularization
 
         cross = self.mediator_kernel_(bags.mediators, of_targets)
         if self.mediator_kernel is not None:
@@ -221,22 +221,22 @@ class DeconditionalRegressor(BaseEstimator):
         embedding = Embedding.of(self.mediator_kernel_(bags.mediators), cross, self.regularization_)
         _warn_of_distant(embedding.means(np.ones(len(bags.mediators))))
         mean = float(targets.mean())
-        given = bags, embedding, self.kernel_, self.noise_, targets - mean
+        arguments = bags, embedding, self.kernel_, self.noise_, targets - mean
         if self.n_inducing is None:
-            found = posterior(*given)
+            result = posterior(*arguments)
         else:
-            found = sparse_posterior(*given, self._inducing_points(rows, random))
+            result = sparse_posterior(*arguments, self._inducing_points(rows, random))
         self.kernel_expansion_ = KernelExpansion(
-            found.points,
-            found.coefficients,
+            result.points,
+            result.coefficients,
             self.kernel_,
             mean,
             feature_names=feature_names(self),
         )
-        self._variance = found.variance
+        self._variance = result.variance
         self.mediators_, self._mediator_labels = bags.mediators, labels
         of_bags = bags.means(self._mean_at(bags.rows)) - mean
-        self._mediator_coefficients = embedding.solved(of_bags)
+        self._mediator_coefficients = embedding.solve(of_bags)
         return self
 
     def predict(
@@ -302,8 +302,9 @@ class DeconditionalRegressor(BaseEstimator):
         -------
         float
         """
-        found = self.predict_mean(mediator)
-        return float(r2_score(as_vector(y, "y", n_rows=len(found), rows_of="mediator"), found))
+        predictions = self.predict_mean(mediator)
+        targets = as_vector(y, "y", n_rows=len(predictions), rows_of="mediator")
+        return float(r2_score(targets, predictions))
 
     def _check(self, of_rows: Float, targets: Float, of_targets: Float) -> None:
         check_n_jobs(self.n_jobs)
@@ -317,47 +318,48 @@ class DeconditionalRegressor(BaseEstimator):
                 f"{of_rows.shape[1]} and {of_targets.shape[1]} columns"
             )
 
-    def _chosen(
+    def _choose_parameters(
         self, bags: Bags, targets: Float, of_targets: Float, random: np.random.Generator
     ) -> Hyperparameters:
         """Return the parameters that were passed, and the best others."""
-        passed, regularization = self._noise(len(targets)), self.regularization
+        fixed_noise, regularization = self._noise(len(targets)), self.regularization
         if regularization is not None:
-            regularization = checked_number(
+            regularization = check_number(
                 "regularization", regularization, may_be_0=True, none_is_default=True
             )
         # The likelihood is of targets with variance 1.
         variance = float(targets.var() * (np.ptp(targets) > 0.0)) or 1.0
-        scaled, noise = (targets - targets.mean()) / variance**0.5, passed
+        standardized, noise = (targets - targets.mean()) / variance**0.5, fixed_noise
         if max(len(bags.mediators), len(targets)) > _MOST_BAGS:
-            some = np.sort(
+            sample = np.sort(
                 random.choice(len(targets), min(len(targets), _MOST_BAGS), replace=False)
             )
-            scaled, of_targets = scaled[some], of_targets[some]
-            noise = noise[some] if isinstance(noise, np.ndarray) else noise
-            bags = bags.picked(self._bags_of(of_targets, bags, random))
-        thinned = bags.thinned(_MOST_ROWS, random)
-        own = None if self.kernel is None else self.kernel * (1.0 / variance)
+            standardized, of_targets = standardized[sample], of_targets[sample]
+            noise = noise[sample] if isinstance(noise, np.ndarray) else noise
+            bags = bags.select(self._bags_of(of_targets, bags, random))
+        bags = bags.thin(_MOST_ROWS, random)
         of_mediators = (bags.mediators, of_targets)
         likelihood = MarginalLikelihood(
-            GaussianGram(thinned) if own is None else FixedGram(thinned, own),
+            GaussianGram(bags)
+            if self.kernel is None
+            else FixedGram(bags, self.kernel * (1.0 / variance)),
             GaussianMediators(*of_mediators)
             if self.mediator_kernel is None
             else FixedMediators(*of_mediators, self.mediator_kernel),
-            scaled,
+            standardized,
             (regularization, None if noise is None else noise / variance),
         )
-        found = likelihood.maximized()
-        kernel = found.kernel * variance if self.kernel is None else self.kernel
-        noise = found.noise * variance if passed is None else passed
-        return Hyperparameters(kernel, found.mediator_kernel, found.regularization, noise)
+        parameters = likelihood.maximize()
+        kernel = parameters.kernel * variance if self.kernel is None else self.kernel
+        noise = parameters.noise * variance if fixed_noise is None else fixed_noise
+        return Hyperparameters(kernel, parameters.mediator_kernel, parameters.regularization, noise)
 
     def _noise(self, n_targets: int) -> float | Float | None:
         """Return the variance of the noise: a number, or one for each target."""
         if self.noise is None:
             return None
         if np.ndim(self.noise) == 0:
-            return checked_number("noise", self.noise, may_be_0=False, none_is_default=True)
+            return check_number("noise", self.noise, may_be_0=False, none_is_default=True)
         noise = as_vector(self.noise, "noise", n_rows=n_targets, rows_of="y")
         if not (noise > 0.0).all():
             row = int(np.argmin(noise))
@@ -379,26 +381,26 @@ class DeconditionalRegressor(BaseEstimator):
             nearest = KDTree(bags.mediators / units).query(of_targets / units)[1]
         else:
             nearest = self.mediator_kernel(bags.mediators, of_targets).argmax(axis=0)
-        found = np.unique(nearest)
-        others = np.setdiff1d(np.arange(len(bags.mediators)), found)
-        n_others = min(len(others), max(0, _MOST_BAGS - len(found)))
-        drawn = random.choice(others, n_others, replace=False)
-        return np.sort(np.concatenate([found, drawn]))
+        numbers = np.unique(nearest)
+        other_numbers = np.setdiff1d(np.arange(len(bags.mediators)), numbers)
+        count = min(len(other_numbers), max(0, _MOST_BAGS - len(numbers)))
+        sample = random.choice(other_numbers, count, replace=False)
+        return np.sort(np.concatenate([numbers, sample]))
 
     def _inducing_points(self, rows: Float, random: np.random.Generator) -> Float:
         """Return the centers of k-means in columns of equal spread."""
-        most = len(np.unique(rows, axis=0))
+        n_distinct = len(np.unique(rows, axis=0))
         number = as_integer("n_inducing", self.n_inducing, "a positive integer", least=1)
-        if number > most:
+        if number > n_distinct:
             raise ValueError(
-                f"n_inducing={number} is above the number of distinct rows of X, {most}. Leave it "
-                "out for the exact posterior"
+                f"n_inducing={number} is above the number of distinct rows of X, {n_distinct}. "
+                "Leave it out for the exact posterior"
             )
         deviations = rows.std(axis=0)
         units = np.where(deviations > 0.0, deviations, 1.0)
         seed = int(random.integers(2**31))
-        found = KMeans(number, n_init=1, random_state=seed).fit(rows / units)
-        return np.asarray(found.cluster_centers_ * units, dtype=np.float64)
+        clusters = KMeans(number, n_init=1, random_state=seed).fit(rows / units)
+        return np.asarray(clusters.cluster_centers_ * units, dtype=np.float64)
 
     def _mean_at(self, rows: Float) -> Float:
         function = self.kernel_expansion_._function
@@ -418,18 +420,18 @@ def _warn_of_distant(sums: Float) -> None:
 
 def _check_connected(cross: Float, of_targets: Float) -> None:
     """Raise an error if the kernel between all bags and a target, cross (bags, M), is 0."""
-    alone = np.flatnonzero(~cross.any(axis=0))
-    if len(alone):
-        value = ", ".join(f"{number:g}" for number in of_targets[alone[0]])
+    unconnected = np.flatnonzero(~cross.any(axis=0))
+    if len(unconnected):
+        value = ", ".join(f"{number:g}" for number in of_targets[unconnected[0]])
         raise InputError(
             "target_mediator",
             (
                 f"has {value}",
                 HERE,
                 ", which the kernel of mediators does not connect with any row of X "
-                f"({len(alone)} of {len(of_targets)} targets)",
+                f"({len(unconnected)} of {len(of_targets)} targets)",
             ),
             "leave these targets out. Numbers of bags must be the same in mediator and "
             "target_mediator",
-            row=int(alone[0]),
+            row=int(unconnected[0]),
         )

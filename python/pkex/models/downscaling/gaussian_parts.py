@@ -62,9 +62,9 @@ class GaussianGram:
         self._rates = np.exp(-2.0 * parameters[:-1])
         # The product takes a fraction of the time of differences between columns. It has rounding
         # errors of distant rows only, since columns have their medians subtracted.
-        scaled = self._columns * np.sqrt(self._rates)
-        halves = 0.5 * np.square(scaled).sum(axis=1)
-        exponents = scaled @ scaled.T
+        columns = self._columns * np.sqrt(self._rates)
+        halves = 0.5 * np.square(columns).sum(axis=1)
+        exponents = columns @ columns.T
         exponents -= halves[:, None]
         exponents -= halves
         np.minimum(exponents, 0.0, out=exponents)
@@ -92,15 +92,15 @@ class FixedMediators:
 
     starts = ranges = _NOTHING
 
-    def __init__(self, mediators: Float, others: Float, kernel: Kernel) -> None:
+    def __init__(self, mediators: Float, target_mediators: Float, kernel: Kernel) -> None:
         self._kernel, self.n_bags = kernel, len(mediators)
-        self._matrices = kernel(mediators), kernel(mediators, others)
+        self._matrices = kernel(mediators), kernel(mediators, target_mediators)
 
     def matrices(self, parameters: Float) -> tuple[Float, Float]:
         """Return the kernel between mediators of bags, and between these and those of targets."""
         return self._matrices
 
-    def gradient(self, own_weights: Float, cross_weights: Float) -> Float:
+    def gradient(self, gram_weights: Float, cross_weights: Float) -> Float:
         """Return derivatives, given those by the entries of both matrices."""
         return _NOTHING
 
@@ -115,27 +115,30 @@ class GaussianMediators:
     Length-scales start at half the spreads of columns times √p.
     """
 
-    def __init__(self, mediators: Float, others: Float) -> None:
-        self._mediators, self._others, self.n_bags = mediators, others, len(mediators)
-        everything = np.concatenate([mediators, others])
-        self.starts, self.ranges = _scales(everything) - np.log(2.0), _ranges(everything, 0)
+    def __init__(self, mediators: Float, target_mediators: Float) -> None:
+        self._mediators, self._target_mediators = mediators, target_mediators
+        self.n_bags = len(mediators)
+        all_mediators = np.concatenate([mediators, target_mediators])
+        self.starts, self.ranges = _scales(all_mediators) - np.log(2.0), _ranges(all_mediators, 0)
         self._rates, self._matrices = _NOTHING, (_NOTHING, _NOTHING)
 
     def matrices(self, parameters: Float) -> tuple[Float, Float]:
         """Return the kernel between mediators of bags, and between these and those of targets."""
         self._rates = np.exp(-2.0 * parameters)
         kernel = self.kernel(parameters)
-        self._matrices = kernel(self._mediators), kernel(self._mediators, self._others)
+        self._matrices = kernel(self._mediators), kernel(self._mediators, self._target_mediators)
         return self._matrices
 
-    def gradient(self, own_weights: Float, cross_weights: Float) -> Float:
+    def gradient(self, gram_weights: Float, cross_weights: Float) -> Float:
         """Return derivatives, given those by the entries of both matrices."""
-        own, cross = self._matrices
-        pairs = (own_weights * own, self._mediators), (cross_weights * cross, self._others)
+        gram, cross = self._matrices
         gradient = np.zeros(len(self._rates))
-        for of_pairs, others in pairs:
+        for of_pairs, mediators in (
+            (gram_weights * gram, self._mediators),
+            (cross_weights * cross, self._target_mediators),
+        ):
             for j, rate in enumerate(self._rates):
-                squares = np.subtract.outer(self._mediators[:, j], others[:, j]) ** 2
+                squares = np.subtract.outer(self._mediators[:, j], mediators[:, j]) ** 2
                 gradient[j] += rate * (of_pairs * squares).sum()
         return gradient
 
@@ -151,8 +154,8 @@ def _scales(rows: Float) -> Float:
     if this is smaller: a few distant values do not determine the length-scale of all others.
     """
     deviations = rows.std(axis=0)
-    within = np.subtract(*np.percentile(rows, [75.0, 25.0], axis=0)) / _QUARTILES
-    spreads = np.where(within > 0.0, np.minimum(deviations, within), deviations)
+    quartile_spreads = np.subtract(*np.percentile(rows, [75.0, 25.0], axis=0)) / _QUARTILES
+    spreads = np.where(quartile_spreads > 0.0, np.minimum(deviations, quartile_spreads), deviations)
     scales: Float = np.log(np.where(spreads > 0.0, spreads, 1.0) * rows.shape[1] ** 0.5)
     return scales
 

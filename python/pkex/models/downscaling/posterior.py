@@ -72,14 +72,14 @@ def sparse_posterior(
     contains its means A over bags, the values at the points have mean L (1 + W Wᵀ)⁻¹ W z̃ / σ. If
     σ² is an array, columns of C and targets are divided by their own σ.
     """
-    own = kernel(points)
-    own.flat[:: len(points) + 1] *= 1.0 + _JITTER
-    factor = np.linalg.cholesky(own)
+    gram = kernel(points)
+    gram.flat[:: len(points) + 1] *= 1.0 + _JITTER
+    factor = np.linalg.cholesky(gram)
     cross = embedding.means(bags.mean_kernel(kernel, points)).T
     deviations = np.sqrt(noise)
-    whitened = solve_triangular(factor, cross, lower=True) / deviations
-    inverse = np.linalg.inv(np.eye(len(points)) + whitened @ whitened.T)
-    of_values = inverse @ (whitened @ (targets / deviations))
+    whitened_cross = solve_triangular(factor, cross, lower=True) / deviations
+    inverse = np.linalg.inv(np.eye(len(points)) + whitened_cross @ whitened_cross.T)
+    of_values = inverse @ (whitened_cross @ (targets / deviations))
     coefficients = solve_triangular(factor, of_values, lower=True, trans="T")
     middle = np.eye(len(points)) - inverse
     variance = PosteriorVariance(points, factor, kernel, middle=(middle + middle.T) / 2.0)

@@ -76,24 +76,24 @@ class Causes:
         kernel: Kernel,
         of_adjustment: Float,
         regularization: float,
-        first: tuple[Kernel, float],
+        embedding: tuple[Kernel, float],
     ) -> Causes:
-        """Return the causes; `first` are k' and λ' of the embedding of Z given X."""
+        """Return the causes; `embedding` has k' and λ' of the embedding of Z given X."""
         gram = kernel(points)
         factor = _factor(gram * of_adjustment, regularization)
-        solve = _factor(first[0](points), first[1]), True
+        solve = _factor(embedding[0](points), embedding[1]), True
         # K_ZZ (K'_XX + λ' 1)⁻¹ and, with K_ZZ = C Cᵀ, Cᵀ (K'_XX + λ' 1)⁻¹.
         inner = cho_solve(solve, of_adjustment).T
         values, vectors = np.linalg.eigh(of_adjustment)
         roots = cho_solve(solve, vectors * np.sqrt(np.maximum(values, 0.0))).T
         weights = gram.mean(axis=1)[:, None] * inner
-        return cls(points, first[0], factor, weights, float(gram.mean()) ** 0.5 * roots)
+        return cls(points, embedding[0], factor, weights, float(gram.mean()) ** 0.5 * roots)
 
     def effect(self, moments: Moments) -> Effect:
         """Return the effect with some moments."""
-        solved = cho_solve((self.factor, True), moments.mean)
+        solution = cho_solve((self.factor, True), moments.mean)
         is_diagonal = self.weights.ndim == 1
-        coefficients = self.weights * solved if is_diagonal else self.weights.T @ solved
+        coefficients = self.weights * solution if is_diagonal else self.weights.T @ solution
         # E_x A E_x'ᵀ − d G_xx' = −eᵀ L⁻ᵀ middle L⁻¹ e'.
         half = solve_triangular(self.factor, moments.within, lower=True)
         inner = solve_triangular(self.factor, half.T, lower=True)
@@ -119,7 +119,7 @@ class Causes:
         The kernel is scaled to the size of the variance, to which errors are compared.
         """
 
-        def scaled(scale: float) -> PosteriorVariance:
+        def scale_variance(scale: float) -> PosteriorVariance:
             return PosteriorVariance(
                 self.points,
                 factor,
@@ -129,8 +129,8 @@ class Causes:
                 has_prior=False,
             )
 
-        size = float(scaled(1.0).latent.at(self.points).max())
-        return scaled(size if size > 0.0 else 1.0)
+        size = float(scale_variance(1.0).latent.at(self.points).max())
+        return scale_variance(size if size > 0.0 else 1.0)
 
 
 def _factor(gram: Float, regularization: float) -> Float:

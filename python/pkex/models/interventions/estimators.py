@@ -26,7 +26,7 @@ from pkex.kernels.scales import Constants
 from pkex.models.arguments import (
     as_columns,
     check_kernels,
-    checked_number,
+    check_number,
     length_of,
     rows_as_in_fit,
 )
@@ -214,26 +214,28 @@ class InterventionalRegressor(BaseEstimator):
             If the ranges of a column of `mediator` and `target_mediator` have no value in common.
         """
         rows = validated(self, X, dtype=np.float64, ensure_min_samples=2)
-        own = as_columns(mediator, "mediator", len(rows), "X", _ENCODE_EQUALLY)
+        mediators = as_columns(mediator, "mediator", len(rows), "X", _ENCODE_EQUALLY)
         targets = as_vector(y, "y", n_rows=length_of(y), rows_of="target_mediator")
-        others = as_columns(target_mediator, "target_mediator", len(targets), "y", _ENCODE_EQUALLY)
-        adjusting = None
+        target_mediators = as_columns(
+            target_mediator, "target_mediator", len(targets), "y", _ENCODE_EQUALLY
+        )
+        adjustments = None
         if adjustment_variables is not None:
-            adjusting = as_columns(
+            adjustments = as_columns(
                 adjustment_variables, "adjustment_variables", len(rows), "X", _ENCODE
             )
-        self._check(own, targets, others, adjusting)
-        of_own, of_others = Labels.of(mediator), Labels.of(target_mediator)
-        of_others.check_same(of_own, "target_mediator", "mediator")
-        self._check_kernels(rows, own, others, adjusting)
-        _warn_of_ranges(own, others)
+        self._check(mediators, targets, target_mediators, adjustments)
+        labels, target_labels = Labels.of(mediator), Labels.of(target_mediator)
+        target_labels.check_same(labels, "target_mediator", "mediator")
+        self._check_kernels(rows, mediators, target_mediators, adjustments)
+        _warn_of_ranges(mediators, target_mediators)
 
         mean = float(targets.mean())
-        data, nuclear = self._mediator_data(own, others, targets - mean)
+        data, nuclear = self._mediator_data(mediators, target_mediators, targets - mean)
         self.mediator_kernel_, self.amplitude_ = data.kernel, data.amplitude
         self.noise_ = data.amplitude * data.ratio
         try:
-            causes = self._causes(rows, adjusting, coordinates(data.kernel(own)))
+            causes = self._causes(rows, adjustments, coordinates(data.kernel(mediators)))
         except np.linalg.LinAlgError:
             raise ValueError(
                 "the kernel matrix of X and adjustment_variables, with regularization on its "
@@ -281,7 +283,9 @@ class InterventionalRegressor(BaseEstimator):
             return mean, self._variance.latent.covariance(rows)
         return mean
 
-    def _check(self, own: Float, targets: Float, others: Float, adjusting: Float | None) -> None:
+    def _check(
+        self, mediators: Float, targets: Float, target_mediators: Float, adjustments: Float | None
+    ) -> None:
         check_n_jobs(self.n_jobs)
         check_choice("adjustment", self.adjustment, get_args(_Adjustment), {})
         check_choice("method", self.method, get_args(_Method), {})
@@ -289,42 +293,44 @@ class InterventionalRegressor(BaseEstimator):
         for name in ("regularization", "noise"):
             value = getattr(self, name)
             if value is not None:
-                checked_number(name, value, may_be_0=False, none_is_default=True)
-        if own.shape[1] != others.shape[1]:
+                check_number(name, value, may_be_0=False, none_is_default=True)
+        if mediators.shape[1] != target_mediators.shape[1]:
             raise ValueError(
                 "mediator and target_mediator must have the same columns; got "
-                f"{own.shape[1]} and {others.shape[1]} columns"
+                f"{mediators.shape[1]} and {target_mediators.shape[1]} columns"
             )
         if len(targets) < 2 or not np.ptp(targets) > 0.0:
             raise ValueError("y must have two or more targets that differ")
-        if adjusting is None and self.adjustment == "front-door":
+        if adjustments is None and self.adjustment == "front-door":
             raise ValueError(
                 'adjustment="front-door" requires adjustment_variables, which intercept the effect '
                 "of X on the mediator. Pass them to fit"
             )
-        if adjusting is None and self.adjustment_kernel is not None:
+        if adjustments is None and self.adjustment_kernel is not None:
             raise ValueError(
                 "adjustment_kernel was given, but no adjustment_variables. Pass them to fit, or "
                 "leave the kernel out"
             )
 
     def _check_kernels(
-        self, rows: Float, own: Float, others: Float, adjusting: Float | None
+        self, rows: Float, mediators: Float, target_mediators: Float, adjustments: Float | None
     ) -> None:
         check_kernels(self, "kernel", "adjustment_kernel", "mediator_kernel")
         tables = [
             ("kernel", "X", rows),
-            ("adjustment_kernel", "adjustment_variables", adjusting),
-            ("mediator_kernel", "mediator", own),
-            ("mediator_kernel", "target_mediator", others),
+            ("adjustment_kernel", "adjustment_variables", adjustments),
+            ("mediator_kernel", "mediator", mediators),
+            ("mediator_kernel", "target_mediator", target_mediators),
         ]
         for argument, name, table in tables:
             kernel = getattr(self, argument)
             if kernel is not None and table is not None:
                 SampleKernel.of_argument(kernel, argument, table.shape[1])
                 kernel.check_rows(table, name)
-        for column in Constants.of(others).columns if self.mediator_kernel is None else ():
-            if (own[:, column] != others[0, column]).any():
+        for column in (
+            Constants.of(target_mediators).columns if self.mediator_kernel is None else ()
+        ):
+            if (mediators[:, column] != target_mediators[0, column]).any():
                 raise ValueError(
                     f"column {column} of target_mediator is constant, but not that of mediator, so "
                     "y does not show the effect of its other values. Leave the column out of both, "
@@ -332,62 +338,69 @@ class InterventionalRegressor(BaseEstimator):
                 )
 
     def _mediator_data(
-        self, own: Float, others: Float, targets: Float
+        self, mediators: Float, target_mediators: Float, targets: Float
     ) -> tuple[MediatorData, NuclearKernel | None]:
         """Return the process of targets, and the nuclear dominant kernel of embeddings."""
-        passed = self.mediator_kernel
-        if passed is not None:
-            passed = amplitude_and_kernel(passed)[1]
-            if self.method != "IMP" and not isinstance(passed, RBF):
+        mediator_kernel = self.mediator_kernel
+        if mediator_kernel is not None:
+            mediator_kernel = amplitude_and_kernel(mediator_kernel)[1]
+            if self.method != "IMP" and not isinstance(mediator_kernel, RBF):
                 raise ValueError(
-                    f"mediator_kernel must be RBF for method={self.method!r}; got {passed!r}. "
+                    f"mediator_kernel must be RBF for method={self.method!r}; got "
+                    f"{mediator_kernel!r}. "
                     'Pass RBF(...), or method="IMP", which supports any kernel'
                 )
-        everything = np.concatenate([own, others])
+        all_mediators = np.concatenate([mediators, target_mediators])
 
         def covariance(kernel: Kernel) -> Float:
             if self.method == "BayesIMP":
                 assert isinstance(kernel, RBF)
-                return NuclearKernel.over(kernel, everything)(others)
-            return kernel(others)
+                return NuclearKernel.over(kernel, all_mediators)(target_mediators)
+            return kernel(target_mediators)
 
-        likelihood = TargetLikelihood(others, targets, passed, covariance, self.noise)
-        kernel, amplitude, noise = likelihood.maximized()
+        likelihood = TargetLikelihood(
+            target_mediators, targets, mediator_kernel, covariance, self.noise
+        )
+        kernel, amplitude, noise = likelihood.maximize()
         nuclear = None
         if self.method != "IMP":
             assert isinstance(kernel, RBF)
-            nuclear = NuclearKernel.over(kernel, everything)
-        landmarks = everything if self.landmarks == "both" else own
+            nuclear = NuclearKernel.over(kernel, all_mediators)
+        landmarks = all_mediators if self.landmarks == "both" else mediators
         ratio = noise / amplitude
-        data = MediatorData(own, others, targets, kernel, amplitude, ratio, landmarks)
+        data = MediatorData(
+            mediators, target_mediators, targets, kernel, amplitude, ratio, landmarks
+        )
         return data, nuclear
 
-    def _causes(self, rows: Float, adjusting: Float | None, features: Float) -> Causes:
+    def _causes(self, rows: Float, adjustments: Float | None, features: Float) -> Causes:
         """Return the causes with the parameters that were passed, and the best others."""
-        given, varying = self.regularization, self._varying(rows)
+        varying = self._varying_columns(rows)
 
         def of_rows(kernel: Kernel) -> Kernel:
             return kernel if len(varying) == rows.shape[1] else kernel.on(varying)
 
         causes: list[tuple[Float, Kernel | None]] = [(rows[:, varying], self.kernel)]
-        if adjusting is not None:
-            causes.append((adjusting, self.adjustment_kernel))
-        kernels, regularization = EmbeddingLikelihood(features, causes, given).maximized()
+        if adjustments is not None:
+            causes.append((adjustments, self.adjustment_kernel))
+        kernels, regularization = EmbeddingLikelihood(
+            features, causes, self.regularization
+        ).maximize()
         self.kernel_, self.regularization_ = of_rows(kernels[0]), regularization
         self.first_kernel_ = self.first_regularization_ = None
-        self.adjustment_kernel_ = None if adjusting is None else kernels[1]
-        if adjusting is None or self.adjustment_kernel_ is None:
+        self.adjustment_kernel_ = None if adjustments is None else kernels[1]
+        if adjustments is None or self.adjustment_kernel_ is None:
             return Causes.back_door(rows, self.kernel_, None, regularization)
-        gram = self.adjustment_kernel_(adjusting)
+        gram = self.adjustment_kernel_(adjustments)
         if self.adjustment == "back-door":
             return Causes.back_door(rows, self.kernel_, gram, regularization)
-        likelihood = EmbeddingLikelihood(coordinates(gram), causes[:1], given)
-        (first,), of_first = likelihood.maximized()
-        self.first_kernel_, self.first_regularization_ = of_rows(first), of_first
-        of_variables = self.first_kernel_, of_first
+        likelihood = EmbeddingLikelihood(coordinates(gram), causes[:1], self.regularization)
+        (first_kernel,), first_regularization = likelihood.maximize()
+        self.first_kernel_, self.first_regularization_ = of_rows(first_kernel), first_regularization
+        of_variables = self.first_kernel_, first_regularization
         return Causes.front_door(rows, self.kernel_, gram, regularization, of_variables)
 
-    def _varying(self, rows: Float) -> list[int]:
+    def _varying_columns(self, rows: Float) -> list[int]:
         """Return the columns of treatments; without constant ones for the default kernel."""
         columns = list(range(rows.shape[1]))
         constant = Constants.of(rows).columns if self.kernel is None else ()
@@ -415,9 +428,9 @@ class InterventionalRegressor(BaseEstimator):
         return data.with_processes(nuclear, self.embedding_amplitude_)
 
 
-def _warn_of_ranges(own: Float, others: Float) -> None:
+def _warn_of_ranges(mediators: Float, target_mediators: Float) -> None:
     """Warn of columns of the mediating variable whose ranges in both data sets are disjoint."""
-    for column, (first, second) in enumerate(zip(own.T, others.T, strict=True)):
+    for column, (first, second) in enumerate(zip(mediators.T, target_mediators.T, strict=True)):
         if first.max() < second.min() or second.max() < first.min():
             warn(
                 f"column {column} of mediator is from {first.min():g} to {first.max():g}, that of "

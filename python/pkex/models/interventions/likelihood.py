@@ -63,22 +63,22 @@ class EmbeddingLikelihood:
         for columns, kernel in causes:
             if kernel is not None:
                 self._fixed *= kernel(columns)
-        free = [columns for columns, kernel in causes if kernel is None]
-        self._columns = np.concatenate([np.empty((n, 0)), *free], axis=1)
+        free_columns = [columns for columns, kernel in causes if kernel is None]
+        self._columns = np.concatenate([np.empty((n, 0)), *free_columns], axis=1)
         # Their mean does not matter; products of centered columns have smaller rounding errors.
         self._columns -= self._columns.mean(axis=0)
-        self._scales = np.concatenate([np.empty(0), *map(spread_scales, free)])
+        self._scales = np.concatenate([np.empty(0), *map(spread_scales, free_columns)])
         self._regularization = regularization
 
-    def maximized(self) -> tuple[list[Kernel], float]:
+    def maximize(self) -> tuple[list[Kernel], float]:
         """Return the kernel of each group of causes, and the regularization."""
-        start, least, most = np.log(_REGULARIZATION)
+        start, low, high = np.log(_REGULARIZATION)
         if self._regularization is not None:
-            start = least = most = np.log(self._regularization)
+            start = low = high = np.log(self._regularization)
         ranges = np.log(_RANGE)
         scales = np.log(self._scales)
-        bounds = [*((scale - ranges, scale + ranges) for scale in scales), (least, most)]
-        if not len(scales) and least == most:
+        bounds = [*((scale - ranges, scale + ranges) for scale in scales), (low, high)]
+        if not len(scales) and low == high:
             return self._of(np.array([start]))
         starts = [np.append(scales + np.log(times), start) for times in _STARTS]
         return self._of(_best(self, starts if len(scales) else starts[:1], bounds, jac=True))
@@ -90,11 +90,11 @@ class EmbeddingLikelihood:
         n, rank = self._features.shape
         matrix = self._fixed * self._gaussian(rates)
         factor = cho_factor(matrix + regularization * np.eye(n), lower=True)
-        solved = cho_solve(factor, self._features)
-        size = float((self._features * solved).sum())
+        solution = cho_solve(factor, self._features)
+        size = float((self._features * solution).sum())
         value = 0.5 * rank * (2.0 * np.log(np.diag(factor[0])).sum() + n * np.log(size))
         # The derivative by the entries of the matrix.
-        weights = cho_solve(factor, np.eye(n)) - (n / size) * (solved @ solved.T)
+        weights = cho_solve(factor, np.eye(n)) - (n / size) * (solution @ solution.T)
         weights *= 0.5 * rank
         of_pairs = weights * matrix
         # Σ_ij p_ij (x_i − x_j)² = 2 Σ_i x_i² p_i − 2 xᵀ P x for symmetric P with row sums p.
@@ -105,9 +105,9 @@ class EmbeddingLikelihood:
         return float(value), np.append(rates * (squares - products), of_regularization)
 
     def _gaussian(self, rates: Float) -> Float:
-        scaled = self._columns * np.sqrt(rates)
-        halves = 0.5 * np.square(scaled).sum(axis=1)
-        exponents = scaled @ scaled.T - halves[:, None] - halves
+        columns = self._columns * np.sqrt(rates)
+        halves = 0.5 * np.square(columns).sum(axis=1)
+        exponents = columns @ columns.T - halves[:, None] - halves
         kernel: Float = np.exp(np.minimum(exponents, 0.0))
         return kernel
 
@@ -144,15 +144,15 @@ class TargetLikelihood:
     covariance: Callable[[Kernel], Float]
     noise: float | None
 
-    def maximized(self) -> tuple[Kernel, float, float]:
+    def maximize(self) -> tuple[Kernel, float, float]:
         """Return the kernel of mediators, the amplitude, and the noise."""
         scales = np.log(spread_scales(self.mediators)) if self.kernel is None else np.empty(0)
-        start, least, most = np.log(self._ratios())
+        start, low, high = np.log(self._ratios())
         ranges = np.log(_RANGE)
-        bounds = [*((scale - ranges, scale + ranges) for scale in scales), (least, most)]
+        bounds = [*((scale - ranges, scale + ranges) for scale in scales), (low, high)]
         starts = [np.append(scales + np.log(times), start) for times in _STARTS]
-        found = _best(self, starts if len(scales) else starts[:1], bounds, jac=None)
-        kernel, ratio = self._of(found)
+        parameters = _best(self, starts if len(scales) else starts[:1], bounds, jac=None)
+        kernel, ratio = self._of(parameters)
         amplitude = self._amplitude(self._form(kernel, ratio)[0], ratio)
         return kernel, amplitude, amplitude * ratio
 
@@ -167,8 +167,8 @@ class TargetLikelihood:
                 f"{variance:.3g}: rounding errors may be larger. Pass a larger noise"
             )
         ratio = self.noise / variance
-        least, most = _OF_AMPLITUDE
-        return ratio, max(_LEAST_RATIO, ratio * least), ratio * most
+        low, high = _OF_AMPLITUDE
+        return ratio, max(_LEAST_RATIO, ratio * low), ratio * high
 
     def __call__(self, parameters: Float) -> float:
         """Return the negative logarithm of the likelihood."""
@@ -200,8 +200,8 @@ def _best(
     *,
     jac: bool | None,
 ) -> Float:
-    found = [
+    results = [
         minimize(function, start, jac=jac, method="L-BFGS-B", bounds=bounds) for start in starts
     ]
-    best: Float = min(found, key=lambda one: float(one.fun)).x
+    best: Float = min(results, key=lambda result: float(result.fun)).x
     return best

@@ -46,9 +46,9 @@ class MediatorData:
 
     Parameters
     ----------
-    own : ndarray of shape (N, p)
+    mediators : ndarray of shape (N, p)
         y of the first data set.
-    others : ndarray of shape (M, p)
+    target_mediators : ndarray of shape (M, p)
         ỹ of the second one.
     targets : ndarray of shape (M,)
         t minus its mean.
@@ -60,8 +60,8 @@ class MediatorData:
         Mediators at which the features k(y, ·) of the first data set are observed.
     """
 
-    own: Float
-    others: Float
+    mediators: Float
+    target_mediators: Float
     targets: Float
     kernel: Kernel
     amplitude: float
@@ -70,10 +70,10 @@ class MediatorData:
 
     def with_fixed_embedding(self) -> Moments:
         """Return the moments for a process f with covariance k (IMP, proposition 4.3.1)."""
-        cross = self.kernel(self.own, self.others)
-        factor = self._factor(self.kernel(self.others))
-        known = cross @ cho_solve(factor, cross.T)
-        within = self.amplitude * (self.kernel(self.own) - known)
+        cross = self.kernel(self.mediators, self.target_mediators)
+        factor = self._factor(self.kernel(self.target_mediators))
+        reduction = cross @ cho_solve(factor, cross.T)
+        within = self.amplitude * (self.kernel(self.mediators) - reduction)
         return Moments(cross @ cho_solve(factor, self.targets), (within + within.T) / 2.0)
 
     def with_fixed_function(self, nuclear: NuclearKernel, scale: float) -> Moments:
@@ -86,14 +86,14 @@ class MediatorData:
         scale : float
             The prior covariance of the embedding is scale · k_Ω · r.
         """
-        dual = cho_solve(self._factor(self.kernel(self.others)), self.targets)
+        dual = cho_solve(self._factor(self.kernel(self.target_mediators)), self.targets)
         features, root = self._features(nuclear)
-        known = root.T @ (nuclear(self.landmarks, self.others) @ dual)
+        coefficients = root.T @ (nuclear(self.landmarks, self.target_mediators) @ dual)
         return Moments(
-            features @ known,
-            np.zeros((len(self.own), len(self.own))),
-            scale * float(dual @ nuclear(self.others) @ dual),
-            scale * float(known @ known),
+            features @ coefficients,
+            np.zeros((len(self.mediators), len(self.mediators))),
+            scale * float(dual @ nuclear(self.target_mediators) @ dual),
+            scale * float(coefficients @ coefficients),
         )
 
     def with_processes(self, nuclear: NuclearKernel, scale: float) -> Moments:
@@ -103,24 +103,24 @@ class MediatorData:
         inner product is (Vᵀ f(ŷ))ᵀ (Vᵀ μ_x(ŷ)), a product of independent Gaussian vectors. The mean
         is that of its derivation: equation 4.16 has K_yŷ in place of K_yy R_yy⁻¹ R_yŷ.
         """
-        everything = np.concatenate([self.own, self.others])
-        basis = inverse_root(self.kernel(everything))
-        prior = basis.T @ nuclear(everything) @ basis
-        cross = basis.T @ nuclear(everything, self.others)
-        factor = self._factor(nuclear(self.others))
+        all_mediators = np.concatenate([self.mediators, self.target_mediators])
+        basis = inverse_root(self.kernel(all_mediators))
+        prior = basis.T @ nuclear(all_mediators) @ basis
+        cross = basis.T @ nuclear(all_mediators, self.target_mediators)
+        factor = self._factor(nuclear(self.target_mediators))
         f = cross @ cho_solve(factor, self.targets)
         f_covariance = self.amplitude * (prior - cross @ cho_solve(factor, cross.T))
 
         features, root = self._features(nuclear)
-        known = basis.T @ (nuclear(everything, self.landmarks) @ root)
-        means = features @ known.T
+        coefficients = basis.T @ (nuclear(all_mediators, self.landmarks) @ root)
+        means = features @ coefficients.T
         second_moment = np.outer(f, f) + f_covariance
         within = means @ f_covariance @ means.T
         return Moments(
             means @ f,
             (within + within.T) / 2.0,
             scale * float((second_moment * prior).sum()),
-            scale * float((second_moment * (known @ known.T)).sum()),
+            scale * float((second_moment * (coefficients @ coefficients.T)).sum()),
         )
 
     def embedding_amplitude(self, nuclear: NuclearKernel, factor: Float) -> float:
@@ -129,13 +129,13 @@ class MediatorData:
         Columns of the features have the covariance amplitude · (K_Ω + λ 1), whose Cholesky factor
         is `factor`.
         """
-        whitened = solve_triangular(factor, self._features(nuclear)[0], lower=True)
-        return float(np.mean(np.square(whitened)))
+        whitened_features = solve_triangular(factor, self._features(nuclear)[0], lower=True)
+        return float(np.mean(np.square(whitened_features)))
 
     def _features(self, nuclear: NuclearKernel) -> tuple[Float, Float]:
         """Return the features K W of landmarks l, and W with R_ll⁻¹ = W Wᵀ."""
         root = inverse_root(nuclear(self.landmarks))
-        return self.kernel(self.own, self.landmarks) @ root, root
+        return self.kernel(self.mediators, self.landmarks) @ root, root
 
     def _factor(self, gram: Float) -> tuple[Float, bool]:
         factor: tuple[Float, bool] = cho_factor(gram + self.ratio * np.eye(len(gram)), lower=True)

@@ -43,10 +43,10 @@ class NuclearKernel:
         widths = np.where(ranges > 0.0, ranges, scales)
         return cls(scales, rows.mean(axis=0), widths)
 
-    def __call__(self, rows: Float, others: Float | None = None) -> Float:
-        """Return the kernel between rows and others (or themselves), shape (n, m)."""
+    def __call__(self, rows: Float, other_rows: Float | None = None) -> Float:
+        """Return the kernel between rows and other rows (or themselves), shape (n, m)."""
         left = rows - self.center
-        right = left if others is None else others - self.center
+        right = left if other_rows is None else other_rows - self.center
         exponents = np.zeros((len(left), len(right)))
         of_middles = 0.5 * self.length_scales**2 + self.widths**2
         for j, (scale, spread) in enumerate(zip(self.length_scales, of_middles, strict=True)):
@@ -72,5 +72,5 @@ def coordinates(matrix: Float) -> Float:
 
 def _eigenvectors(matrix: Float) -> tuple[Float, Float]:
     values, vectors = np.linalg.eigh(matrix)
-    is_kept = values > _SMALLEST * values[-1]
-    return values[is_kept], vectors[:, is_kept]
+    mask = values > _SMALLEST * values[-1]
+    return values[mask], vectors[:, mask]

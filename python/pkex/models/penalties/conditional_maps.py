@@ -30,7 +30,7 @@ from pkex.typing import Float
 
 # Coalitions, bool of shape (count, d), and their weights in the value of each feature, of shape
 # (count, features).
-_Chosen: TypeAlias = tuple[NDArray[np.bool_], Float]
+_Coalitions: TypeAlias = tuple[NDArray[np.bool_], Float]
 # A function of the weights of background rows and the present columns, which returns 𝒦_S of shape
 # (points, rows).
 _CoalitionMap: TypeAlias = Callable[[Weights, NDArray[np.bool_]], Float]
@@ -50,9 +50,9 @@ def conditional_background(
     return ConditionalBackground(settings.resolved(points, levels), points, shares, levels)
 
 
-def chosen_coalitions(
+def choose_coalitions(
     features: Sequence[int], d: int, n_coalitions: Any, random_state: Any
-) -> _Chosen:
+) -> _Coalitions:
     """Return all coalitions for up to 14 columns, or `n_coalitions` random ones per feature.
 
     Raises
@@ -68,38 +68,38 @@ def chosen_coalitions(
                 "per feature, such as 200, or value_function='interventional'"
             )
         return _all_coalitions(features, d)
-    what = "a positive integer, or None for all coalitions"
-    count = as_integer("n_coalitions", n_coalitions, what, least=1)
-    return _drawn_coalitions(features, d, count, as_generator(random_state))
+    requirement = "a positive integer, or None for all coalitions"
+    count = as_integer("n_coalitions", n_coalitions, requirement, least=1)
+    return _draw_coalitions(features, d, count, as_generator(random_state))
 
 
-def _all_coalitions(features: Sequence[int], d: int) -> _Chosen:
+def _all_coalitions(features: Sequence[int], d: int) -> _Coalitions:
     present = (np.arange(2**d)[:, None] >> np.arange(d) & 1).astype(bool)
     shares = np.array([1.0 / (d * comb(d - 1, size)) for size in range(d)])
-    others = present.sum(axis=1)[:, None] - present[:, list(features)]
-    return present, np.where(present[:, list(features)], 1.0, -1.0) * shares[others]
+    sizes = present.sum(axis=1)[:, None] - present[:, list(features)]
+    return present, np.where(present[:, list(features)], 1.0, -1.0) * shares[sizes]
 
 
-def _drawn_coalitions(
+def _draw_coalitions(
     features: Sequence[int], d: int, count: int, random: np.random.Generator
-) -> _Chosen:
+) -> _Coalitions:
     """Return random S with and without each feature; its value is their mean difference."""
-    found: dict[bytes, Float] = {}
+    weights: dict[bytes, Float] = {}
     for place, feature in enumerate(features):
-        others = np.delete(np.arange(d), feature)
+        other_columns = np.delete(np.arange(d), feature)
         for _ in range(count):
             present = np.zeros(d, dtype=bool)
-            present[random.permutation(others)[: random.integers(d)]] = True
+            present[random.permutation(other_columns)[: random.integers(d)]] = True
             for is_with in (False, True):
                 present[feature] = is_with
-                counts = found.setdefault(present.tobytes(), np.zeros(len(features)))
+                counts = weights.setdefault(present.tobytes(), np.zeros(len(features)))
                 counts[place] += (1.0 if is_with else -1.0) / count
-    members = np.frombuffer(b"".join(found), dtype=bool).reshape(-1, d)
-    return members, np.stack(list(found.values()))
+    members = np.frombuffer(b"".join(weights), dtype=bool).reshape(-1, d)
+    return members, np.stack(list(weights.values()))
 
 
 def maps_by_coalitions(
-    points: Float, kernel: Kernel, conditioning: ConditionalBackground, chosen: _Chosen
+    points: Float, kernel: Kernel, conditioning: ConditionalBackground, coalitions: _Coalitions
 ) -> Float:
     """Return ζ of each feature.
 
@@ -109,14 +109,14 @@ def maps_by_coalitions(
         The training rows, which are points, explained rows and background.
     kernel : Kernel
     conditioning : ConditionalBackground
-    chosen : tuple
-        The result of `chosen_coalitions`.
+    coalitions : tuple
+        The result of `choose_coalitions`.
 
     Returns
     -------
     ndarray of shape (features, n points, n rows)
     """
-    members, counts = chosen
+    members, counts = coalitions
     if conditioning.settings.embedding == "rows":
         coalition_map: _CoalitionMap = ConditionalRows(kernel, points, points, points)
     else:
@@ -143,6 +143,9 @@ def _coalition_map(points: Float, kernel: Kernel) -> _CoalitionMap:
 
 def _by_rows(points: Float, kernel: Kernel, weights: Weights, present: NDArray[np.bool_]) -> Float:
     """Return 𝒦_S for any kernel, evaluated at rows combined with background rows."""
-    mixed = (np.where(present, row, points) for row in points)
-    means = [own @ kernel(rows, points) for own, rows in zip(weights.whole(), mixed, strict=True)]
+    combinations = (np.where(present, row, points) for row in points)
+    means = [
+        shares @ kernel(rows, points)
+        for shares, rows in zip(weights.whole(), combinations, strict=True)
+    ]
     return np.stack(means, axis=1)

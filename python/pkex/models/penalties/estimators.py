@@ -22,7 +22,7 @@ from pkex.games.observational import Observational
 from pkex.inputs.integers import as_integer
 from pkex.inputs.scikit_learn import validated
 from pkex.kernels import Kernel
-from pkex.models.arguments import checked_number
+from pkex.models.arguments import check_number
 from pkex.models.losses import least_logistic, least_squares, warn_of_steps
 from pkex.models.penalties.problem import (
     PenalizedValueFunction,
@@ -186,13 +186,13 @@ class ShapleyRegularizedRidge(RegressorMixin, _ShapleyRegularized):
         """
         rows, target = validated(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         problem = self._problem(rows, sample_weight)
-        found = least_squares(
+        minimum = least_squares(
             problem.span.at_points,
             np.asarray(target[problem.rows], dtype=np.float64),
             problem.weights,
             problem.penalty,
         )
-        self._keep(problem, found.coordinates, found.intercept)
+        self._keep(problem, minimum.coordinates, minimum.intercept)
         return self
 
     def predict(self, X: ArrayLike) -> Float:
@@ -300,7 +300,7 @@ class ShapleyRegularizedClassifier(ClassifierMixin, _ShapleyRegularized):
         ShapleyRegularizedClassifier
             The fitted estimator.
         """
-        tol = checked_number("tol", self.tol, may_be_0=False)
+        tol = check_number("tol", self.tol, may_be_0=False)
         max_iter = as_integer("max_iter", self.max_iter, "a positive integer", least=1)
         rows, labels = validated(self, X, y, dtype=np.float64, ensure_min_samples=2)
         check_classification_targets(labels)
@@ -312,7 +312,7 @@ class ShapleyRegularizedClassifier(ClassifierMixin, _ShapleyRegularized):
                 f"{self.classes_.tolist()[0]!r} in the rows with positive weights"
             )
         is_two = len(self.classes_) == 2
-        found = [
+        minima = [
             least_logistic(
                 problem.span.at_points,
                 numbers == number,
@@ -323,10 +323,10 @@ class ShapleyRegularizedClassifier(ClassifierMixin, _ShapleyRegularized):
             )
             for number in ([1] if is_two else range(len(self.classes_)))
         ]
-        self.n_iter_ = max(minimum.n_steps for minimum in found)
-        warn_of_steps(found, self.max_iter, self.alpha)
-        coordinates = np.stack([minimum.coordinates for minimum in found], axis=1)
-        intercept = np.array([minimum.intercept for minimum in found])
+        self.n_iter_ = max(minimum.n_steps for minimum in minima)
+        warn_of_steps(minima, self.max_iter, self.alpha)
+        coordinates = np.stack([minimum.coordinates for minimum in minima], axis=1)
+        intercept = np.array([minimum.intercept for minimum in minima])
         if is_two:
             self._keep(problem, coordinates[:, 0], intercept[0])
         else:

@@ -16,14 +16,14 @@ from pkex.games.value_functions import Game
 from pkex.inputs.choices import check_choice
 from pkex.kernels import Kernel
 from pkex.models.arguments import (
-    checked_number,
-    checked_weights,
+    check_number,
+    check_weights,
     columns_of,
     kernel_or_default,
     warn_of_constant,
 )
 from pkex.models.penalties.conditional_maps import (
-    chosen_coalitions,
+    choose_coalitions,
     conditional_background,
     maps_by_coalitions,
 )
@@ -53,12 +53,9 @@ class PenaltyParameters:
 
     def game(self) -> PenalizedValueFunction | Observational:
         """Return the value function, after a check of its options."""
-        given = self.value_function
-        game = (
-            given
-            if isinstance(given, Observational)
-            else check_choice("value_function", given, _VALUE_FUNCTIONS)
-        )
+        game: PenalizedValueFunction | Observational = self.value_function
+        if not isinstance(game, Observational):
+            game = check_choice("value_function", game, _VALUE_FUNCTIONS)
         if self.n_coalitions is not None and game in _OF_ENGINE:
             raise ValueError(
                 f"n_coalitions requires value_function='observational'; {game!r} values are exact "
@@ -77,9 +74,11 @@ class PenaltyParameters:
         """Return ζ of each feature, shape (features, n, n)."""
         game = self.game()
         if isinstance(game, Observational):
-            chosen = chosen_coalitions(features, len(names), self.n_coalitions, self.random_state)
+            coalitions = choose_coalitions(
+                features, len(names), self.n_coalitions, self.random_state
+            )
             conditioning = conditional_background(game, points, shares, names)
-            return maps_by_coalitions(points, kernel, conditioning, chosen)
+            return maps_by_coalitions(points, kernel, conditioning, coalitions)
         computation = Computation(n_threads=thread_count(self.n_jobs))
         return maps_by_engine(points, kernel, Game(game, (points, shares)), features, computation)
 
@@ -114,26 +113,26 @@ class PenaltyProblem:
         cls,
         X: Float,
         sample_weight: ArrayLike | None,
-        given: PenaltyParameters,
+        parameters: PenaltyParameters,
         names: Sequence[str] | None,
     ) -> PenaltyProblem:
         """Return the problem that checked parameters of an estimator define."""
-        known = names or numbered(X.shape[1])
-        features = columns_of(given.features, known)
-        penalty = checked_number("penalty", given.penalty, may_be_0=True)
-        alpha = checked_number("alpha", given.alpha, may_be_0=False)
-        given.game()
-        check_n_jobs(given.n_jobs)
-        weights = checked_weights(sample_weight, len(X))
+        column_names = names or numbered(X.shape[1])
+        features = columns_of(parameters.features, column_names)
+        penalty = check_number("penalty", parameters.penalty, may_be_0=True)
+        alpha = check_number("alpha", parameters.alpha, may_be_0=False)
+        parameters.game()
+        check_n_jobs(parameters.n_jobs)
+        weights = check_weights(sample_weight, len(X))
         rows = weights > 0.0
         points, weights = np.ascontiguousarray(X[rows]), weights[rows]
-        warn_of_constant(points, features, known)
-        kernel = kernel_or_default(given.kernel, points, known)
+        warn_of_constant(points, features, column_names)
+        kernel = kernel_or_default(parameters.kernel, points, column_names)
         span = Span.of(kernel, points)
         shares = weights / weights.sum()
         quadratic = alpha * np.eye(span.at_points.shape[1])
         if penalty > 0.0 and features:
-            maps = given.maps(points, shares, kernel, features, known)
+            maps = parameters.maps(points, shares, kernel, features, column_names)
             quadratic += penalty * mean_squares(maps, span, shares)
         return cls(rows, points, weights, kernel, span, quadratic)
 

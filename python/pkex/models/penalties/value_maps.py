@@ -43,7 +43,7 @@ def maps_by_engine(
     players = np.arange(d)
     terms = Packing(points, np.zeros((n, 1)), kernel, players).terms_at(0)
     maps = np.empty((len(features), n, n))
-    chosen = list(features)
-    for some, found in values_of_points(points, points, game.packed, terms, players, computation):
-        maps[:, some] = found[:, chosen].transpose(1, 2, 0)
+    columns = list(features)
+    for block, values in values_of_points(points, points, game.packed, terms, players, computation):
+        maps[:, block] = values[:, columns].transpose(1, 2, 0)
     return maps

@@ -13,7 +13,7 @@ from pkex.games.conditioning import ConditionalBackground
 from pkex.games.observational import Observational
 from pkex.games.players import Groups, Players, as_players
 from pkex.games.value_functions import Game, ValueFunction, chosen_value_function
-from pkex.models.preferences.preferential import Preferential, joined
+from pkex.models.preferences.preferential import Preferential, join_columns
 from pkex.tables.weights import equal_weights
 from pkex.typing import Float
 
@@ -47,25 +47,25 @@ class Absent:
     players: Players
 
     @classmethod
-    def chosen(
+    def of(
         cls,
         value_function: ValueFunction | Observational | None,
         background: Float | None,
-        own: tuple[Float, Float],
+        default: tuple[Float, Float],
         names: Sequence[str],
         groups: Groups,
     ) -> Absent:
         """Return the distribution for the arguments of an explanation.
 
         As in `pkex.Explainer`, the default is "marginal" without and "interventional" with a
-        background. Without a background, `own` has the rows and their weights.
+        background. Without a background, `default` has the rows and their weights.
         """
         needs_rows = value_function is not None and value_function != "neutral"
-        rows = own[0] if background is None and needs_rows else background
-        chosen = chosen_value_function(value_function, rows, None)
+        rows = default[0] if background is None and needs_rows else background
+        name = chosen_value_function(value_function, rows, None)
         settings = value_function if isinstance(value_function, Observational) else Observational()
-        of_rows = own if background is None else (background, equal_weights(len(background)))
-        return cls(chosen, *of_rows, settings, names, as_players(groups, names))
+        of_rows = default if background is None else (background, equal_weights(len(background)))
+        return cls(name, *of_rows, settings, names, as_players(groups, names))
 
     @property
     def is_conditional(self) -> bool:
@@ -89,7 +89,7 @@ class Absent:
                 f"absent features are drawn from all pairs of {m:,} items, but at most "
                 f"{int(_MOST_PAIRS**0.5):,} items are supported. Pass a sample as background"
             )
-        pairs = joined(np.repeat(self.rows, m, axis=0), np.tile(self.rows, (m, 1)))
+        pairs = join_columns(np.repeat(self.rows, m, axis=0), np.tile(self.rows, (m, 1)))
         return Game(self.value_function, (pairs, np.outer(self.shares, self.shares).ravel()))
 
     def game_of(self, f: Preferential) -> Game:

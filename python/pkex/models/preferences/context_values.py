@@ -40,13 +40,13 @@ def context_values(
     points, places = np.unique(contexts.rows, axis=0, return_inverse=True)
     conditioning = absent.conditioning() if absent.is_conditional else None
     values, bases = np.empty((len(rows), len(absent.players))), np.empty(len(rows))
-    for number, own in computation.over(np.unique(numbers)):
-        some = numbers == number
+    for number, part in computation.over(np.unique(numbers)):
+        mask = numbers == number
         sums = np.bincount(places.ravel(), coefficients[:, number], len(points))
         function: Function = KernelSum(points, sums, contexts.kernel)
         if conditioning is not None:
             function = Conditional(function, conditioning)
         function = function.grouped(absent.players.of_column)
-        values[some] = function.explain(rows[some], game=absent.game, how=own)[..., 0]
-        bases[some] = function.base(absent.game, own.reporting(None))
+        values[mask] = function.explain(rows[mask], game=absent.game, how=part)[..., 0]
+        bases[mask] = function.base(absent.game, part.reporting(None))
     return values, bases

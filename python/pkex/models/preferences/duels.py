@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pkex.models.preferences.preferential import number_items
 from pkex.typing import Float
 
 
@@ -34,7 +35,4 @@ class Duels:
 
     def distinct_items(self) -> tuple[Float, NDArray[np.intp], NDArray[np.intp]]:
         """Return the distinct items, and the numbers of the left and right item of each pair."""
-        both = np.concatenate([self.left, self.right])
-        items, places = np.unique(both, axis=0, return_inverse=True)
-        a, b = np.split(places.ravel(), 2)
-        return items, a, b
+        return number_items(self.left, self.right)

@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score, r2_score
 
 from pkex.adapters.sklearn.estimators import pair_names
 from pkex.adapters.sklearn.probability_links import logistic
-from pkex.models.arguments import checked_weights
+from pkex.models.arguments import check_weights
 from pkex.models.losses import least_logistic, warn_of_steps
 from pkex.models.preferences.marginal_likelihood import LogisticLoss, SquaredLoss
 from pkex.models.preferences.posterior import mean_probabilities
@@ -172,21 +172,21 @@ class PreferenceRidge(Preference):
         PreferenceRidge
             The fitted estimator.
         """
-        tol, max_iter = self._checked()
+        tol, max_iter = self._check_stopping_criteria()
         training = self._begin(left, right, context, sample_weight)
-        target = margins(y, len(training.kept))[training.kept]
+        target = margins(y, len(training.mask))[training.mask]
         warn_of_labels(target)
-        training, alpha = self._chosen(training, SquaredLoss(target, training.weights))
+        training, alpha = self._choose_parameters(training, SquaredLoss(target, training.weights))
         inducing = self._draw_centers(training, alpha)
         self.alpha_, self.n_iter_, posterior = alpha, None, None
         if inducing is None:
-            coefficients = _solved(training, target, alpha)
+            coefficients = _solve_ridge(training, target, alpha)
             f = replace(training.pairs, coefficients=coefficients)
             posterior = training.weights / alpha, float(target @ coefficients) / len(target)
         else:
-            found = inducing.least_squares(target, tol, max_iter)
-            warn_of_steps([found], max_iter, alpha, "the method of conjugate gradients")
-            self.n_iter_, f = found.n_steps, inducing.function(found.coordinates)
+            minimum = inducing.least_squares(target, tol, max_iter)
+            warn_of_steps([minimum], max_iter, alpha, "the method of conjugate gradients")
+            self.n_iter_, f = minimum.n_steps, inducing.function(minimum.coordinates)
         self._keep(training, f, posterior)
         return self
 
@@ -239,9 +239,9 @@ class PreferenceRidge(Preference):
                 "score requires y: R² is not defined for the default y, which is constant. Use "
                 "(predict(left, right) > 0).mean(), the share of pairs where left is preferred"
             )
-        found = self._output(left, right, context)
-        weights = _score_weights(sample_weight, len(found))
-        return float(r2_score(margins(y, len(found)), found, sample_weight=weights))
+        predictions = self._output(left, right, context)
+        weights = _score_weights(sample_weight, len(predictions))
+        return float(r2_score(margins(y, len(predictions)), predictions, sample_weight=weights))
 
 
 class PreferenceLogistic(Preference):
@@ -338,17 +338,17 @@ class PreferenceLogistic(Preference):
         PreferenceLogistic
             The fitted estimator.
         """
-        tol, max_iter = self._checked()
+        tol, max_iter = self._check_stopping_criteria()
         training = self._begin(left, right, context, sample_weight)
-        self.classes_, is_left = two_classes(y, len(training.kept))
-        is_left = is_left[training.kept]
+        self.classes_, is_left = two_classes(y, len(training.mask))
+        is_left = is_left[training.mask]
         loss = LogisticLoss(np.where(is_left, 1.0, -1.0), training.weights)
-        training, alpha = self._chosen(training, loss)
+        training, alpha = self._choose_parameters(training, loss)
         self.alpha_, posterior = alpha, None
         inducing = self._draw_centers(training, alpha)
         if inducing is None:
             span = Span.of_matrix(training.pairs.gram(), training.pairs.kernels, "left and right")
-            found = least_logistic(
+            minimum = least_logistic(
                 span.at_points,
                 is_left,
                 training.weights,
@@ -357,15 +357,15 @@ class PreferenceLogistic(Preference):
                 max_iter,
                 has_intercept=False,
             )
-            f = replace(training.pairs, coefficients=span.coefficients @ found.coordinates)
-            shares = expit(span.at_points @ found.coordinates)
+            f = replace(training.pairs, coefficients=span.coefficients @ minimum.coordinates)
+            shares = expit(span.at_points @ minimum.coordinates)
             precisions = training.weights * shares * (1.0 - shares) / (2.0 * alpha)
             posterior = precisions, 0.5 / alpha
         else:
-            found = inducing.least_logistic(is_left, tol, max_iter)
-            f = inducing.function(found.coordinates)
-        warn_of_steps([found], max_iter, alpha)
-        self.n_iter_ = found.n_steps
+            minimum = inducing.least_logistic(is_left, tol, max_iter)
+            f = inducing.function(minimum.coordinates)
+        warn_of_steps([minimum], max_iter, alpha)
+        self.n_iter_ = minimum.n_steps
         self._keep(training, f, posterior)
         return self
 
@@ -466,14 +466,14 @@ class PreferenceLogistic(Preference):
         -------
         float
         """
-        found = self.predict(left, right, context)
-        n_rows = len(found)
+        predictions = self.predict(left, right, context)
+        n_rows = len(predictions)
         classes = np.full(n_rows, self.classes_[1]) if y is None else labels_of(y, n_rows)
         weights = _score_weights(sample_weight, n_rows)
-        return float(accuracy_score(classes, found, sample_weight=weights))
+        return float(accuracy_score(classes, predictions, sample_weight=weights))
 
 
-def _solved(training: Training, target: Float, alpha: float) -> Float:
+def _solve_ridge(training: Training, target: Float, alpha: float) -> Float:
     """Return the coefficients a of the ridge regression, (K + alpha W⁻¹) a = y."""
     f = training.pairs
     matrix = f.gram()
@@ -485,12 +485,12 @@ def _solved(training: Training, target: Float, alpha: float) -> Float:
     except np.linalg.LinAlgError:
         if alpha <= rounding:
             raise hidden_penalty(alpha, rounding) from None
-        found = f"with alpha={alpha:g} on its diagonal its matrix has no Cholesky factor"
-        raise not_semidefinite(f.kernels, "left and right", found) from None
+        reason = f"with alpha={alpha:g} on its diagonal its matrix has no Cholesky factor"
+        raise not_semidefinite(f.kernels, "left and right", reason) from None
     solution: Float = scipy.linalg.cho_solve(factor, target)
     return solution
 
 
 def _score_weights(sample_weight: ArrayLike | None, n_rows: int) -> Float | None:
     """Return the weights of pairs in a score; None if all are 1."""
-    return None if sample_weight is None else checked_weights(sample_weight, n_rows, "left")
+    return None if sample_weight is None else check_weights(sample_weight, n_rows, "left")

@@ -70,7 +70,7 @@ class InducingPairs:
     alpha: float
 
     @classmethod
-    def drawn(
+    def draw(
         cls,
         pairs: Preferential,
         weights: Float,
@@ -87,20 +87,20 @@ class InducingPairs:
         """
         training = NumberedPairs.of(pairs)
         centers = pairs.at(np.sort(random.permutation(training.distinct())[:number]))
-        among = centers.gram()
-        check_finite(among, centers.kernels, "left and right")
+        gram = centers.gram()
+        check_finite(gram, centers.kernels, "left and right")
         try:
-            features = Features(among)
+            features = Features(gram)
         except np.linalg.LinAlgError as error:
             raise not_semidefinite(centers.kernels, "left and right", str(error)) from None
-        sample = random.permutation(len(weights))[: _SAMPLE * len(among)]
+        sample = random.permutation(len(weights))[: _SAMPLE * len(gram)]
         kernel = PairKernel.of(training, centers)
         return cls(centers, kernel, features, weights, np.sort(sample), alpha)
 
     @property
     def rank(self) -> int:
         """The number of coordinates r."""
-        return len(self._projected(np.zeros(self.kernel.n_centers)))
+        return len(self._project(np.zeros(self.kernel.n_centers)))
 
     def function(self, coordinates: Float) -> Preferential:
         """Return f with a = L⁻ᵀ g, without centers that are linearly dependent on others."""
@@ -113,20 +113,20 @@ class InducingPairs:
 
         They stop if the predicted relative decrease of the objective is at most `tol`.
         """
-        right, total = self._transposed(self.weights * y), float(self.weights @ y**2)
+        right, total = self._transpose_times(self.weights * y), float(self.weights @ y**2)
 
         def is_enough(iterate: Iterate) -> bool:
             objective = total - float(iterate.solution @ (right + iterate.residual))
             return iterate.energy <= tol * max(objective, _ROUNDING * total)
 
-        found, has_converged = conjugate_gradients(
+        iterate, has_converged = conjugate_gradients(
             lambda g: self._normal(self.weights, g) + self.alpha * g,
             right,
             self._preconditioner(self.weights, self.alpha),
             is_enough,
             max_iter,
         )
-        return Minimum(found.solution, 0.0, found.n_iter, has_converged)
+        return Minimum(iterate.solution, 0.0, iterate.n_iter, has_converged)
 
     def least_logistic(self, is_left: NDArray[np.bool_], tol: float, max_iter: int) -> Minimum:
         """Minimize Σ_i w_i log(1 + exp(−s_i (R g)_i)) + alpha gᵀ g, where s_i is 1 or −1.
@@ -137,80 +137,80 @@ class InducingPairs:
         signs, rank = np.where(is_left, 1.0, -1.0), self.rank
         penalty = max(self.alpha, float(self.weights.sum()) * _FIRST)
 
-        def objective(at: Float) -> float:
-            losses = np.logaddexp(0.0, -signs * at[rank:])
-            return float(self.weights @ losses + penalty * at[:rank] @ at[:rank])
+        def objective(point: Float) -> float:
+            losses = np.logaddexp(0.0, -signs * point[rank:])
+            return float(self.weights @ losses + penalty * point[:rank] @ point[:rank])
 
         # Coordinates, and values at the training pairs.
-        at = np.zeros(rank + len(signs))
+        point = np.zeros(rank + len(signs))
         for n_steps in range(1, max_iter + 1):
             is_last = penalty == self.alpha
-            g, values = np.split(at, [rank])
-            wrong = expit(-signs * values)
-            downhill = self._transposed(self.weights * signs * wrong) - 2.0 * penalty * g
-            direction = self._newton_direction(wrong * (1.0 - wrong), downhill, penalty)
-            promised = 0.5 * float(downhill @ direction)
-            both = np.concatenate([direction, self._values(direction)])
-            if is_last and promised <= tol * objective(at):
+            g, values = np.split(point, [rank])
+            residuals = expit(-signs * values)
+            descent = self._transpose_times(self.weights * signs * residuals) - 2.0 * penalty * g
+            direction = self._newton_direction(residuals * (1.0 - residuals), descent, penalty)
+            decrease = 0.5 * float(descent @ direction)
+            change = np.concatenate([direction, self._values(direction)])
+            if is_last and decrease <= tol * objective(point):
                 return Minimum(g + direction, 0.0, n_steps)
-            step = decreasing_step(objective, at, both, promised)
+            step = decreasing_step(objective, point, change, decrease)
             if step == 0.0:
                 break
-            at = at + step * both
+            point = point + step * change
             penalty = max(self.alpha, _DECREASE * penalty)
-        return Minimum(at[:rank], 0.0, n_steps, has_converged=False)
+        return Minimum(point[:rank], 0.0, n_steps, has_converged=False)
 
-    def _newton_direction(self, slopes: Float, downhill: Float, penalty: float) -> Float:
+    def _newton_direction(self, slopes: Float, descent: Float, penalty: float) -> Float:
         """Return p with (Rᵀ D R + 2 penalty I) p ≈ −∇, where D are weights times slopes."""
-        curved = self.weights * slopes
-        preconditioned = self._preconditioner(curved, 2.0 * penalty)
-        enough = _FORCING**2 * float(downhill @ preconditioned(downhill))
-        found, _ = conjugate_gradients(
-            lambda p: self._normal(curved, p) + 2.0 * penalty * p,
-            downhill,
-            preconditioned,
-            lambda iterate: iterate.energy <= enough,
+        curvature = self.weights * slopes
+        precondition = self._preconditioner(curvature, 2.0 * penalty)
+        threshold = _FORCING**2 * float(descent @ precondition(descent))
+        iterate, _ = conjugate_gradients(
+            lambda p: self._normal(curvature, p) + 2.0 * penalty * p,
+            descent,
+            precondition,
+            lambda iterate: iterate.energy <= threshold,
             _MOST_ITERATIONS,
         )
-        return found.solution
+        return iterate.solution
 
     def _coefficients(self, coordinates: Float) -> Float:
         """Return a = L⁻ᵀ g, shape (m,)."""
-        found: Float = self.features.from_values(coordinates[None])[0]
-        return found
+        coefficients: Float = self.features.from_values(coordinates[None])[0]
+        return coefficients
 
     def _values(self, coordinates: Float) -> Float:
         """Return R g, shape (n,)."""
         coefficients = self._coefficients(coordinates)
         return np.concatenate([block @ coefficients for _, block in self.kernel.blocks()])
 
-    def _transposed(self, values: Float) -> Float:
+    def _transpose_times(self, values: Float) -> Float:
         """Return Rᵀ v, shape (r,)."""
         total = np.zeros(self.kernel.n_centers)
         for pairs, block in self.kernel.blocks():
             total += values[pairs] @ block
-        return self._projected(total)
+        return self._project(total)
 
     def _normal(self, weights: Float, coordinates: Float) -> Float:
         """Return Rᵀ W R g, shape (r,)."""
         coefficients, total = self._coefficients(coordinates), np.zeros(self.kernel.n_centers)
         for pairs, block in self.kernel.blocks():
             total += (weights[pairs] * (block @ coefficients)) @ block
-        return self._projected(total)
+        return self._project(total)
 
-    def _projected(self, values: Float) -> Float:
+    def _project(self, values: Float) -> Float:
         """Return L⁻¹ v for v of shape (m,), a sum over the training pairs."""
         with np.errstate(over="ignore"):
             check_finite(np.square(values), self.centers.kernels, "left and right")
-        found: Float = self.features.of(values[:, None])[:, 0]
-        return found
+        coordinates: Float = self.features.of(values[:, None])[:, 0]
+        return coordinates
 
     def _preconditioner(self, weights: Float, penalty: float) -> Callable[[Float], Float]:
         """Return the inverse of an estimate of Rᵀ W R + penalty I by a sample of training pairs."""
-        scaled = weights * (len(weights) / len(self.sample))
+        sample_weights = weights * (len(weights) / len(self.sample))
         matrix = np.zeros((self.rank, self.rank), order="F")
         for pairs, block in self.kernel.blocks(self.sample):
-            rows = self.features.of(block.T) * np.sqrt(scaled[pairs])
+            rows = self.features.of(block.T) * np.sqrt(sample_weights[pairs])
             matrix = dsyrk(1.0, rows, beta=1.0, c=matrix, lower=1, overwrite_c=1)
         check_finite(matrix.diagonal(), self.centers.kernels, "left and right")
         rounding = float(_ROUNDING * matrix.diagonal().sum())

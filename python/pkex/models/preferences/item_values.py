@@ -55,14 +55,14 @@ def _by_engine(f: Preferential, duels: Duels, absent: Absent, computation: Compu
     conditioning = absent.conditioning() if absent.is_conditional else None
     values = np.empty((len(duels.left), len(absent.players)))
     for number, part in computation.over(np.unique(duels.numbers)):
-        some = duels.numbers == number
-        left, right = duels.left[some], duels.right[some]
+        mask = duels.numbers == number
+        left, right = duels.left[mask], duels.right[mask]
         one_way: Function = f.one_way(duels.coefficients[:, number], players)
         if conditioning is not None:
             one_way = Conditional(one_way, conditioning)
         rows = np.concatenate(f.rows_of(left, right))
-        own = one_way.explain(rows, game=game, how=part)[..., 0]
-        values[some] = own[: len(left)] - own[len(left) :]
+        one_way_values = one_way.explain(rows, game=game, how=part)[..., 0]
+        values[mask] = one_way_values[: len(left)] - one_way_values[len(left) :]
     return values
 
 
@@ -78,12 +78,12 @@ def _by_coalitions(
     `players` are the numbers of each column's player.
     """
     n, members = len(duels.left), all_coalitions(players)
-    found = []
+    values = []
     for block, part in computation.over(blocks_of(n, _MOST_NUMBERS // len(members))):
         coalition_values = _coalition_values(f, duels[block], conditioning, members, part)
-        found.append(quantity_from_values(coalition_values, SHAPLEY))
+        values.append(quantity_from_values(coalition_values, SHAPLEY))
     conditioning.warn_of_matching_rows(np.concatenate([duels.left, duels.right]), players)
-    return np.concatenate(found)
+    return np.concatenate(values)
 
 
 def _coalition_values(
@@ -136,13 +136,13 @@ def _differences(duels: Duels, means: Float, a: NDArray[np.intp], b: NDArray[np.
         The numbers of the items of each duel.
     """
     left, right = np.split(means, 2)
-    found = [np.empty(0)]
+    differences = [np.empty(0)]
     for block in blocks_of(len(a), _MOST_NUMBERS // len(left)):
-        there = left[:, a[block]] * right[:, b[block]]
-        back = left[:, b[block]] * right[:, a[block]]
+        direct = left[:, a[block]] * right[:, b[block]]
+        crossed = left[:, b[block]] * right[:, a[block]]
         alpha = duels.coefficients[:, duels.numbers[block]]
-        found.append(np.einsum("pn,pn->n", alpha, there - back))
-    return np.concatenate(found)
+        differences.append(np.einsum("pn,pn->n", alpha, direct - crossed))
+    return np.concatenate(differences)
 
 
 def item_values_against_all(
@@ -157,15 +157,15 @@ def item_values_against_all(
         Right items are ignored.
     """
     n, m = len(duels.left), len(absent.rows)
-    found = []
+    means = []
     for block, part in computation.over(blocks_of(n, _MOST_DUELS // m)):
         left = duels.left[block]
-        each = Duels(
+        block_duels = Duels(
             np.repeat(left, m, axis=0),
             np.tile(absent.rows, (len(left), 1)),
             duels.coefficients,
             np.repeat(duels.numbers[block], m),
         )
-        values = item_values(f, each, absent, part)
-        found.append(values.reshape(len(left), m, -1).mean(axis=1))
-    return np.concatenate(found)
+        values = item_values(f, block_duels, absent, part)
+        means.append(values.reshape(len(left), m, -1).mean(axis=1))
+    return np.concatenate(means)

@@ -93,12 +93,12 @@ class SquaredLoss:
         covariance = matrix.copy()
         covariance.flat[:: n + 1] += alpha / self.weights
         factor = cholesky(covariance, lower=True), True
-        solved = cho_solve(factor, self.targets)
+        solution = cho_solve(factor, self.targets)
         # If all targets are 0, so is s, and all derivatives by a.
-        scale = max(float(self.targets @ solved) / n, np.finfo(np.float64).tiny)
-        half = float(np.log(np.diag(factor[0])).sum())
-        value = 0.5 * n * (np.log(2.0 * np.pi * scale) + 1.0) + half
-        of_matrix = 0.5 * (cho_solve(factor, np.eye(n)) - np.outer(solved, solved) / scale)
+        scale = max(float(self.targets @ solution) / n, np.finfo(np.float64).tiny)
+        half_log_determinant = float(np.log(np.diag(factor[0])).sum())
+        value = 0.5 * n * (np.log(2.0 * np.pi * scale) + 1.0) + half_log_determinant
+        of_matrix = 0.5 * (cho_solve(factor, np.eye(n)) - np.outer(solution, solution) / scale)
         of_noise = float((of_matrix.diagonal() / self.weights).sum())
         return Evidence(value, of_matrix, alpha * of_noise)
 
@@ -130,47 +130,47 @@ class LogisticLoss:
         curvature = self.weights * shares * (1.0 - shares)
         roots, factor = _factor(prior, curvature)
         value = self._objective(mode, f) + float(np.log(np.diag(factor)).sum())
-        # R, and C with the posterior covariance K − Cᵀ C.
+        # R, and C of the posterior covariance K − Cᵀ C.
         inverse = roots[:, None] * cho_solve((factor, True), np.diag(roots))
-        whitened = solve_triangular(factor, roots[:, None] * prior, lower=True)
-        variances = prior.diagonal() - np.square(whitened).sum(axis=0)
+        root = solve_triangular(factor, roots[:, None] * prior, lower=True)
+        variances = prior.diagonal() - np.square(root).sum(axis=0)
         # Derivatives by the mode, which depends on the prior.
         by_mode = 0.5 * variances * curvature * (1.0 - 2.0 * shares)
-        moved = by_mode - inverse @ (prior @ by_mode)
-        implicit = np.outer(self._slopes(f), moved)
+        adjoint = by_mode - inverse @ (prior @ by_mode)
+        implicit = np.outer(self._slopes(f), adjoint)
         of_prior = 0.5 * (inverse - np.outer(mode, mode) + implicit + implicit.T)
         return Evidence(value, of_prior / (2.0 * alpha), -float((of_prior * prior).sum()))
 
     def _mode(self, prior: Float) -> Float:
         """Return a with the mode f = K a, by Newton's method with halved steps."""
-        at = np.zeros(len(prior))
-        before = self._objective(at, at)
+        mode = np.zeros(len(prior))
+        value = self._objective(mode, mode)
         for _ in range(_MOST_STEPS):
-            f = prior @ at
+            f = prior @ mode
             shares = expit(f)
             curvature = self.weights * shares * (1.0 - shares)
             roots, factor = _factor(prior, curvature)
             target = curvature * f + self._slopes(f)
-            solved = cho_solve((factor, True), roots * (prior @ target))
-            step, size = target - roots * solved - at, 1.0
-            after = self._objective(at + step, prior @ (at + step))
-            while after > before and size > _TOLERANCE:
+            solution = cho_solve((factor, True), roots * (prior @ target))
+            step, size = target - roots * solution - mode, 1.0
+            new_value = self._objective(mode + step, prior @ (mode + step))
+            while new_value > value and size > _TOLERANCE:
                 size /= 2.0
-                nearer = at + size * step
-                after = self._objective(nearer, prior @ nearer)
-            if before - after <= _TOLERANCE * before:
+                candidate = mode + size * step
+                new_value = self._objective(candidate, prior @ candidate)
+            if value - new_value <= _TOLERANCE * value:
                 break
-            at, before = at + size * step, after
-        return at
+            mode, value = mode + size * step, new_value
+        return mode
 
     def _slopes(self, f: Float) -> Float:
         """Return the derivatives of log p(y | f)."""
         slopes: Float = self.weights * self.signs * expit(-self.signs * f)
         return slopes
 
-    def _objective(self, at: Float, f: Float) -> float:
+    def _objective(self, mode: Float, f: Float) -> float:
         """Return ½ aᵀ f − log p(y | f)."""
-        return float(0.5 * at @ f + self.weights @ np.logaddexp(0.0, -self.signs * f))
+        return float(0.5 * mode @ f + self.weights @ np.logaddexp(0.0, -self.signs * f))
 
 
 def _factor(prior: Float, curvature: Float) -> tuple[Float, Float]:
@@ -198,15 +198,14 @@ class LengthScales:
         self._columns = [j for j in range(rows.shape[1]) if j not in constant]
         self._n_columns, self._middle = rows.shape[1], np.median(rows, axis=0)
         distinct = np.unique(rows[:, self._columns], axis=0)
-        chosen = heuristic(distinct, "the training rows", argument)
-        scales = np.broadcast_to(chosen.kernel.length_scale, len(self._columns))
+        median = heuristic(distinct, "the training rows", argument).kernel
+        scales = np.broadcast_to(median.length_scale, len(self._columns))
         self.starts: Float = np.log(scales)
 
     def kernel(self, parameters: Float) -> Kernel:
         """Return the kernel."""
         kernel = RBF(np.exp(parameters))
-        is_whole = len(self._columns) == self._n_columns
-        return kernel if is_whole else kernel.on(self._columns)
+        return kernel if len(self._columns) == self._n_columns else kernel.on(self._columns)
 
     def gradient(self, parameters: Float, weights: Float, left: Float, right: Float) -> Float:
         """Return Σ_ij w_ij (x_i − y_j)² / l² of each column, given derivatives by logarithms."""
@@ -218,7 +217,7 @@ class LengthScales:
         return gradient
 
 
-def most_likely(
+def maximize_likelihood(
     pairs: Preferential, loss: Loss, *, chooses_kernel: bool, chooses_context_kernel: bool
 ) -> tuple[Preferential, float]:
     """Return the training pairs with the kernels that maximize the marginal likelihood, and alpha.
@@ -235,11 +234,11 @@ def most_likely(
         items = LengthScales(np.concatenate([pairs.left, pairs.right]), "kernel")
     if chooses_context_kernel and pairs.contexts is not None:
         contexts = LengthScales(pairs.contexts.rows, "context_kernel")
-    n, some = len(pairs.left), pairs
+    n, sample = len(pairs.left), pairs
     if n > _MOST_PAIRS:
         numbers = np.random.default_rng(_SEED).choice(n, _MOST_PAIRS, replace=False)
-        some, loss = pairs.at(numbers), loss.at(numbers)
-    likelihood = MarginalLikelihood(some, loss, items, contexts)
+        sample, loss = pairs.at(numbers), loss.at(numbers)
+    likelihood = MarginalLikelihood(sample, loss, items, contexts)
     parameters = likelihood.maximum()
     return likelihood.with_kernels(pairs, parameters), float(np.exp(parameters[-1]))
 
@@ -271,19 +270,19 @@ class MarginalLikelihood:
 
     def maximum(self) -> Float:
         """Return the best parameters: L-BFGS from the best of several starts."""
-        compared = []
+        candidates = []
         for multiple in _MULTIPLES if self._n_items else (1.0,):
             for alpha in _ALPHAS:
                 start = np.append(self._starts, np.log(alpha))
                 start[: self._n_items] += np.log(multiple)
-                compared.append((self(start)[0], start))
-        best = min(compared, key=lambda one: one[0])[1]
-        around = np.log(_RANGE)
-        bounds = [(start - around, start + around) for start in self._starts.tolist()]
+                candidates.append((self(start)[0], start))
+        best = min(candidates, key=lambda one: one[0])[1]
+        log_range = np.log(_RANGE)
+        bounds = [(start - log_range, start + log_range) for start in self._starts.tolist()]
         bounds.append((np.log(_ALPHA[0]), np.log(_ALPHA[1])))
         options = {"ftol": _LEAST_CHANGE}
-        found = minimize(self, best, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        parameters: Float = found.x
+        result = minimize(self, best, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        parameters: Float = result.x
         return parameters
 
     def with_kernels(self, pairs: Preferential, parameters: Float) -> Preferential:
@@ -299,28 +298,30 @@ class MarginalLikelihood:
         """Return the negative logarithm of the marginal likelihood, and its gradient."""
         pairs = self.with_kernels(self._pairs, parameters)
         left, right, contexts = pairs.left, pairs.right, pairs.contexts
-        across = pairs.kernel(left, right)
-        blocks = pairs.kernel(left), pairs.kernel(right), across, across.T
+        cross = pairs.kernel(left, right)
+        blocks = pairs.kernel(left), pairs.kernel(right), cross, cross.T
         of_contexts = 1.0 if contexts is None else contexts.kernel(contexts.rows)
-        matrix = pairs.combined(*blocks) * of_contexts
+        matrix = pairs.combine_kernels(*blocks) * of_contexts
         evidence = self._loss.evidence(matrix, float(np.exp(parameters[-1])))
         gradient = np.zeros(len(parameters))
         if self._items is not None:
             weights = evidence.of_matrix * of_contexts
-            of_left, of_right, of_across, _ = pairs.derivatives(*blocks)
-            own = parameters[: self._n_items]
+            of_left, of_right, of_cross, _ = pairs.derivatives(*blocks)
+            log_scales = parameters[: self._n_items]
             # The fourth block is the transpose of the third.
-            for times, block, rows, others in (
+            for times, block, rows, other_rows in (
                 (1.0, of_left, left, left),
                 (1.0, of_right, right, right),
-                (2.0, of_across, left, right),
+                (2.0, of_cross, left, right),
             ):
-                found = self._items.gradient(own, weights * block, rows, others)
-                gradient[: self._n_items] += times * found
+                gradient[: self._n_items] += times * self._items.gradient(
+                    log_scales, weights * block, rows, other_rows
+                )
         if self._contexts is not None and contexts is not None:
-            own = parameters[self._n_items : -1]
+            log_scales = parameters[self._n_items : -1]
             weights = evidence.of_matrix * matrix
-            found = self._contexts.gradient(own, weights, contexts.rows, contexts.rows)
-            gradient[self._n_items : -1] = found
+            gradient[self._n_items : -1] = self._contexts.gradient(
+                log_scales, weights, contexts.rows, contexts.rows
+            )
         gradient[-1] = evidence.of_alpha
         return evidence.value, gradient

@@ -57,10 +57,10 @@ def marginal_values(
         pairs = zip(a.tolist(), b.tolist(), strict=True)
         for row, (left, right) in enumerate(pairs, block.start):
             alpha = duels.coefficients[:, duels.numbers[row]]
-            there, back = (
+            forward, backward = (
                 games.one_way(factors, alpha, *items) for items in ((left, right), (right, left))
             )
-            values[row] = there - back
+            values[row] = forward - backward
             computation.report(row + 1, n)
     return values
 
@@ -84,7 +84,7 @@ class MarginalGames:
         self._computation = computation
         # All pairs of terms, for the left and the right items.
         self._pairs = list(product(range(len(terms)), repeat=2))
-        means = [[_means(term, own, absent) for own in self._sides] for term in terms]
+        means = [[_means(term, points, absent) for points in self._sides] for term in terms]
         self._absent_factors = np.stack([means[i][0] * means[k][1] for i, k in self._pairs])
         self._weights = np.array(
             [terms[i].coefficient * terms[k].coefficient for i, k in self._pairs]
@@ -94,7 +94,8 @@ class MarginalGames:
         """Return the factors of each term for left and right sides, each (items, points, p)."""
         players = self._absent.players
         return [
-            [_factors(term, own, items, players) for own in self._sides] for term in self._terms
+            [_factors(term, points, items, players) for points in self._sides]
+            for term in self._terms
         ]
 
     def one_way(self, factors: list[list[Float]], alpha: Float, a: int, b: int) -> Float:
@@ -104,20 +105,22 @@ class MarginalGames:
     def of_points(self, factors: list[list[Float]], a: int, b: int) -> Float:
         """Return the values of each training pair's part of f(a, b), with α = 1, shape (n, p)."""
         blocks = []
-        for some in blocks_of(len(self._sides[0]), _PAIRS):
-            alpha = np.eye(len(self._sides[0][some]))
-            there, back = (self._values(factors, alpha, *o, some) for o in ((a, b), (b, a)))
-            blocks.append((there - back).T)
+        for block in blocks_of(len(self._sides[0]), _PAIRS):
+            alpha = np.eye(len(self._sides[0][block]))
+            forward, backward = (
+                self._values(factors, alpha, *pair, block) for pair in ((a, b), (b, a))
+            )
+            blocks.append((forward - backward).T)
         return np.concatenate(blocks)
 
     def _values(
-        self, factors: list[list[Float]], alpha: Float, a: int, b: int, some: slice
+        self, factors: list[list[Float]], alpha: Float, a: int, b: int, block: slice
     ) -> Float:
-        present = [factors[i][0][a, some] * factors[k][1][b, some] for i, k in self._pairs]
+        present = [factors[i][0][a, block] * factors[k][1][b, block] for i, k in self._pairs]
         weights = np.concatenate([weight * alpha for weight in self._weights])
         values: Float = product_game(
             np.concatenate(present),
-            np.concatenate(self._absent_factors[:, some]),
+            np.concatenate(self._absent_factors[:, block]),
             weights,
             method=self._computation.method,
             summation=self._computation.summation,
@@ -132,18 +135,17 @@ class MarginalGames:
         """
         covariance = np.zeros((len(self._absent.players), len(self._absent.players)))
         items, rows = np.stack([left, right]), self._absent.rows
-        among = [_factors(term, items, items, self._absent.players) for term in self._terms]
+        item_factors = [_factors(term, items, items, self._absent.players) for term in self._terms]
         # Each item with an absent one, and two absent ones: mean factors.
         to_rows = [_means(term, items, self._absent) for term in self._terms]
         shares = self._absent.shares
         means = [shares @ _means(term, rows, self._absent) for term in self._terms]
         for (i, k), weight in zip(self._pairs, self._weights, strict=True):
-            own = to_rows[i][0] * to_rows[k][1]
             absent = means[i] * means[k]
             for sign, (a, b) in ((1.0, (0, 1)), (-1.0, (1, 0))):
                 games = pair_games(
-                    (among[i][0, a] * among[k][1, b])[:, None, None],
-                    own[:, None, None],
+                    (item_factors[i][0, a] * item_factors[k][1, b])[:, None, None],
+                    (to_rows[i][0] * to_rows[k][1])[:, None, None],
                     (to_rows[i][a] * to_rows[k][b])[:, None, None],
                     absent[:, None, None],
                     np.ones((1, 1)),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pkex.execution.blocks import blocks_of
 from pkex.kernels import Kernel
-from pkex.models.preferences.preferential import Preferential
+from pkex.models.preferences.preferential import Preferential, number_items
 from pkex.typing import Float
 
 # The number of kernel values in a block: about half of a core's cache.
@@ -47,9 +47,7 @@ class NumberedPairs:
     @classmethod
     def of(cls, pairs: Preferential) -> NumberedPairs:
         """Return pairs with their distinct items and contexts."""
-        both = np.concatenate([pairs.left, pairs.right])
-        items, numbers = np.unique(both, axis=0, return_inverse=True)
-        left, right = np.split(numbers.ravel(), 2)
+        items, left, right = number_items(pairs.left, pairs.right)
         if pairs.contexts is None:
             return cls(pairs, items, left, right, np.empty((1, 0)), np.zeros(len(left), np.intp))
         contexts, context = np.unique(pairs.contexts.rows, axis=0, return_inverse=True)
@@ -115,8 +113,8 @@ class PairKernel:
         """Return the kernel between training pairs and centers."""
         with np.errstate(over="ignore", invalid="ignore"):
             to_left, to_right = (
-                _Values.of(centers.kernel, training.items, own)
-                for own in (centers.left, centers.right)
+                _Values.of(centers.kernel, training.items, items)
+                for items in (centers.left, centers.right)
             )
             to_contexts, contexts = None, centers.contexts
             if contexts is not None:
@@ -133,11 +131,11 @@ class PairKernel:
         sample : ndarray of int, optional
             Some of the training pairs, in larger blocks; by default all of them.
         """
-        is_whole = sample is None
-        numbers = np.arange(len(self.training.left)) if sample is None else sample
-        size = (_BLOCK if is_whole else _LARGE_BLOCK) // self.n_centers
-        for block in blocks_of(len(numbers), size):
-            pairs = numbers[block]
+        size = _LARGE_BLOCK
+        if sample is None:
+            sample, size = np.arange(len(self.training.left)), _BLOCK
+        for block in blocks_of(len(sample), size // self.n_centers):
+            pairs = sample[block]
             with np.errstate(over="ignore", invalid="ignore"):
                 values = self._of_items(pairs)
                 if self.to_contexts is not None:
@@ -167,6 +165,6 @@ class PairKernel:
     def _of_items(self, pairs: NDArray[np.intp]) -> Float:
         """Return the kernel of pairs of items without contexts, shape (pairs, m)."""
         left, right = self.training.left[pairs], self.training.right[pairs]
-        same = self.to_left[left], self.to_right[right]
-        other = self.to_right[left], self.to_left[right]
-        return self.training.pairs.combined(*same, *other)
+        direct = self.to_left[left], self.to_right[right]
+        crossed = self.to_right[left], self.to_left[right]
+        return self.training.pairs.combine_kernels(*direct, *crossed)

@@ -54,7 +54,7 @@ class PairPosterior:
     ----------
     pairs : Preferential
         The training pairs, with all coefficients 1.
-    known : ConditioningMatrix
+    conditioning : ConditioningMatrix
         C, with L and the diagonal of R.
     scale : float
         s.
@@ -63,7 +63,7 @@ class PairPosterior:
     """
 
     pairs: Preferential
-    known: ConditioningMatrix
+    conditioning: ConditioningMatrix
     scale: float
     shares: Float
 
@@ -74,13 +74,13 @@ class PairPosterior:
         matrix = roots[:, None] * f.gram() * roots
         matrix.flat[:: len(matrix) + 1] += 1.0
         factor: Float = cholesky(matrix, lower=True, overwrite_a=True)
-        known = ConditioningMatrix(factor, roots)
-        return cls(replace(f, coefficients=np.ones(len(roots))), known, scale, shares)
+        conditioning = ConditioningMatrix(factor, roots)
+        return cls(replace(f, coefficients=np.ones(len(roots))), conditioning, scale, shares)
 
     def variances(self, left: Float, right: Float, contexts: Float | None) -> Float:
         """Return the posterior variance of f for pairs in contexts, shape (n,)."""
         return self._variances(
-            len(left), lambda some: self._of_pairs((left[some], right[some])), contexts
+            len(left), lambda block: self._of_pairs((left[block], right[block])), contexts
         )
 
     def utility_variances(self, items: Float, contexts: Float | None) -> Float:
@@ -95,7 +95,7 @@ class PairPosterior:
         f = self.pairs
         if not isinstance(f, UtilityDifference):
             raise TypeError("the model has no utility")
-        return self._variances(len(items), lambda some: f.of_items(items[some]), contexts)
+        return self._variances(len(items), lambda block: f.of_items(items[block]), contexts)
 
     def _variances(
         self,
@@ -115,10 +115,12 @@ class PairPosterior:
             None for the mean over the training contexts.
         """
         variances = np.empty(n)
-        for some in blocks_of(n, _MOST_NUMBERS // len(self.pairs.left)):
-            cross, prior = kernels_of(some)
-            of_contexts, own = self._of_contexts(None if contexts is None else contexts[some])
-            variances[some] = prior * own - self.known.forms(cross * of_contexts)
+        for block in blocks_of(n, _MOST_NUMBERS // len(self.pairs.left)):
+            cross, prior = kernels_of(block)
+            of_contexts, context_prior = self._of_contexts(
+                None if contexts is None else contexts[block]
+            )
+            variances[block] = prior * context_prior - self.conditioning.forms(cross * of_contexts)
         # Negative only by rounding.
         return self.scale * np.maximum(variances, 0.0)
 
@@ -131,13 +133,13 @@ class PairPosterior:
         -------
         tuple of ndarray of shape (n, k) and (k,)
         """
-        own = self.pairs.contexts
-        if own is None:
+        training = self.pairs.contexts
+        if training is None:
             return np.ones((len(self.shares), 1)), np.ones(1)
         if contexts is None:
-            means: Float = own.kernel(own.rows) @ self.shares
+            means: Float = training.kernel(training.rows) @ self.shares
             return means[:, None], np.array([self.shares @ means])
-        return self.pairs.in_contexts(contexts), rowwise(own.kernel, contexts, contexts)
+        return self.pairs.in_contexts(contexts), rowwise(training.kernel, contexts, contexts)
 
     def _of_pairs(self, pairs: tuple[Float, Float] | None) -> tuple[Float, Float]:
         """Return the kernel of k pairs of items with training pairs, and with themselves.
@@ -171,9 +173,9 @@ class PairPosterior:
         _check(absent)
         weights, priors = self._of_contexts(contexts)
         covariances = np.zeros((len(duels.left), len(absent.players), len(absent.players)))
-        for own, some, part in self._parts(weights, priors, duels.numbers, computation):
-            left, right = duels.left[some], duels.right[some]
-            covariances[some] = own._of_items(left, right, absent, part)
+        for posterior, mask, part in self._parts(weights, priors, duels.numbers, computation):
+            left, right = duels.left[mask], duels.right[mask]
+            covariances[mask] = posterior._of_items(left, right, absent, part)
         return roots_of(covariances[..., None])
 
     def context_roots(
@@ -208,17 +210,17 @@ class PairPosterior:
         weights, priors = self._of_pairs(pairs)
         roots = np.zeros((len(rows), len(absent.players), 1, len(absent.players)))
         conditioning = absent.conditioning() if absent.is_conditional else None
-        for own, some, part in self._parts(weights, priors, numbers, computation):
+        for posterior, mask, part in self._parts(weights, priors, numbers, computation):
             variance = PosteriorVariance(
                 contexts.rows,
-                own.known.factor,
+                posterior.conditioning.factor,
                 contexts.kernel,
-                scales=own.scale,
-                roots=own.known.roots,
+                scales=posterior.scale,
+                roots=posterior.conditioning.roots,
             )
-            grouped = variance.grouped(absent.players.of_column)
-            posterior = Posterior(grouped, conditioning=conditioning)
-            roots[some] = posterior.roots(rows[some], absent.game, part)
+            variance = variance.grouped(absent.players.of_column)
+            values = Posterior(variance, conditioning=conditioning)
+            roots[mask] = values.roots(rows[mask], absent.game, part)
         return roots
 
     def _parts(
@@ -229,12 +231,13 @@ class PairPosterior:
         The covariances of the function with those of training pairs are κ' times weights, and its
         own are κ' times a prior.
         """
-        found = [number for number in np.unique(numbers).tolist() if priors[number] > 0.0]
-        for number, part in computation.over(found):
-            prior = float(priors[number])
-            roots = self.known.roots * weights[:, number] / prior**0.5
-            own = replace(self, known=replace(self.known, roots=roots), scale=self.scale * prior)
-            yield own, numbers == number, part
+        columns = [column for column in np.unique(numbers).tolist() if priors[column] > 0.0]
+        for column, part in computation.over(columns):
+            prior = float(priors[column])
+            roots = self.conditioning.roots * weights[:, column] / prior**0.5
+            conditioning = replace(self.conditioning, roots=roots)
+            posterior = replace(self, conditioning=conditioning, scale=self.scale * prior)
+            yield posterior, numbers == column, part
 
     def _of_items(
         self, left: Float, right: Float, absent: Absent, computation: Computation
@@ -244,8 +247,8 @@ class PairPosterior:
         if f.is_of_both and absent.value_function == "marginal" and are_products(terms):
             games = MarginalGames(f, terms, absent, computation)
             return self._by_points(games, left, right, computation)
-        known, players = self.known, absent.players.of_column
-        variance = f.one_way_variance(known.factor, known.roots, self.scale, players)
+        conditioning, players = self.conditioning, absent.players.of_column
+        variance = f.one_way_variance(conditioning.factor, conditioning.roots, self.scale, players)
         game = absent.game_of(f)
         if game.background is not None:
             _check_size(len(game.background[0]), len(variance.latent.terms))
@@ -253,8 +256,8 @@ class PairPosterior:
         first, second = np.arange(n), n + np.arange(n)
         pairs = np.stack([(first, first), (second, second), (first, second)]).transpose(0, 2, 1)
         rows = np.concatenate(f.rows_of(left, right))
-        found = variance.covariances(rows, pairs.reshape(-1, 2), game, computation)[..., 0]
-        of_first, of_second, of_both = np.split(found, 3)
+        covariances = variance.covariances(rows, pairs.reshape(-1, 2), game, computation)[..., 0]
+        of_first, of_second, of_both = np.split(covariances, 3)
         return of_first + of_second - of_both - of_both.transpose(0, 2, 1)
 
     def _by_points(
@@ -264,8 +267,9 @@ class PairPosterior:
         n = len(left)
         covariances = []
         for row, pair in enumerate(zip(left, right, strict=True)):
-            whitened, _ = self.known.whiten(games.of_points(games.factors(np.stack(pair)), 0, 1))
-            covariances.append(games.prior_covariance(*pair) - whitened.T @ whitened)
+            values = games.of_points(games.factors(np.stack(pair)), 0, 1)
+            root, _ = self.conditioning.whiten(values)
+            covariances.append(games.prior_covariance(*pair) - root.T @ root)
             computation.report(row + 1, n)
         return self.scale * np.array(covariances)
 

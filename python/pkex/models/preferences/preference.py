@@ -31,16 +31,16 @@ from pkex.inputs.wording import counted, shown
 from pkex.kernels import Kernel
 from pkex.kernels.factors import has_series
 from pkex.kernels.scales import Constants
-from pkex.models.arguments import checked_number, checked_weights, kernel_or_default
+from pkex.models.arguments import check_number, check_weights, kernel_or_default
 from pkex.models.preferences.absent import Absent
 from pkex.models.preferences.context_values import context_values
 from pkex.models.preferences.duels import Duels
 from pkex.models.preferences.inducing_pairs import InducingPairs
 from pkex.models.preferences.item_values import item_values, item_values_against_all
-from pkex.models.preferences.marginal_likelihood import Loss, most_likely
+from pkex.models.preferences.marginal_likelihood import Loss, maximize_likelihood
 from pkex.models.preferences.pair_kernel import NumberedPairs, PairKernel
 from pkex.models.preferences.posterior import PairPosterior
-from pkex.models.preferences.preferential import Contexts, Preferential, joined
+from pkex.models.preferences.preferential import Contexts, Preferential, join_columns
 from pkex.models.preferences.sides import Sides, check_distinct
 from pkex.models.preferences.utility import UtilityDifference
 from pkex.results.explanation import Explanation
@@ -67,13 +67,13 @@ class Training:
     pairs : Preferential
         The n pairs of positive weight, with coefficients 0.
     weights : ndarray of shape (n,)
-    kept : ndarray of bool
+    mask : ndarray of bool
         The rows of the tables that have positive weight.
     """
 
     pairs: Preferential
     weights: Float
-    kept: NDArray[np.bool_]
+    mask: NDArray[np.bool_]
 
 
 class Preference(BaseEstimator):
@@ -102,9 +102,9 @@ class Preference(BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _checked(self) -> tuple[float, int]:
+    def _check_stopping_criteria(self) -> tuple[float, int]:
         """Return tol and max_iter."""
-        tol = checked_number("tol", self.tol, may_be_0=False)
+        tol = check_number("tol", self.tol, may_be_0=False)
         return tol, as_integer("max_iter", self.max_iter, "a positive integer", least=1)
 
     def _begin(self, left: Any, right: Any, context: Any, weights: ArrayLike | None) -> Training:
@@ -112,14 +112,14 @@ class Preference(BaseEstimator):
         check_n_jobs(self.n_jobs)
         pair_kernel = check_choice("pair_kernel", self.pair_kernel, get_args(PairKernelName))
         sides = Sides.of_fit(left, context)
-        items, others = sides.read_training_items(left, right)
-        check_distinct(items.rows, others)
-        of_pairs = checked_weights(weights, len(others), "left")
-        kept = of_pairs > 0.0
-        a, b = items.rows[kept], others[kept]
-        pooled = np.concatenate([a, b])
-        kernel = _kernel_of(self.kernel, pooled, items.names, "left and right", "kernel")
-        if pair_kernel == "preferential" and has_series(kernel.terms(pooled.shape[1])):
+        items, opponents = sides.read_training_items(left, right)
+        check_distinct(items.rows, opponents)
+        of_pairs = check_weights(weights, len(opponents), "left")
+        mask = of_pairs > 0.0
+        a, b = items.rows[mask], opponents[mask]
+        training_items = np.concatenate([a, b])
+        kernel = _kernel_of(self.kernel, training_items, items.names, "left and right", "kernel")
+        if pair_kernel == "preferential" and has_series(kernel.terms(training_items.shape[1])):
             raise ValueError(
                 f"kernel={kernel!r} is or contains a power series of sums over columns. Preference "
                 "models require products over columns, and their sums and mixtures, such as RBF, "
@@ -127,22 +127,24 @@ class Preference(BaseEstimator):
             )
         contexts, table = None, sides.read_contexts(context, items.rows)
         if table is not None:
-            rows = table.rows[kept]
-            own = _kernel_of(self.context_kernel, rows, table.names, "context", "context_kernel")
-            contexts = Contexts(rows, own)
+            rows = table.rows[mask]
+            contexts = Contexts(
+                rows,
+                _kernel_of(self.context_kernel, rows, table.names, "context", "context_kernel"),
+            )
         keep_names(self, left, reset=True)
         self.n_features_in_ = items.rows.shape[1]
         self._context_names = None if table is None else table.known_names
         self._pair_kernel = pair_kernel
         pairs = _FUNCTIONS[pair_kernel](a, b, np.zeros(len(a)), kernel, contexts)
-        return Training(pairs, of_pairs[kept], kept)
+        return Training(pairs, of_pairs[mask], mask)
 
-    def _chosen(self, training: Training, loss: Loss) -> tuple[Training, float]:
+    def _choose_parameters(self, training: Training, loss: Loss) -> tuple[Training, float]:
         """Return the pairs with their kernels, and alpha, which are chosen if `alpha` is None."""
         if self.alpha is not None:
-            alpha = checked_number("alpha", self.alpha, may_be_0=False, none_is_default=True)
+            alpha = check_number("alpha", self.alpha, may_be_0=False, none_is_default=True)
             return training, alpha
-        pairs, alpha = most_likely(
+        pairs, alpha = maximize_likelihood(
             training.pairs,
             loss,
             chooses_kernel=self.kernel is None,
@@ -166,7 +168,7 @@ class Preference(BaseEstimator):
         random = as_generator(self.random_state)
         if number >= n:
             return None
-        return InducingPairs.drawn(training.pairs, training.weights, alpha, number, random)
+        return InducingPairs.draw(training.pairs, training.weights, alpha, number, random)
 
     def _keep(
         self, training: Training, f: Preferential, posterior: tuple[Float, float] | None
@@ -176,22 +178,22 @@ class Preference(BaseEstimator):
         If all pairs are centers, `posterior` has the precisions and the scale of the prior of
         `PairPosterior.of`.
         """
-        contexts, numbered = f.contexts, NumberedPairs.of(training.pairs)
+        contexts, numbered_pairs = f.contexts, NumberedPairs.of(training.pairs)
         self.dual_coef_, self.kernel_ = f.coefficients, f.kernel
         self.left_, self.right_ = f.left, f.right
         self.n_centers_ = len(f.left)
         self.context_ = None if contexts is None else contexts.rows
         self.context_kernel_ = None if contexts is None else contexts.kernel
-        self._items = numbered.items
+        self._items = numbered_pairs.items
         shares = training.weights / training.weights.sum()
         self._posterior = None if posterior is None else (*posterior, shares)
         self.prior_scale_ = None if posterior is None else posterior[1]
         if contexts is not None:
-            self._contexts = numbered.contexts
-            self._context_shares = np.bincount(numbered.context, shares).astype(np.float64)
-            self._mean_pair, self._mean_context = PairKernel.of(numbered, f).means(shares)
+            self._contexts = numbered_pairs.contexts
+            self._context_shares = np.bincount(numbered_pairs.context, shares).astype(np.float64)
+            self._mean_pair, self._mean_context = PairKernel.of(numbered_pairs, f).means(shares)
 
-    def _fitted(self) -> tuple[Preferential, Sides]:
+    def _function_and_sides(self) -> tuple[Preferential, Sides]:
         """Return the fitted function, and the columns of its tables."""
         check_is_fitted(self, "dual_coef_")
         contexts, n_contexts = None, 0
@@ -205,23 +207,23 @@ class Preference(BaseEstimator):
 
     def _output(self, left: Any, right: Any, context: Any) -> Float:
         """Return f for pairs in contexts, shape (n,)."""
-        f, items, others, contexts = self._read(left, right, context)
-        return f.evaluate(items, others, contexts, n_threads=thread_count(self.n_jobs))
+        f, items, opponents, contexts = self._read_pairs(left, right, context)
+        return f.evaluate(items, opponents, contexts, n_threads=thread_count(self.n_jobs))
 
     def _deviations(self, left: Any, right: Any, context: Any) -> Float:
         """Return the posterior standard deviations of f for pairs in contexts, shape (n,)."""
-        f, items, others, contexts = self._read(left, right, context)
-        deviations: Float = np.sqrt(self._posterior_of(f).variances(items, others, contexts))
+        f, items, opponents, contexts = self._read_pairs(left, right, context)
+        deviations: Float = np.sqrt(self._posterior_of(f).variances(items, opponents, contexts))
         return deviations
 
-    def _read(
+    def _read_pairs(
         self, left: Any, right: Any, context: Any
     ) -> tuple[Preferential, Float, Float, Float | None]:
         """Return f, and the items and contexts of pairs."""
-        f, sides = self._fitted()
-        items, others = sides.read_items(left, right)
+        f, sides = self._function_and_sides()
+        items, opponents = sides.read_items(left, right)
         table = sides.read_contexts(context, items.rows)
-        return f, items.rows, others, None if table is None else table.rows
+        return f, items.rows, opponents, None if table is None else table.rows
 
     def _posterior_of(self, f: Preferential) -> PairPosterior:
         """Return the posterior of f.
@@ -266,7 +268,7 @@ class Preference(BaseEstimator):
         ValueError, TypeError
             If the model was fitted with another `pair_kernel`, or as in `explain_items`.
         """
-        f, sides = self._fitted()
+        f, sides = self._function_and_sides()
         if not isinstance(f, UtilityDifference):
             raise ValueError(
                 f"utilities requires a model fitted with pair_kernel='utility'; got pair_kernel="
@@ -345,18 +347,18 @@ class Preference(BaseEstimator):
         UnsupportedModelError
             If `uncertainty` is not available for the value function.
         """
-        f, sides = self._fitted()
+        f, sides = self._function_and_sides()
         if uncertainty and right is None:
             raise ValueError(
                 "uncertainty=True requires right: it is for pairs of items, not for means over "
                 "opponents. Pass a right item for each row of left"
             )
-        items, others = sides.read_items(left, left if right is None else right)
+        items, opponents = sides.read_items(left, left if right is None else right)
         rows = None if background is None else sides.items.read(background, "background").rows
-        own = self._items, equal_weights(len(self._items))
-        absent = Absent.chosen(value_function, rows, own, items.names, groups)
+        default_background = self._items, equal_weights(len(self._items))
+        absent = Absent.of(value_function, rows, default_background, items.names, groups)
         contexts, numbers = _distinct_contexts(f, sides, context, items.rows)
-        duels = Duels(items.rows, others, self._in_contexts(f, contexts), numbers)
+        duels = Duels(items.rows, opponents, self._in_contexts(f, contexts), numbers)
         roots = None
         with Settings(n_jobs=self.n_jobs).computing(progress) as computation:
             if uncertainty:
@@ -368,7 +370,7 @@ class Preference(BaseEstimator):
         explanation = Explanation(
             values,
             np.zeros(len(values)),
-            absent.players.entries(items.rows if right is None else items.rows - others),
+            absent.players.entries(items.rows if right is None else items.rows - opponents),
             absent.players.names,
             output_name=self._output_name,
             row_index=items.labels.rows,
@@ -427,7 +429,7 @@ class Preference(BaseEstimator):
         ValueError, TypeError
             As in `explain_items`; also if the model was fitted without contexts.
         """
-        f, sides = self._fitted()
+        f, sides = self._function_and_sides()
         if f.contexts is None or sides.contexts is None:
             raise ValueError(
                 "explain_context requires a model that was fitted with contexts. Use explain_items "
@@ -440,8 +442,8 @@ class Preference(BaseEstimator):
         else:
             coefficients = f.of_pairs(*pairs)
         rows = None if background is None else sides.contexts.read(background, "background").rows
-        own = self._contexts, self._context_shares
-        absent = Absent.chosen(value_function, rows, own, table.names, groups)
+        default_background = self._contexts, self._context_shares
+        absent = Absent.of(value_function, rows, default_background, table.names, groups)
         roots = None
         with Settings(n_jobs=self.n_jobs).computing(progress) as computation:
             if uncertainty:
@@ -474,8 +476,8 @@ def _distinct_contexts(
     table = None if is_mean else sides.read_contexts(context, left)
     if table is None:
         return None, np.zeros(len(left), dtype=np.intp)
-    different, numbers = np.unique(table.rows, axis=0, return_inverse=True)
-    return different, numbers.ravel()
+    distinct, numbers = np.unique(table.rows, axis=0, return_inverse=True)
+    return distinct, numbers.ravel()
 
 
 def _distinct_pairs(
@@ -491,9 +493,9 @@ def _distinct_pairs(
         raise ValueError(
             "left and right must both be given, or neither, for the mean over the training pairs"
         )
-    items, others = sides.read_items(left, right)
+    items, opponents = sides.read_items(left, right)
     sides.read_contexts(contexts, items.rows)
-    pairs, numbers = np.unique(joined(items.rows, others), axis=0, return_inverse=True)
+    pairs, numbers = np.unique(join_columns(items.rows, opponents), axis=0, return_inverse=True)
     first, second = np.split(pairs, 2, axis=1)
     return (first, second), numbers.ravel()
 
@@ -506,7 +508,9 @@ def _with_roots(explanation: Explanation, roots: Float | None) -> Explanation:
     return Explanation._of(replace(explanation._rows, uncertainty=uncertainty))
 
 
-def _kernel_of(kernel: Any, rows: Float, names: Sequence[str], what: str, argument: str) -> Kernel:
+def _kernel_of(
+    kernel: Any, rows: Float, names: Sequence[str], rows_name: str, argument: str
+) -> Kernel:
     """Return the kernel, or the default one of the columns that are not constant.
 
     A constant column has no length-scale: with a tiny one, all kernel values would vanish where the
@@ -514,7 +518,7 @@ def _kernel_of(kernel: Any, rows: Float, names: Sequence[str], what: str, argume
     """
     constant = Constants.of(rows).columns
     if kernel is not None or not constant:
-        return kernel_or_default(kernel, rows, names, what, argument)
+        return kernel_or_default(kernel, rows, names, rows_name, argument)
     varying = [j for j in range(rows.shape[1]) if j not in constant]
     if not varying:
         fix = f"Pass {argument}, such as {argument}=pkex.kernels.RBF(1.0)"
@@ -524,12 +528,14 @@ def _kernel_of(kernel: Any, rows: Float, names: Sequence[str], what: str, argume
                 "the items: 1 in left and 0 in right"
             )
         raise ValueError(
-            f"all columns of {what} are constant, so the default length-scale is not defined. {fix}"
+            f"all columns of {rows_name} are constant, so the default length-scale is not defined. "
+            f"{fix}"
         )
     warn(
         f"the default {argument} ignores columns {shown([names[j] for j in constant])}, which are "
-        f"constant in {what}, so predictions do not depend on them. To change this, pass "
+        f"constant in {rows_name}, so predictions do not depend on them. To change this, pass "
         f"{argument} with length-scales"
     )
-    own = kernel_or_default(None, rows[:, varying], [names[j] for j in varying], what, argument)
-    return own.on(varying)
+    varying_names = [names[j] for j in varying]
+    default = kernel_or_default(None, rows[:, varying], varying_names, rows_name, argument)
+    return default.on(varying)

@@ -77,8 +77,9 @@ class Preferential:
     @property
     def kernels(self) -> str:
         """The text of the kernel between pairs in messages."""
-        own = repr(self.kernel)
-        return own if self.contexts is None else f"{own}, times {self.contexts.kernel} of contexts,"
+        if self.contexts is None:
+            return repr(self.kernel)
+        return f"{self.kernel!r}, times {self.contexts.kernel} of contexts,"
 
     def at(self, numbers: NDArray[np.intp]) -> Preferential:
         """Return the sum over some of the pairs."""
@@ -86,21 +87,21 @@ class Preferential:
         if contexts is not None:
             contexts = replace(contexts, rows=contexts.rows[numbers])
         left, right = self.left[numbers], self.right[numbers]
-        own = self.coefficients[numbers]
-        return replace(self, left=left, right=right, coefficients=own, contexts=contexts)
+        coefficients = self.coefficients[numbers]
+        return replace(self, left=left, right=right, coefficients=coefficients, contexts=contexts)
 
     def gram(self) -> Float:
         """Return the kernel between the pairs, shape (n, n)."""
         with np.errstate(over="ignore", invalid="ignore"):
-            across = self.kernel(self.left, self.right)
-            own = self.kernel(self.left), self.kernel(self.right)
-            matrix = self.combined(own[0], own[1], across, across.T)
+            cross = self.kernel(self.left, self.right)
+            left, right = self.kernel(self.left), self.kernel(self.right)
+            matrix = self.combine_kernels(left, right, cross, cross.T)
             if self.contexts is not None:
                 matrix *= self.contexts.kernel(self.contexts.rows)
         return matrix
 
     @staticmethod
-    def combined(left: Float, right: Float, left_right: Float, right_left: Float) -> Float:
+    def combine_kernels(left: Float, right: Float, left_right: Float, right_left: Float) -> Float:
         """Return the kernel between pairs (l, r) and (a, b).
 
         Parameters
@@ -114,15 +115,15 @@ class Preferential:
     def derivatives(
         left: Float, right: Float, left_right: Float, right_left: Float
     ) -> tuple[Float, Float, Float, Float]:
-        """Return the derivatives of `combined` by the logarithms of its arguments."""
-        same, other = left * right, left_right * right_left
-        return same, same, -other, -other
+        """Return the derivatives of `combine_kernels` by the logarithms of its arguments."""
+        direct, crossed = left * right, left_right * right_left
+        return direct, direct, -crossed, -crossed
 
     def variances(self, left: Float, right: Float) -> Float:
         """Return the kernel between each of m pairs and itself, without contexts, shape (m,)."""
-        across = rowwise(self.kernel, left, right)
-        own = rowwise(self.kernel, left, left), rowwise(self.kernel, right, right)
-        return self.combined(own[0], own[1], across, across)
+        cross = rowwise(self.kernel, left, right)
+        of_left, of_right = rowwise(self.kernel, left, left), rowwise(self.kernel, right, right)
+        return self.combine_kernels(of_left, of_right, cross, cross)
 
     def evaluate(
         self, left: Float, right: Float, contexts: Float | None, *, n_threads: int
@@ -133,18 +134,18 @@ class Preferential:
         """
         if not are_products(self.kernel.terms(self.n_features)):
             return self._by_kernels(left, right, contexts)
-        rows, kernel = joined(self.left, self.right), self.of_both
+        rows, kernel = join_columns(self.left, self.right), self.of_both
         if self.contexts is not None:
             n_columns = rows.shape[1]
-            rows = joined(rows, self.contexts.rows)
+            rows = join_columns(rows, self.contexts.rows)
             kernel = kernel * self.contexts.kernel.on(range(n_columns, rows.shape[1]))
         one_way = KernelSum(rows, self.coefficients, kernel)
-        behind = [] if contexts is None else [contexts]
-        there, back = (
-            one_way.evaluate(joined(*items, *behind), n_threads=n_threads)
+        context_columns = [] if contexts is None else [contexts]
+        forward, backward = (
+            one_way.evaluate(join_columns(*items, *context_columns), n_threads=n_threads)
             for items in ((left, right), (right, left))
         )
-        return there - back
+        return forward - backward
 
     def _by_kernels(self, left: Float, right: Float, contexts: Float | None) -> Float:
         """Return f by evaluating kernels that have too many factors for a `KernelSum`."""
@@ -168,7 +169,7 @@ class Preferential:
         It is a function of the columns of both items. `players` are the numbers of each feature's
         player, in both items.
         """
-        rows = joined(self.left, self.right)
+        rows = join_columns(self.left, self.right)
         try:
             expansion = KernelSum(rows, coefficients, self.of_both)
         except ValueError as error:
@@ -183,7 +184,7 @@ class Preferential:
 
     def rows_of(self, left: Float, right: Float) -> tuple[Float, Float]:
         """Return the rows of both values of `one_way` whose difference is f."""
-        return joined(left, right), joined(right, left)
+        return join_columns(left, right), join_columns(right, left)
 
     def one_way_variance(
         self, factor: Float, roots: Float, scale: float, players: NDArray[np.int64]
@@ -206,7 +207,7 @@ class Preferential:
         """
         # If h has the covariance k k, [h(a, b) − h(b, a)] / √2 has the covariance κ.
         variance = PosteriorVariance(
-            joined(self.left, self.right),
+            join_columns(self.left, self.right),
             factor,
             self.of_both,
             scales=scale / 2.0,
@@ -218,26 +219,33 @@ class Preferential:
         """Return α_i k_U(u_i, u), the coefficients in each of m contexts u, shape (n, m)."""
         if self.contexts is None:
             return np.repeat(self.coefficients[:, None], len(contexts), axis=1)
-        between: Float = self.contexts.kernel(self.contexts.rows, contexts)
-        return self.coefficients[:, None] * between
+        kernel: Float = self.contexts.kernel(self.contexts.rows, contexts)
+        return self.coefficients[:, None] * kernel
 
     def of_pairs(self, left: Float, right: Float) -> Float:
         """Return the coefficients of f as a function of the context, shape (n, m).
 
         They are α_i times the kernel between (l_i, r_i) and each of m pairs (a, b).
         """
-        same = self.kernel(self.left, left), self.kernel(self.right, right)
-        other = self.kernel(self.left, right), self.kernel(self.right, left)
-        return self.coefficients[:, None] * self.combined(*same, *other)
+        direct = self.kernel(self.left, left), self.kernel(self.right, right)
+        crossed = self.kernel(self.left, right), self.kernel(self.right, left)
+        return self.coefficients[:, None] * self.combine_kernels(*direct, *crossed)
 
 
-def rowwise(kernel: Kernel, rows: Float, others: Float) -> Float:
-    """Return the kernel between each row and the other row at the same place, shape (n,)."""
+def rowwise(kernel: Kernel, rows: Float, other_rows: Float) -> Float:
+    """Return the kernel between rows at equal places of two tables, shape (n,)."""
     blocks = blocks_of(len(rows), _OF_DIAGONAL)
-    values = [np.diag(kernel(rows[block], others[block])) for block in blocks]
+    values = [np.diag(kernel(rows[block], other_rows[block])) for block in blocks]
     return np.concatenate([np.empty(0), *values])
 
 
-def joined(*tables: Float) -> Float:
+def number_items(left: Float, right: Float) -> tuple[Float, NDArray[np.intp], NDArray[np.intp]]:
+    """Return the distinct items, and the numbers of the left and right item of each pair."""
+    items, numbers = np.unique(np.concatenate([left, right]), axis=0, return_inverse=True)
+    left_numbers, right_numbers = np.split(numbers.ravel(), 2)
+    return items, left_numbers, right_numbers
+
+
+def join_columns(*tables: Float) -> Float:
     """Return the columns of several tables as one, C-contiguous."""
     return np.ascontiguousarray(np.concatenate(tables, axis=1))

@@ -36,8 +36,8 @@ class Sides:
     @classmethod
     def of_fit(cls, left: Any, context: Any) -> Sides:
         """Return the columns of training tables."""
-        own = None if context is None else _columns_of(context, "context", "context")
-        return cls(_columns_of(left, "left", "left"), own)
+        contexts = None if context is None else _columns_of(context, "context", "context")
+        return cls(_columns_of(left, "left", "left"), contexts)
 
     @classmethod
     def of_names(
@@ -59,10 +59,10 @@ class Sides:
         ValueError, TypeError
             If values are not finite numbers, or columns or numbers of rows do not match.
         """
-        items, others = self.items.read(left, "left"), self.items.read(right, "right")
-        _check_rows(items.rows, others.rows, "right")
-        _check_order(items.labels, others.labels)
-        return items, others.rows
+        items, opponents = self.items.read(left, "left"), self.items.read(right, "right")
+        _check_rows(items.rows, opponents.rows, "right")
+        _check_order(items.labels, opponents.labels)
+        return items, opponents.rows
 
     def read_training_items(self, left: Any, right: Any) -> tuple[Table, Float]:
         """Read left and right items of `fit`, as `read_items`; y in place of right is an error."""
@@ -104,14 +104,14 @@ class Sides:
         return table
 
 
-def _columns_of(table: Any, argument: str, by: str) -> ModelColumns:
+def _columns_of(table: Any, argument: str, owner: str) -> ModelColumns:
     names = Labels.comparable(table, argument).names
-    return _columns(as_matrix(table, argument).shape[1], names, by)
+    return _columns(as_matrix(table, argument).shape[1], names, owner)
 
 
-def _columns(number: int, names: Sequence[str] | None, by: str) -> ModelColumns:
-    known = None if names is None else tuple(map(str, names))
-    return ModelColumns(number, frozenset(), False, known, known, by)
+def _columns(number: int, names: Sequence[str] | None, owner: str) -> ModelColumns:
+    texts = None if names is None else tuple(map(str, names))
+    return ModelColumns(number, frozenset(), False, texts, texts, owner)
 
 
 def _check_rows(left: Float, other: Float, argument: str) -> None:
@@ -134,11 +134,11 @@ def _check_order(left: Labels, right: Labels) -> None:
 
 def check_distinct(left: Float, right: Float) -> None:
     """Raise ValueError for rows whose items are equal, which have no preference."""
-    equal = (left == right).all(axis=1)
-    if equal.any():
+    mask = (left == right).all(axis=1)
+    if mask.any():
         raise ValueError(
-            f"row {int(np.argmax(equal))} of left and right compares items with equal features "
-            f"({counted(int(equal.sum()), 'such row')} in all). Remove these rows, in which "
+            f"row {int(np.argmax(mask))} of left and right compares items with equal features "
+            f"({counted(int(mask.sum()), 'such row')} in all). Remove these rows, in which "
             "neither item is preferred"
         )
 
@@ -159,10 +159,12 @@ def margins(y: ArrayLike | None, n_rows: int) -> Float:
             "pass 2 * y.astype(int) - 1 if False means that right is preferred, or y.astype(int) "
             "if it means a draw"
         )
-    found = as_vector_or_matrix(y, "y", n_rows=n_rows, rows_of="left")
-    if found.ndim > 1:
-        raise ValueError(f"y must have shape ({n_rows},), a number for each row; got {found.shape}")
-    return found
+    degrees = as_vector_or_matrix(y, "y", n_rows=n_rows, rows_of="left")
+    if degrees.ndim > 1:
+        raise ValueError(
+            f"y must have shape ({n_rows},), a number for each row; got {degrees.shape}"
+        )
+    return degrees
 
 
 def warn_of_labels(margins: Float) -> None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from pkex.functions.gaussian_process.variance import PosteriorVariance
 from pkex.functions.kernel_sum import KernelSum
-from pkex.models.preferences.preferential import Preferential, rowwise
+from pkex.models.preferences.preferential import Preferential, number_items, rowwise
 from pkex.typing import Float
 
 
@@ -30,7 +30,7 @@ class UtilityDifference(Preferential):
     is_of_both: ClassVar[bool] = False
 
     @staticmethod
-    def combined(left: Float, right: Float, left_right: Float, right_left: Float) -> Float:
+    def combine_kernels(left: Float, right: Float, left_right: Float, right_left: Float) -> Float:
         """Return the kernel between pairs; swapped items have exactly the opposite sign."""
         return (left - right_left) - (left_right - right)
 
@@ -38,16 +38,13 @@ class UtilityDifference(Preferential):
     def derivatives(
         left: Float, right: Float, left_right: Float, right_left: Float
     ) -> tuple[Float, Float, Float, Float]:
-        """Return the derivatives of `combined` by the logarithms of its arguments."""
+        """Return the derivatives of `combine_kernels` by the logarithms of its arguments."""
         return left, right, -left_right, -right_left
 
     @cached_property
     def _items(self) -> tuple[Float, NDArray[np.intp], NDArray[np.intp]]:
         """The distinct items, and the numbers of the left and right item of each pair."""
-        both = np.concatenate([self.left, self.right])
-        items, numbers = np.unique(both, axis=0, return_inverse=True)
-        left, right = np.split(numbers.ravel(), 2)
-        return items, left, right
+        return number_items(self.left, self.right)
 
     def evaluate(
         self, left: Float, right: Float, contexts: Float | None, *, n_threads: int
@@ -103,7 +100,7 @@ class UtilityDifference(Preferential):
         """
         values, players = np.empty(len(items)), np.arange(self.n_features)
         for number in np.unique(numbers).tolist():
-            some = numbers == number
+            mask = numbers == number
             u = self.one_way(coefficients[:, number], players)
-            values[some] = u.evaluate(items[some], n_threads=1)
+            values[mask] = u.evaluate(items[mask], n_threads=1)
         return values

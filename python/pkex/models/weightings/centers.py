@@ -28,7 +28,7 @@ class Standardization:
     scale: Float
 
     @classmethod
-    def fitted(cls, rows: Float, weights: Float) -> Standardization:
+    def fit(cls, rows: Float, weights: Float) -> Standardization:
         """Return the standardization by weighted moments; constant columns become 0."""
         shares = weights / weights.sum()
         middle = shares @ rows
@@ -49,8 +49,8 @@ class Standardization:
 
     def __call__(self, rows: Float) -> Float:
         """Return standardized rows."""
-        scaled: Float = (rows - self.middle) / self.scale
-        return scaled
+        standardized_rows: Float = (rows - self.middle) / self.scale
+        return standardized_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +106,9 @@ class WeightedTerm:
     def __call__(self, *columns: Float) -> Float:
         """Return the sum for rows, given their columns."""
         entries = self.scaling(np.stack(columns, axis=1))
-        found = np.empty(len(entries))
+        sums = np.empty(len(entries))
         for block, outputs in self.centers.blocks(entries):
             outputs *= self.coefficients
             # Not a product by BLAS, whose bits depend on the number of rows.
-            found[block] = outputs.sum(axis=1)
-        return found
+            sums[block] = outputs.sum(axis=1)
+        return sums

@@ -77,8 +77,8 @@ class Weighting(ABC):
         """Return the kernel 𝒦 between centers, shape (count of one, count of other)."""
         matrix = cdist(one, other, "sqeuclidean")
         matrix *= -0.5 / self.gamma**2
-        found: Float = np.exp(matrix, out=matrix)
-        return found
+        kernel: Float = np.exp(matrix, out=matrix)
+        return kernel
 
     @property
     def _zeta(self) -> float:

@@ -22,7 +22,7 @@ from pkex.inputs.integers import as_integer
 from pkex.inputs.randomness import as_generator
 from pkex.inputs.scikit_learn import validated
 from pkex.inputs.wording import counted, shown
-from pkex.models.arguments import checked_number, checked_weights
+from pkex.models.arguments import check_number, check_weights
 from pkex.models.weightings.centers import Centers, Standardization, WeightedTerm
 from pkex.models.weightings.closed_forms import (
     ReLUWeighting,
@@ -31,7 +31,7 @@ from pkex.models.weightings.closed_forms import (
     Weighting,
     gamma_of,
 )
-from pkex.models.weightings.fit import fitted_coefficients, in_threads
+from pkex.models.weightings.fit import fit_coefficients, in_threads
 from pkex.models.weightings.subsets import Star, Subsets
 from pkex.tables.labels import numbered
 from pkex.typing import Float
@@ -88,17 +88,17 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
         subsets = self._subsets(d)
         self.alpha_ = self._alpha(subsets)
         check_n_jobs(self.n_jobs)
-        weights = checked_weights(sample_weight, len(rows))
+        weights = check_weights(sample_weight, len(rows))
         names = feature_names(self) or numbered(d)
         scaling = self._scaling(rows, weights, names)
         target = np.asarray(target, dtype=np.float64)
-        # An overflow is an error of `fitted_coefficients`.
+        # An overflow is an error of `fit_coefficients`.
         with np.errstate(over="ignore", invalid="ignore"):
             mean = float(weights @ target / weights.sum())
-        centers = self._drawn(subsets)
-        coefficients = fitted_coefficients(
+        centers = self._draw_centers(subsets)
+        coefficients = fit_coefficients(
             centers,
-            [self._kernel(len(own.columns), d) for own in centers],
+            [self._kernel(len(group.columns), d) for group in centers],
             scaling(rows),
             target - mean,
             weights,
@@ -107,8 +107,11 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
         )
         self.term_expansion_ = TermExpansion(
             [
-                (own.columns, WeightedTerm(own, found, scaling.of(own.columns)))
-                for own, found in zip(centers, coefficients, strict=True)
+                (
+                    group.columns,
+                    WeightedTerm(group, coefficients_of_group, scaling.of(group.columns)),
+                )
+                for group, coefficients_of_group in zip(centers, coefficients, strict=True)
             ],
             mean,
             feature_names=names,
@@ -128,13 +131,13 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self, "term_expansion_")
         rows = validated(self, X, dtype=np.float64, reset=False)
-        found = np.empty(len(rows))
+        predictions = np.empty(len(rows))
 
         def predict(part: slice) -> None:
-            found[part] = self.term_expansion_._function.evaluate(rows[part], n_threads=1)
+            predictions[part] = self.term_expansion_._function.evaluate(rows[part], n_threads=1)
 
         in_threads(predict, len(rows), thread_count(self.n_jobs))
-        return found
+        return predictions
 
     # scikit-learn's check of scores sets alpha to 0.01, which leaves little more than a mean.
     def __sklearn_tags__(self) -> Any:
@@ -164,38 +167,38 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
         if not self.standardize:
             return Standardization.none(rows.shape[1])
         with np.errstate(over="ignore", invalid="ignore"):
-            scaling = Standardization.fitted(rows, weights)
+            scaling = Standardization.fit(rows, weights)
         is_finite = np.isfinite(scaling.middle) & np.isfinite(scaling.scale)
         if not is_finite.all():
-            wrong = [names[j] for j in np.flatnonzero(~is_finite).tolist()]
+            overflowing = [names[j] for j in np.flatnonzero(~is_finite).tolist()]
             raise ValueError(
-                f"X has columns {shown(wrong)} whose mean or standard deviation overflows. Scale "
-                "them down"
+                f"X has columns {shown(overflowing)} whose mean or standard deviation overflows. "
+                "Scale them down"
             )
         return scaling
 
     def _alpha(self, subsets: Subsets) -> float:
         if self.alpha is None:
             return _ALPHA * subsets.mean_probability
-        return checked_number("alpha", self.alpha, may_be_0=True, none_is_default=True)
+        return check_number("alpha", self.alpha, may_be_0=True, none_is_default=True)
 
-    def _drawn(self, subsets: Subsets) -> list[Centers]:
+    def _draw_centers(self, subsets: Subsets) -> list[Centers]:
         """Return random centers, grouped by their columns."""
         count = as_integer("n_centers", self.n_centers, "a positive integer", least=1)
         random = as_generator(self.random_state)
-        found = []
-        for columns, number in subsets.drawn(count, random).items():
+        groups = []
+        for columns, number in subsets.draw(count, random).items():
             k = len(columns)
             weighting = self._weighting(k)
             points = random.normal(scale=weighting.sigma, size=(number, k))
-            found.append(Centers(columns, points, weighting, subsets.probability(k)))
-        return found
+            groups.append(Centers(columns, points, weighting, subsets.probability(k)))
+        return groups
 
     def _gamma(self, sigma: float, k: int) -> float:
         """Return the width of the kernel for k columns."""
-        gamma = gamma_of(self._checked_concentration(), sigma, k)
+        gamma = gamma_of(self._check_concentration(), sigma, k)
         if self.gamma is not None:
-            gamma = _checked_width("gamma", self.gamma)
+            gamma = _check_width("gamma", self.gamma)
         if 2.0 * k * math.log(math.hypot(1.0, sigma / gamma)) > _VANISHING:
             raise ValueError(
                 f"gamma={gamma:g} is so small compared with sigma={sigma:g} that predictions of "
@@ -203,26 +206,26 @@ class _RandomWeighting(RegressorMixin, BaseEstimator):
             )
         return gamma
 
-    def _checked_concentration(self) -> float:
-        found = checked_number("concentration", self.concentration, may_be_0=False)
-        if not 1e-6 <= found < 1.0:
+    def _check_concentration(self) -> float:
+        concentration = check_number("concentration", self.concentration, may_be_0=False)
+        if not 1e-6 <= concentration < 1.0:
             raise ValueError(
                 "concentration must be at least 1e-6 and less than 1, such as 0.5; got "
                 f"{self.concentration!r}"
             )
-        return found
+        return concentration
 
     def _sigma(self, default: float) -> float:
         """Return the standard deviation of parameters."""
-        return default if self.sigma is None else _checked_width("sigma", self.sigma)
+        return default if self.sigma is None else _check_width("sigma", self.sigma)
 
 
-def _checked_width(name: str, value: Any) -> float:
+def _check_width(name: str, value: Any) -> float:
     """Return a positive number whose square neither vanishes nor overflows."""
-    found = checked_number(name, value, may_be_0=False, none_is_default=True)
-    if not 1e-150 <= found <= 1e150:
+    width = check_number(name, value, may_be_0=False, none_is_default=True)
+    if not 1e-150 <= width <= 1e150:
         raise ValueError(f"{name} must be from 1e-150 to 1e150; got {value!r}")
-    return found
+    return width
 
 
 class _OfProducts(_RandomWeighting):
@@ -387,7 +390,7 @@ class RWReLU(_OfProducts):
     """
 
     def _weighting(self, k: int) -> Weighting:
-        sigma = self._sigma(2.0 * math.sqrt(self._checked_concentration()))
+        sigma = self._sigma(2.0 * math.sqrt(self._check_concentration()))
         return ReLUWeighting(sigma, self._gamma(sigma, k))
 
 

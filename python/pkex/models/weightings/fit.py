@@ -24,7 +24,7 @@ _RIDGE = 1e-10
 _BLOCK = 1 << 22
 
 
-def fitted_coefficients(
+def fit_coefficients(
     centers: Sequence[Centers],
     kernels: Sequence[Weighting],
     rows: Float,
@@ -46,14 +46,14 @@ def fitted_coefficients(
         λ.
     n_threads : int
     """
-    ends = np.cumsum([len(own.points) for own in centers])
-    places = [slice(end - len(own.points), end) for own, end in zip(centers, ends, strict=True)]
+    ends = np.cumsum([len(group.points) for group in centers])
+    places = [slice(end - len(group.points), end) for group, end in zip(centers, ends, strict=True)]
     matrix, right = _moments(centers, places, rows, target, weights, n_threads)
     total = float(weights.sum())
-    for own, kernel, place in zip(centers, kernels, places, strict=True):
-        _add_gram(matrix[place, place], own.points, kernel, total * alpha)
-    found = _solved(matrix, right, total * _RIDGE)
-    return [found[place] for place in places]
+    for group, kernel, place in zip(centers, kernels, places, strict=True):
+        _add_gram(matrix[place, place], group.points, kernel, total * alpha)
+    coefficients = _solve(matrix, right, total * _RIDGE)
+    return [coefficients[place] for place in places]
 
 
 def _moments(
@@ -81,15 +81,15 @@ def _outputs(
     centers: Sequence[Centers], places: Sequence[slice], rows: Float, n_threads: int
 ) -> Float:
     """Return Φ at rows, shape (n, all centers)."""
-    found = np.empty((len(rows), places[-1].stop))
+    outputs = np.empty((len(rows), places[-1].stop))
 
     def fill(part: slice) -> None:
-        for own, place in zip(centers, places, strict=True):
-            for block, outputs in own.blocks(rows[part][:, list(own.columns)]):
-                found[part][block, place] = outputs
+        for group, place in zip(centers, places, strict=True):
+            for block, block_outputs in group.blocks(rows[part][:, list(group.columns)]):
+                outputs[part][block, place] = block_outputs
 
     in_threads(fill, len(rows), n_threads)
-    return found
+    return outputs
 
 
 def in_threads(compute: Callable[[slice], None], n_rows: int, n_threads: int) -> None:
@@ -109,7 +109,7 @@ def _add_gram(matrix: Float, points: Float, kernel: Weighting, factor: float) ->
         matrix[block, :end] += factor * kernel.gram(points[block], points[:end])
 
 
-def _solved(matrix: Float, right: Float, ridge: float) -> Float:
+def _solve(matrix: Float, right: Float, ridge: float) -> Float:
     """Solve (M + ridge·I) a = right, given the lower half of M, which is overwritten.
 
     While rounding errors make the matrix indefinite, the ridge is multiplied by ten.
@@ -129,8 +129,8 @@ def _solved(matrix: Float, right: Float, ridge: float) -> Float:
             _mirror(matrix.T)
             ridge *= 10.0
         else:
-            found: Float = cho_solve(factor, right)
-            return found
+            solution: Float = cho_solve(factor, right)
+            return solution
 
 
 def _mirror(matrix: Float) -> None:

@@ -50,11 +50,11 @@ class Subsets:
         """
         if star is None:
             return cls(n_columns, (n_columns,))
-        are_runs, given = _parted(star)
-        if given is None:
-            given = range(1, 1 + min(_LONGEST_RUN, n_columns))
-        several = given if isinstance(given, list | tuple | range | np.ndarray) else [given]
-        sizes = tuple(_size(size, n_columns) for size in several)
+        are_runs, choice = _split_star(star)
+        if choice is None:
+            choice = range(1, 1 + min(_LONGEST_RUN, n_columns))
+        choices = choice if isinstance(choice, list | tuple | range | np.ndarray) else [choice]
+        sizes = tuple(_size(size, n_columns) for size in choices)
         if not sizes or len(set(sizes)) < len(sizes):
             raise ValueError(f"star must be distinct numbers of columns; got {star!r}")
         return cls(n_columns, sizes, are_runs)
@@ -69,21 +69,21 @@ class Subsets:
         """The mean probability of a random set."""
         return sum(map(self.probability, self.sizes)) / len(self.sizes)
 
-    def drawn(self, count: int, random: np.random.Generator) -> dict[tuple[int, ...], int]:
+    def draw(self, count: int, random: np.random.Generator) -> dict[tuple[int, ...], int]:
         """Draw sets, and return the count of each, sorted."""
-        found: dict[tuple[int, ...], int] = {}
+        counts: dict[tuple[int, ...], int] = {}
         for size in random.choice(self.sizes, size=count).tolist():
             if self.are_runs or size == self.n_columns:
-                first = int(random.integers(self.n_columns - size + 1))
-                chosen = tuple(range(first, first + size))
+                start = int(random.integers(self.n_columns - size + 1))
+                columns = tuple(range(start, start + size))
             else:
                 places = random.choice(self.n_columns, size=size, replace=False, shuffle=False)
-                chosen = tuple(sorted(places.tolist()))
-            found[chosen] = found.get(chosen, 0) + 1
-        return dict(sorted(found.items()))
+                columns = tuple(sorted(places.tolist()))
+            counts[columns] = counts.get(columns, 0) + 1
+        return dict(sorted(counts.items()))
 
 
-def _parted(star: Any) -> tuple[bool, Any]:
+def _split_star(star: Any) -> tuple[bool, Any]:
     """Return whether sets are runs, and their sizes; None for the default sizes."""
     if isinstance(star, str) and star == "sequence":
         return True, None
@@ -94,7 +94,7 @@ def _parted(star: Any) -> tuple[bool, Any]:
 
 
 def _size(size: object, n_columns: int) -> int:
-    found = as_integer("star", size, _WHAT, least=1)
-    if found > n_columns:
-        raise ValueError(f"star={found} exceeds the {n_columns} columns of X")
-    return found
+    number = as_integer("star", size, _WHAT, least=1)
+    if number > n_columns:
+        raise ValueError(f"star={number} exceeds the {n_columns} columns of X")
+    return number
