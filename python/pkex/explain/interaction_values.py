@@ -52,17 +52,17 @@ def interactions(
     check_choice("index", index, INDICES)
     if features is not None:
         check_selection(index, order)
-        with problem.settings.computing(progress) as how:
+        with problem.settings.computing(progress) as computation:
             selection, values, empty_values = compute_selected_values(
-                problem, explained_rows, features, index, how
+                problem, explained_rows, features, index, computation
             )
         explained_rows = with_others(problem, explained_rows, selection)
     else:
         rows = explained_rows.rows
         check_interactions(index, order, function.n_players, len(rows), function.n_outputs)
-        with problem.settings.computing(progress) as how:
+        with problem.settings.computing(progress) as computation:
             values, empty_values = interaction_values(
-                function, rows, index, int(order), problem.game, how
+                function, rows, index, int(order), problem.game, computation
             )
     has_axis, base = outputs.axis_names is not None, problem.expected_value
     if empty_values is None:
@@ -119,7 +119,7 @@ def interaction_values(
     index: Index,
     order: int,
     game: Game,
-    how: Computation,
+    computation: Computation,
 ) -> tuple[Float, Float | None]:
     """Return the coefficients of rows, and of the empty coalition where they are not v(∅).
 
@@ -131,13 +131,15 @@ def interaction_values(
     all_quantities = quantities(index, order)
     sizes = [quantity.size for quantity in all_quantities]
     counts = [float(comb(function.n_players, size)) for size in sizes]
-    *reports, last_report = parts_of(how.progress, *counts, 0.2 * counts[-1])
+    *reports, last_report = parts_of(computation.progress, *counts, 0.2 * counts[-1])
     with np.errstate(over="ignore", invalid="ignore"):
         parts = [
-            function.explain(rows, game=game, quantity=quantity, how=how.reporting(report))
+            function.explain(
+                rows, game=game, quantity=quantity, computation=computation.reporting(report)
+            )
             for quantity, report in zip(all_quantities, reports, strict=True)
         ]
-        add_supersets(index, parts, sizes, function.n_players, how.n_threads, last_report)
+        add_supersets(index, parts, sizes, function.n_players, computation.n_threads, last_report)
     if sizes[0] > 0:
         return check_finite(np.concatenate(parts, axis=1)), None
     return check_finite(np.concatenate(parts[1:], axis=1)), check_finite(parts[0][:, 0])

@@ -105,7 +105,7 @@ class Posterior:
             return self
         return replace(self, variance=self.variance.grouped(players))
 
-    def roots(self, rows: Float, game: Game, how: Computation) -> Float:
+    def roots(self, rows: Float, game: Game, computation: Computation) -> Float:
         """Return R of each row's covariances R Rᵀ of values, shape (n, players, outputs, players).
 
         Raises
@@ -119,15 +119,15 @@ class Posterior:
             n_weights = _check_steps(n_players, self.conditioning)
             step = _MOST_WEIGHTS // n_weights
         all_roots = [np.empty((0, n_players, variance.n_outputs, n_players))]
-        for block, computation in how.over(blocks_of(len(rows), step)):
+        for block, part_computation in computation.over(blocks_of(len(rows), step)):
             block_rows = rows[block]
             pairs = diagonal_pairs(len(block_rows))
             weighted_game = self._weighted_game(game, block_rows)
-            covariances = variance.covariances(block_rows, pairs, weighted_game, computation)
+            covariances = variance.covariances(block_rows, pairs, weighted_game, part_computation)
             all_roots.append(roots_of(covariances))
         return np.concatenate(all_roots)
 
-    def joint_roots(self, rows: Float, game: Game, how: Computation) -> Float:
+    def joint_roots(self, rows: Float, game: Game, computation: Computation) -> Float:
         """Return R of the covariance R Rᵀ of the values of all rows, (n, players, outputs, rank).
 
         Raises
@@ -144,7 +144,9 @@ class Posterior:
         if self.conditioning is not None:
             n_weights = _check_steps(n_players, self.conditioning, len(pairs))
             _check_joint_weights(n, n_weights)
-        covariances = variance.covariances(rows, pairs, self._weighted_game(game, rows), how)
+        covariances = variance.covariances(
+            rows, pairs, self._weighted_game(game, rows), computation
+        )
         return joint_roots_of(covariances, n)
 
     def _variance_in(self, game: Game) -> Function:

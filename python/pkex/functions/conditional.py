@@ -101,28 +101,32 @@ class Conditional(Coalitionwise):
         return max(1, _MOST_NUMBERS // (n_coalitions * self.n_outputs)), n_coalitions
 
     def coalition_values(
-        self, X: Float, game: Game, members: Members, how: Computation, row_name: RowName
+        self, X: Float, game: Game, members: Members, computation: Computation, row_name: RowName
     ) -> Float:
         columns = self._members(members)[:, self.players]
         blocks = blocks_of(len(X), _MOST_NUMBERS // len(self.conditioning.rows))
         values = [np.empty((0, len(columns), self.n_outputs))]
-        for block, computation in how.over(blocks):
-            values.append(self._values_of_block(X[block], columns, computation))
+        for block, part_computation in computation.over(blocks):
+            values.append(self._values_of_block(X[block], columns, part_computation))
         return check_finite(np.concatenate(values))
 
-    def _values_of_block(self, X: Float, columns: NDArray[np.bool_], how: Computation) -> Float:
+    def _values_of_block(
+        self, X: Float, columns: NDArray[np.bool_], computation: Computation
+    ) -> Float:
         """Return the values for rows whose weights fit in memory together."""
         is_full, is_empty = columns.all(axis=1), ~columns.any(axis=1)
         values = np.empty((len(X), len(columns), self.n_outputs))
-        outputs = self.function.evaluate(X, n_threads=how.n_threads)
+        outputs = self.function.evaluate(X, n_threads=computation.n_threads)
         values[:, is_full] = outputs.reshape(len(X), 1, self.n_outputs)
         if is_empty.any():
-            values[:, is_empty] = self.base(NEUTRAL, how.reporting(None))
+            values[:, is_empty] = self.base(NEUTRAL, computation.reporting(None))
         places = np.flatnonzero(~is_full & ~is_empty)
-        with closing(self._conditional_values(X, columns[places], how.n_threads)) as results:
+        with closing(
+            self._conditional_values(X, columns[places], computation.n_threads)
+        ) as results:
             for number, (place, coalition_values) in enumerate(zip(places, results, strict=True)):
                 values[:, place] = coalition_values
-                how.report(number + 1, len(places))
+                computation.report(number + 1, len(places))
         return values
 
     def _conditional_values(
@@ -148,13 +152,15 @@ class Conditional(Coalitionwise):
         n_threads = min(n_threads, max(1, _MOST_TOGETHER // weights.n_numbers))
         yield from side_by_side(value, columns, n_threads)
 
-    def base(self, game: Game, how: Computation) -> float | Float:
+    def base(self, game: Game, computation: Computation) -> float | Float:
         if self._embeds_rows:
-            outputs = self.function.evaluate(self.conditioning.rows, n_threads=how.n_threads)
+            outputs = self.function.evaluate(
+                self.conditioning.rows, n_threads=computation.n_threads
+            )
             means = self.conditioning.shares @ outputs
             return means if self.function.has_output_axis else float(means)
         rows = Game("interventional", (self.conditioning.rows, self.conditioning.shares))
-        return self.function.base(rows, how)
+        return self.function.base(rows, computation)
 
     def _select_outputs(self, outputs: list[int]) -> Self:
         return self.with_parts([self.function.select(outputs)])

@@ -215,7 +215,7 @@ class Linked(Coalitionwise):
         return 1, _MOST_COALITIONS
 
     def coalition_values(
-        self, X: Float, game: Game, members: Members, how: Computation, row_name: RowName
+        self, X: Float, game: Game, members: Members, computation: Computation, row_name: RowName
     ) -> Float:
         game = self._with_rows(game)
         count, first = len(members), members.start if isinstance(members, range) else 0
@@ -223,22 +223,22 @@ class Linked(Coalitionwise):
         if not count:
             return means
         blocks = self._blocks(game, count)
-        for number, row_computation in how.over(range(len(X))):
+        for number, row_computation in computation.over(range(len(X))):
             row, name = X[number], row_name(number)
-            for (block, shares), computation in row_computation.over(blocks):
-                outputs = self._inner_outputs(row, block, members, computation, name)
+            for (block, shares), part_computation in row_computation.over(blocks):
+                outputs = self._inner_outputs(row, block, members, part_computation, name)
                 means[number] += np.einsum("l,lso->so", shares, outputs)
             coalition_name = f"the value of coalition {{}} of {name}"
             means[number] = self._apply_link(means[number], coalition_name, first)
         return means
 
     def _inner_outputs(
-        self, row: Float, game: Game, members: Members, how: Computation, name: str
+        self, row: Float, game: Game, members: Members, computation: Computation, name: str
     ) -> Float:
         """Return g of the outputs of the parts at coalitions, shape (m, count, outputs)."""
-        sides = np.concatenate(self._outputs_of_parts(row, game, members, how), axis=-1)
+        sides = np.concatenate(self._outputs_of_parts(row, game, members, computation), axis=-1)
         rows = sides.reshape(-1, sides.shape[-1])
-        values = self._apply_inner(rows, lambda _: f"a coalition of {name}", how.n_threads)
+        values = self._apply_inner(rows, lambda _: f"a coalition of {name}", computation.n_threads)
         outputs: Float = values.reshape(*sides.shape[:-1], self.n_outputs)
         return outputs
 
@@ -254,13 +254,13 @@ class Linked(Coalitionwise):
         ]
 
     def coalition_outputs(
-        self, row: Float, game: Game, members: Members, how: Computation
+        self, row: Float, game: Game, members: Members, computation: Computation
     ) -> Float:
         if self._link != "identity":
             raise ValueError("a link is applied after the mean, not within another function")
-        return self._inner_outputs(row, game, members, how, "a row")
+        return self._inner_outputs(row, game, members, computation, "a row")
 
-    def base(self, game: Game, how: Computation) -> float | Float:
+    def base(self, game: Game, computation: Computation) -> float | Float:
         game = self._with_rows(game)
         if game.background is None:
             if self._outputs.not_neutral:
@@ -273,14 +273,15 @@ class Linked(Coalitionwise):
                     ],
                 )
             bases = [
-                np.ravel(part.base(game, computation)) for part, computation in how.over(self.parts)
+                np.ravel(part.base(game, part_computation))
+                for part, part_computation in computation.over(self.parts)
             ]
             means = self._apply_inner(
-                np.concatenate(bases)[None], lambda _: "the empty coalition", how.n_threads
+                np.concatenate(bases)[None], lambda _: "the empty coalition", computation.n_threads
             )
         else:
             rows, weights = game.background
-            inner = self._evaluate_inner(rows, how.n_threads, "the background")
+            inner = self._evaluate_inner(rows, computation.n_threads, "the background")
             means = np.einsum("l,lo->o", weights, inner)[None]
         return self._as_base(self._apply_link(means, "the mean over the background")[0])
 
@@ -298,7 +299,9 @@ class Linked(Coalitionwise):
             raise _independent(f"{len(weights)}^{n_players} rows, all combinations of values")
         return Game("interventional", combine_rows(rows, weights, players))
 
-    def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
+    def covariances(
+        self, X: Float, pairs: NDArray[np.intp], game: Game, computation: Computation
+    ) -> Float:
         raise UnsupportedModelError(
             (
                 Option("uncertainty", True),

@@ -53,14 +53,14 @@ def selected_pairs(
     X: Rows,
     selection: NDArray[np.int64],
     game: Game,
-    how: Computation,
+    computation: Computation,
 ) -> Float:
     """Return the pairs of selected columns and one more player, as `Function.selected_pairs`."""
     return expansion.selected_pairs(
         packed_rows(X),
         selected=selection,
         game=sparse_game(game),
-        summation=how.summation,
-        n_threads=how.n_threads,
-        progress=how.progress,
+        summation=computation.summation,
+        n_threads=computation.n_threads,
+        progress=computation.progress,
     )

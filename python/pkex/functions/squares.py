@@ -105,10 +105,10 @@ class PairSquares:
             f"{_LARGEST_ROUNDING:.0e}"
         )
 
-    def values(self, X: Float, how: Computation) -> Float:
+    def values(self, X: Float, computation: Computation) -> Float:
         """Return the Shapley values of the squares for rows, shape (n, players, outputs)."""
         with advising("a model fitted on fewer rows"):
-            return self._packing.quantity(X, self._game, SHAPLEY, how)
+            return self._packing.quantity(X, self._game, SHAPLEY, computation)
 
 
 def unsupported_squares(obstacle: str, most_players: int) -> UnsupportedModelError:

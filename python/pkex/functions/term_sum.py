@@ -102,7 +102,12 @@ class TermSum(Function):
         return check_finite(self._as_output(total))
 
     def explain(
-        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+        self,
+        X: Float,
+        *,
+        game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
+        computation: Computation,
     ) -> Float:
         count = comb(self.n_players, quantity.size)
         values = np.zeros((len(X), count, self.n_outputs))
@@ -118,10 +123,10 @@ class TermSum(Function):
                     for term in terms[1:]:
                         coalition_values += self._coalition_values(term, X[rows], game)
                     values[rows, places] += quantity_from_values(coalition_values, quantity)
-            how.report(number + 1, len(terms_by_players))
+            computation.report(number + 1, len(terms_by_players))
         return check_finite(values)
 
-    def base(self, game: Game, how: Computation) -> float | Float:
+    def base(self, game: Game, computation: Computation) -> float | Float:
         total = self._constants.copy()
         for term in self._terms:
             entries, weights = self._background(term, game)

@@ -62,7 +62,7 @@ def value_covariances(
     X: Float,
     pairs: NDArray[np.intp],
     game: Game,
-    how: Computation,
+    computation: Computation,
 ) -> Float:
     """Return the posterior covariances of the values of pairs of rows, (pairs, players, players).
 
@@ -77,7 +77,7 @@ def value_covariances(
     pairs : ndarray of int, shape (pairs, 2)
         The numbers of two rows, perhaps the same.
     game : Game
-    how : Computation
+    computation : Computation
 
     Raises
     ------
@@ -98,7 +98,7 @@ def value_covariances(
     all_rows = np.concatenate([points, rows])
     packing = Packing(all_rows, np.zeros((len(all_rows), 1)), kernel, players)
     reaches = packing.reaches(X)
-    background = _Background(rows, weights, players, game.is_marginal, how.n_threads)
+    background = _Background(rows, weights, players, game.is_marginal, computation.n_threads)
     # Two rows are at most twice as far from each other as the farther one is from the points.
     pair_reaches = reaches[pairs].max(axis=1) + (pairs[:, 0] != pairs[:, 1])
     size = _MOST_NUMBERS // max(points.size, rows.size)
@@ -111,7 +111,7 @@ def value_covariances(
     covariances = np.empty((len(pairs), background.n_players, background.n_players))
     # Measured: a pair of background rows takes seven times as long as a point and a background row.
     sizes = len(points), (1 if game.is_marginal else 7) * len(rows)
-    reports = parts_of(how.progress, *(len(pair_numbers) for _, pair_numbers in blocks))
+    reports = parts_of(computation.progress, *(len(pair_numbers) for _, pair_numbers in blocks))
     for (reach, pair_numbers), block_progress in zip(blocks, reports, strict=True):
         terms = packing.terms_at(reach)
         row_numbers, places = np.unique(pairs[pair_numbers], return_inverse=True)
@@ -119,7 +119,12 @@ def value_covariances(
         if game.coalition_weights is None:
             values_progress, prior_progress = parts_of(block_progress, *sizes)
             values = _values_in_games_of_points(
-                variance, X[row_numbers], background, game, terms, how.reporting(values_progress)
+                variance,
+                X[row_numbers],
+                background,
+                game,
+                terms,
+                computation.reporting(values_progress),
             )
             prior_source: _Background | _CoalitionTable = background
         else:
@@ -142,13 +147,15 @@ def _values_in_games_of_points(
     background: _Background,
     game: Game,
     terms: list[Term],
-    how: Computation,
+    computation: Computation,
 ) -> Float:
     """Return Ψ of rows, shape (n, points, players)."""
     if not len(variance.points):
         return np.empty((len(X), 0, background.n_players))
     packed_game = (game.value_function, background.rows, background.weights)
-    blocks = values_of_points(variance.points, X, packed_game, terms, background.players, how)
+    blocks = values_of_points(
+        variance.points, X, packed_game, terms, background.players, computation
+    )
     return np.concatenate([block for _, block in blocks], axis=2).transpose(0, 2, 1)
 
 

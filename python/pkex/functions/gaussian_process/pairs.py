@@ -69,19 +69,19 @@ class VarianceReduction:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._variance, self._players)
 
-    def explain(self, X: Float, game: Game, quantity: Quantity, how: Computation) -> Float:
+    def explain(self, X: Float, game: Game, quantity: Quantity, computation: Computation) -> Float:
         """Return a quantity of the variance of rows without the prior, (n, coalitions)."""
         with advising(self._faster(game)):
-            reductions: Float = self._packing.quantity(X, game, quantity, how)[..., 0]
+            reductions: Float = self._packing.quantity(X, game, quantity, computation)[..., 0]
         if quantity == SHAPLEY:
-            self._check_sums(X, game, reductions, how)
+            self._check_sums(X, game, reductions, computation)
         else:
             # Their sum has no meaning that could be compared.
             rounding = self._variance.roundings(X) / self._variance.scale
             self._check(rounding, lambda row: f"rounding errors in row {row} would be")
         return -reductions
 
-    def empty(self, game: Game, how: Computation) -> float:
+    def empty(self, game: Game, computation: Computation) -> float:
         """Return the value of the empty coalition.
 
         Raises
@@ -90,15 +90,15 @@ class VarianceReduction:
             If the variance is not such a sum, or not accurate enough, or has too many games.
         """
         self._check_game(game)
-        return self._variance.prior - self._empty_sum(game, how)
+        return self._variance.prior - self._empty_sum(game, computation)
 
-    def _empty_sum(self, game: Game, how: Computation) -> float:
+    def _empty_sum(self, game: Game, computation: Computation) -> float:
         cache = self._empty  # other threads may replace it
         if cache is None or cache[0] is not game:
             expansion = self._packing.at(self._packing.of_game(game))
             with advising(self._faster(game)):
                 base = expansion.base(
-                    game=game.packed, n_threads=how.n_threads, progress=how.progress
+                    game=game.packed, n_threads=computation.n_threads, progress=computation.progress
                 )
             cache = self._empty = game, float(base[0])
         return cache[1]
@@ -158,10 +158,12 @@ class VarianceReduction:
         families = {factor.family for term in terms for factor in term.factors}
         return families <= {"rbf"} and len(np.unique(self._players)) == len(self._players)
 
-    def _check_sums(self, X: Float, game: Game, reductions: Float, how: Computation) -> None:
+    def _check_sums(
+        self, X: Float, game: Game, reductions: Float, computation: Computation
+    ) -> None:
         """Compare sums of values with the variance at rows, which is computed by solving."""
         prior, scale = self._variance.prior, self._variance.scale
-        sums = prior - reductions.sum(axis=1) - self._empty_sum(game, how.reporting(None))
+        sums = prior - reductions.sum(axis=1) - self._empty_sum(game, computation.reporting(None))
         variances = self._variance.at(X)
         self._check(
             np.abs(sums - variances) / scale,

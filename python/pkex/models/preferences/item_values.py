@@ -61,7 +61,7 @@ def _by_engine(f: Preferential, duels: Duels, absent: Absent, computation: Compu
         if conditioning is not None:
             one_way = Conditional(one_way, conditioning)
         rows = np.concatenate(f.rows_of(left, right))
-        one_way_values = one_way.explain(rows, game=game, how=part)[..., 0]
+        one_way_values = one_way.explain(rows, game=game, computation=part)[..., 0]
         values[mask] = one_way_values[: len(left)] - one_way_values[len(left) :]
     return values
 
