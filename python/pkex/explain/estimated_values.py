@@ -13,7 +13,7 @@ from pkex.explain.joint_draws import JointDraws
 from pkex.explain.problem import Problem
 from pkex.explain.row_game import check_joint_draws
 from pkex.explain.schema import ExplainedRows
-from pkex.functions.conditional import MOST_CONDITIONED, Conditional
+from pkex.functions.conditional import MAX_CONDITIONED, Conditional
 from pkex.results.estimate import Estimate
 from pkex.results.uncertainty import Uncertainty, roots_of
 from pkex.typing import Float
@@ -77,7 +77,7 @@ def make_estimator(
         return CoalitionEstimator.draw(problem.game, p, n_coalitions, generator)
     estimator = PermutationEstimator.draw(problem.game, p, n_permutations, generator)
     if isinstance(function, Conditional):
-        exact = ", or exact values: explainer(X)" if p <= MOST_CONDITIONED else ""
+        exact = ", or exact values: explainer(X)" if p <= MAX_CONDITIONED else ""
         raise InputError(
             "n_permutations",
             "would factor a matrix for each feature of each order, and is not for "

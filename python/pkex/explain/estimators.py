@@ -37,9 +37,9 @@ Estimator: TypeAlias = Callable[[Any, Float, Computation], tuple[Float, Float]]
 # The largest number of places of permutations that are evaluated together.
 _BLOCK = 1 << 14
 # Fewest draws for an estimate of their spread, and fewest coalitions per feature.
-_LEAST, _LEAST_OF_FEATURE = 20, 4
+_MIN_DRAWS, _MIN_DRAWS_PER_FEATURE = 20, 4
 # Largest number of drawn numbers: about a gigabyte.
-_MOST_DRAWN = 1 << 27
+_MAX_DRAWN = 1 << 27
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +62,10 @@ class PermutationEstimator:
     ) -> PermutationEstimator:
         """Draw half of the permutations; the others are their reverses."""
         what = (
-            f"an even integer of at least {_LEAST}, such as 1000: permutations come in pairs, "
+            f"an even integer of at least {_MIN_DRAWS}, such as 1000: permutations come in pairs, "
             "whose spread gives the standard errors"
         )
-        count = _check_number("n_permutations", n_permutations, what, _LEAST, n_players)
+        count = _check_number("n_permutations", n_permutations, what, _MIN_DRAWS, n_players)
         numbers = np.tile(np.arange(n_players), (count // 2, 1))
         return cls(game, generator.permuted(numbers, axis=1))
 
@@ -131,10 +131,11 @@ class CoalitionEstimator:
         cls, game: Game, n_players: int, n_coalitions: object, generator: np.random.Generator
     ) -> CoalitionEstimator:
         """Draw half of the coalitions; the others are their complements."""
-        minimum = max(_LEAST, _LEAST_OF_FEATURE * n_players)
+        minimum = max(_MIN_DRAWS, _MIN_DRAWS_PER_FEATURE * n_players)
         what = (
             f"an even integer of at least {minimum}, such as {max(1000, minimum)}: coalitions come "
-            f"with their complements, at least {_LEAST} in all and {_LEAST_OF_FEATURE} per feature"
+            f"with their complements, at least {_MIN_DRAWS} in all and {_MIN_DRAWS_PER_FEATURE} per "
+            "feature"
         )
         count = _check_number("n_coalitions", n_coalitions, what, minimum, n_players)
         return cls(game, SampledCoalitions.draw(n_players, count, generator))
@@ -170,7 +171,7 @@ def _check_number(name: str, number: object, what: str, minimum: int, n_players:
     count = as_integer(name, number, what, least=minimum)
     if count % 2:
         raise InputError(name, f"must be {what}; got {count}")
-    maximum = _MOST_DRAWN // n_players // 2 * 2
+    maximum = _MAX_DRAWN // n_players // 2 * 2
     if count > maximum:
         raise InputError(
             name,

@@ -26,7 +26,7 @@ from pkex.tables.stream import is_lazy
 from pkex.typing import DaskArray, Float, Rows, SparseRows
 
 # Values that are dense at a time in a sparse result.
-_MOST_DENSE = 1 << 22
+_MAX_DENSE = 1 << 22
 # Most rows of a worker's task, which take seconds, and most values, which are eight megabytes: a
 # scheduler holds the rows of several tasks per worker.
 _ROWS_OF_TASK, _VALUES_OF_TASK = 4096, 1 << 20
@@ -108,7 +108,7 @@ def sparse_values(problem: Problem, X: Any, progress: Progress) -> SparseRows | 
             "omit it: their values are computed chunk by chunk",
         )
     rows, n_outputs = problem.schema.columns.read(X).rows, problem.function.n_outputs
-    size = _MOST_DENSE // (problem.function.n_players * n_outputs)
+    size = _MAX_DENSE // (problem.function.n_players * n_outputs)
     blocks = blocks_of(max(1, rows.shape[0]), size)
     arrays_by_output: list[list[SparseRows]] = [[] for _ in range(n_outputs)]
     with (

@@ -26,7 +26,7 @@ from pkex.results.row_values import same_for_all
 from pkex.typing import Float
 
 # Largest size of a result, in bytes.
-_MOST_BYTES = 1 << 31
+_MAX_BYTES = 1 << 31
 
 
 def interactions(
@@ -97,18 +97,18 @@ def check_interactions(
         )
     count, size_count, size = 0, 1, 0
     # Stops where a single row is too large: the full count could have any number of digits.
-    while size < order and 8 * count * n_outputs <= _MOST_BYTES:
+    while size < order and 8 * count * n_outputs <= _MAX_BYTES:
         size_count = size_count * (n_players - size) // (size + 1)
         count, size = count + size_count, size + 1
     n_coefficients = count * n_outputs
-    if 8 * n_coefficients * max(n_rows, 1) > _MOST_BYTES:
+    if 8 * n_coefficients * max(n_rows, 1) > _MAX_BYTES:
         more = "more than " if size < order else ""
-        rows = _MOST_BYTES // (8 * n_coefficients)
+        rows = _MAX_BYTES // (8 * n_coefficients)
         fix = f"explain at most {rows} rows at a time, " if rows else ""
         raise ValueError(
             f"the result would hold {more}{n_coefficients:,} coefficients a row, "
             f"{8e-9 * n_coefficients * n_rows:,.1f} GB in all, and may hold "
-            f"{_MOST_BYTES / 1e9:.1f} GB; {fix}take a lower order than {order}, or join features "
+            f"{_MAX_BYTES / 1e9:.1f} GB; {fix}take a lower order than {order}, or join features "
             "by groups=..."
         )
 

@@ -25,7 +25,7 @@ from pkex.typing import Float
 # Mixed rows that functions are drawn at; as many others measure the approximation.
 _ROWS = 2000
 # Drawn values held in memory at a time.
-_MOST_NUMBERS = 1 << 22
+_MAX_NUMBERS = 1 << 22
 # The effect of the variance that draws miss, and alternatives.
 _EFFECT = "the spread of the results is too small by about as much"
 _FASTER = "fewer samples or fewer rows; standard_deviations are computed without draws"
@@ -79,7 +79,7 @@ class JointDraws:
         row_size = (int(self.players.max()) + 1) * len(functions)
         row_numbers, numbers = np.unique(places // row_size, return_inverse=True)
         flat_indices = numbers.reshape(-1) * row_size + places % row_size
-        blocks = blocks_of(n, _MOST_NUMBERS // max(1, len(row_numbers) * row_size))
+        blocks = blocks_of(n, _MAX_NUMBERS // max(1, len(row_numbers) * row_size))
         with self.settings.computing() as computation, advising(_FASTER):
             for draw_numbers, block_computation in computation.over(
                 [range(n)[block] for block in blocks]

@@ -28,7 +28,7 @@ FeatureSelection: TypeAlias = int | Iterable[int | str]
 # The indices whose pairs have the uniform measure, as Shapley values do.
 _INDICES = ("k-SII", "SII")
 # Largest size of all pairs, in bytes.
-_MOST_BYTES = 1 << 31
+_MAX_BYTES = 1 << 31
 _EXAMPLE = "pass features=10 for the ten strongest, or a list such as features=['age', 'bmi']"
 
 
@@ -129,11 +129,11 @@ def compute_selected_values(
 def _check_size(n_selected: int, n_values: int) -> None:
     """Raise InputError if the pairs take too much memory, given the number of values of each."""
     size = 8 * comb(n_selected + 1, 2) * n_values
-    if size > _MOST_BYTES:
+    if size > _MAX_BYTES:
         raise InputError(
             "features",
             f"selects {n_selected:,} features, whose pairs take {size / 1e9:,.1f} GB; at most "
-            f"{_MOST_BYTES / 1e9:.1f} GB are supported",
+            f"{_MAX_BYTES / 1e9:.1f} GB are supported",
             ["select fewer features", "explain fewer rows at a time"],
         )
 

@@ -21,7 +21,7 @@ from pkex.games.coalitions import coalition_numbers, coalitions, coalitions_in
 from pkex.games.conditioning import Weights
 from pkex.games.indices import PAIRS, SHAPLEY, Quantity
 from pkex.games.orders import Orders
-from pkex.games.player_limits import GROUP_COLUMNS, MOST_OF_DIVIDENDS
+from pkex.games.player_limits import GROUP_COLUMNS, MAX_PLAYERS_OF_DIVIDENDS
 from pkex.games.selected_pairs import pairs_with_others
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only
@@ -39,7 +39,7 @@ ConditionalMeans: TypeAlias = Callable[[Weights, NDArray[np.bool_]], Float]
 # Rows that a function is evaluated at together, unless a single row has more coalitions.
 _BLOCK = 1 << 14
 # The largest size of all pairs of a row, and of several rows at a time, in bytes.
-_MOST_BYTES, _BYTES_AT_ONCE = 1 << 31, 1 << 26
+_MAX_BYTES, _BYTES_AT_ONCE = 1 << 31, 1 << 26
 
 
 class Function(ABC):
@@ -196,7 +196,7 @@ class Function(ABC):
         if self.is_additive or self.n_players < 2:
             return values
         size = 8 * comb(self.n_players, 2) * self.n_outputs
-        if size > _MOST_BYTES:
+        if size > _MAX_BYTES:
             raise InputError(
                 "features",
                 f"requires all pairs of {self.n_players:,} features for this function, "
@@ -252,12 +252,12 @@ class Function(ABC):
         By default, they are sums of dividends.
         """
         p = self.n_players
-        if p > MOST_OF_DIVIDENDS:
+        if p > MAX_PLAYERS_OF_DIVIDENDS:
             raise InputError(
                 Option("value_function", game.value_function),
                 f"of {p} features, behind a link or estimated, requires a kernel that is a product "
                 "over features; other kernels are supported for up to "
-                f"{MOST_OF_DIVIDENDS} features",
+                f"{MAX_PLAYERS_OF_DIVIDENDS} features",
                 ["pass a background", GROUP_COLUMNS],
             )
         table = np.empty((2**p, self.n_outputs))

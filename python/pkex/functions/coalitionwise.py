@@ -18,7 +18,7 @@ from pkex.tables.sparse import dense_rows
 from pkex.typing import Float, Rows
 
 # Coalitions of a row that are evaluated together, if all are.
-_MOST_TOGETHER = 1 << 16
+_MAX_TOGETHER = 1 << 16
 
 # Maps the number of a row to its name in messages.
 RowName: TypeAlias = Callable[[int], str]
@@ -54,7 +54,7 @@ class CoalitionGames(ABC):
         n_coalitions = 2**self.n_players
         step, _ = self.block_sizes(n_coalitions)
         blocks = blocks_of(max(1, X.shape[0]), step)
-        n_together = min(n_coalitions, _MOST_TOGETHER)
+        n_together = min(n_coalitions, _MAX_TOGETHER)
         ranges = [range(first, first + n_together) for first in range(0, n_coalitions, n_together)]
         results = []
         for block, block_computation in computation.over(blocks):

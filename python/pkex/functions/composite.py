@@ -19,7 +19,7 @@ from pkex.tables.sparse import are_equal_rows
 from pkex.typing import Float, Rows
 
 # The largest number of rows for a comparison with the model.
-_MOST_PROBING_ROWS = 12
+_MAX_PROBING_ROWS = 12
 
 
 class Composite(Function):
@@ -86,8 +86,8 @@ class Composite(Function):
 
         Categories that only some parts know are also used in the rows of the other parts.
         """
-        parts = [self.parts[i] for i in evenly_spaced(len(self.parts), _MOST_PROBING_ROWS)]
-        share = max(2, _MOST_PROBING_ROWS // len(parts))
+        parts = [self.parts[i] for i in evenly_spaced(len(self.parts), _MAX_PROBING_ROWS)]
+        share = max(2, _MAX_PROBING_ROWS // len(parts))
         rows_by_part = [
             rows[evenly_spaced(len(rows), share)] for rows in (p.probing_rows() for p in parts)
         ]
@@ -104,7 +104,7 @@ class Composite(Function):
                 )
         if self.discrete and any(is_accepted := [self._accepts(row[None]) for row in rows]):
             rows = rows[is_accepted]
-        return rows[evenly_spaced(len(rows), _MOST_PROBING_ROWS)]
+        return rows[evenly_spaced(len(rows), _MAX_PROBING_ROWS)]
 
     def _accepts(self, rows: Float) -> bool:
         """Whether all parts know the categories in rows."""

@@ -35,7 +35,7 @@ from pkex.games.value_functions import NEUTRAL, Game, game_of_points
 from pkex.typing import Float
 
 # Factors held in memory at a time.
-_MOST_NUMBERS = 1 << 20
+_MAX_NUMBERS = 1 << 20
 
 
 class Exponential(Linked):
@@ -84,7 +84,7 @@ class Exponential(Linked):
         present = self.logarithm.explain(
             X, game=self._with_points(game), computation=silent_computation
         )[..., 0]
-        blocks = blocks_of(len(absent), _MOST_NUMBERS // max(1, self.n_players))
+        blocks = blocks_of(len(absent), _MAX_NUMBERS // max(1, self.n_players))
         for block, part_computation in computation.over(blocks):
             games = _games(present, absent[block], weights[block], constant)
             add_quantities(values, games, quantity, part_computation)

@@ -29,7 +29,7 @@ from pkex.functions.sparse_pairs import are_faster, packed_rows, selected_pairs
 from pkex.functions.squares import PairSquares, unsupported_squares
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.orders import Orders
-from pkex.games.player_limits import MOST_OF_DIVIDENDS, MOST_PLAYERS
+from pkex.games.player_limits import MAX_PLAYERS, MAX_PLAYERS_OF_DIVIDENDS
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import owned, read_only
 from pkex.kernels import Kernel
@@ -277,9 +277,9 @@ class KernelSum(Function):
             If pairs of points are not exact, and there are too many players for all coalitions.
         """
         obstacle = "its kernel has dot products, which are not supported there"
-        max_players = MOST_OF_DIVIDENDS
+        max_players = MAX_PLAYERS_OF_DIVIDENDS
         if not has_series(self.kernel.terms(self.n_features)):
-            max_players = MOST_PLAYERS
+            max_players = MAX_PLAYERS
             coefficients = self._columns_of_coefficients
             squares = PairSquares(self.points, coefficients, self.kernel, self.players, game)
             obstacle = squares.obstacle(*self._size_and_spread(game, computation))

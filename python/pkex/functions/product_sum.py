@@ -31,7 +31,7 @@ from pkex.tables.read import as_vector_or_matrix
 from pkex.typing import Float
 
 # Factors held in memory at a time.
-_MOST_NUMBERS = 1 << 20
+_MAX_NUMBERS = 1 << 20
 
 
 class ProductSum(Function):
@@ -199,7 +199,7 @@ class ProductSum(Function):
 
     def _row_blocks(self, n_rows: int) -> list[slice]:
         """Return slices of rows whose factors are held in memory together."""
-        return blocks_of(n_rows, _MOST_NUMBERS // max(1, len(self._factors) * self.n_players))
+        return blocks_of(n_rows, _MAX_NUMBERS // max(1, len(self._factors) * self.n_players))
 
     def _absent_factors(self, game: Game) -> Iterator[tuple[Float, Float]]:
         """Yield absent factors of all products, (evaluations, players), and weights, in blocks."""

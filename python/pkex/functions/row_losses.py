@@ -10,11 +10,11 @@ from pkex.errors import InputError, Option, Text
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function, Members
 from pkex.functions.coalitionwise import CoalitionGames, RowName
-from pkex.functions.conditional import MOST_CONDITIONED, Conditional
+from pkex.functions.conditional import MAX_CONDITIONED, Conditional
 from pkex.functions.linked import as_coalitionwise
 from pkex.functions.losses import OutputLoss, squared_errors
 from pkex.games.indices import SHAPLEY, Quantity
-from pkex.games.player_limits import GROUP_COLUMNS, MOST_PLAYERS
+from pkex.games.player_limits import GROUP_COLUMNS, MAX_PLAYERS
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.typing import Float
 
@@ -83,9 +83,9 @@ class RowLosses(CoalitionGames):
         return np.ascontiguousarray(X[:, :n_columns]), X[:, n_columns:].astype(np.float64)
 
     def _exact_game(self, X: Float, game: Game, quantity: Quantity) -> Game:
-        p, max_players = self.n_players, MOST_PLAYERS
+        p, max_players = self.n_players, MAX_PLAYERS
         if isinstance(self.function, Conditional):
-            max_players = MOST_CONDITIONED
+            max_players = MAX_CONDITIONED
         if p > max_players:
             fixes: list[Text] = [
                 ("estimate values, with standard errors, by ", Option("n_coalitions", 1000)),

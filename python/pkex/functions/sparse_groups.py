@@ -25,11 +25,11 @@ from pkex.typing import Float, SparseRows
 # Groups of a row, and the logarithms of their factors at all points.
 _RowLogarithms: TypeAlias = tuple[NDArray[np.int64], Float]
 # Logarithms of a background that are kept for other rows.
-_MOST_KEPT = 1 << 24
+_MAX_KEPT = 1 << 24
 # The groups are the columns of a table of factors.
 _FIXES: list[Text] = ["join more columns in groups", "fit the model to fewer rows"]
 # Smaller logarithms are replaced by this one, whose exponential is 0.
-_LEAST_LOGARITHM = -2000.0
+_MIN_LOGARITHM = -2000.0
 # Below this, series of logarithms have errors below 1e-15, relative.
 _SMALL = 2e-4
 
@@ -83,7 +83,7 @@ class _Columns:
                 place = places[columns]
                 values = logarithm(left - right, *parameters[place].T)
                 total += np.where(place < 0, 0.0, values)
-        return np.maximum(total, _LEAST_LOGARITHM)
+        return np.maximum(total, _MIN_LOGARITHM)
 
 
 class GroupFactors:
@@ -229,7 +229,7 @@ class GroupFactors:
         present = self._at_zero.copy()
         present[:, groups] = logarithms
         with np.errstate(divide="ignore"):
-            absent = np.maximum(np.log1p(changes), _LEAST_LOGARITHM)
+            absent = np.maximum(np.log1p(changes), _MIN_LOGARITHM)
         maximum = np.maximum(present, absent)
         # Near 1, the differences from 1 have more digits than the factors.
         near_difference = (np.expm1(present) - changes) * np.exp(-np.maximum(maximum, -1.0))
@@ -272,7 +272,7 @@ class GroupFactors:
         all_logarithms = (
             self._logarithms_of(rows[place : place + 1]) for place in range(rows.shape[0])
         )
-        if rows.shape[0] * self._at_zero.size > _MOST_KEPT:
+        if rows.shape[0] * self._at_zero.size > _MAX_KEPT:
             return all_logarithms
         logarithms = list(all_logarithms)
         self._joint = game, logarithms

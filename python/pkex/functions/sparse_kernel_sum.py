@@ -31,7 +31,7 @@ from pkex.functions.linear import LinearFunction
 from pkex.functions.probing import evenly_spaced
 from pkex.functions.products import Products
 from pkex.functions.sparse_groups import FAMILIES, GroupFactors
-from pkex.functions.sparse_powers import MOST_DEGREES, PowersAtPoints
+from pkex.functions.sparse_powers import MAX_DEGREES, PowersAtPoints
 from pkex.functions.sparse_products import ProductsAtPoints
 from pkex.games.coalitions import coalitions, ranks
 from pkex.games.indices import SHAPLEY, Quantity
@@ -56,7 +56,7 @@ from pkex.typing import Float, Rows, SparseRows
 AtSparsePoints: TypeAlias = ProductsAtPoints | PowersAtPoints | GroupFactors
 
 # The largest number of values of dense points that take less time than a choice of columns.
-_MOST_DENSE = 1 << 19
+_MAX_DENSE = 1 << 19
 # Values of rows that are evaluated together.
 _BLOCK = 1 << 20
 # Attributes that are computed again when a function is unpickled.
@@ -177,7 +177,7 @@ class SparseKernelSum(Function):
             values = np.zeros((X.shape[0], n_coalitions, self.n_outputs))
             return values if quantity.size else values + self.intercept
         sparse = self._at_sparse_points(computation) if quantity == SHAPLEY else None
-        is_large = self.points.shape[0] * self.n_features > _MOST_DENSE
+        is_large = self.points.shape[0] * self.n_features > _MAX_DENSE
         if sparse is None and quantity == SHAPLEY and is_large and self._is_local(game):
             return self._values_near(X, game, computation)
         if sparse is None:
@@ -344,7 +344,7 @@ class SparseKernelSum(Function):
         None if dense points are required.
         """
         all_series = [term.series for term in self._terms if term.series is not None]
-        if any(len(series.weights) > MOST_DEGREES + 1 for series in all_series):
+        if any(len(series.weights) > MAX_DEGREES + 1 for series in all_series):
             return None
         if self._players is None:
             has_products = len(all_series) < len(self._terms)

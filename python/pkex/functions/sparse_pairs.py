@@ -22,7 +22,7 @@ from pkex.typing import Float, Rows
 
 PackedRows: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], Float, int]
 # With fewer dense columns, all pairs take less time.
-_FEWEST_COLUMNS = 80
+_MIN_COLUMNS = 80
 
 
 def packed_rows(rows: Rows) -> PackedRows:
@@ -41,7 +41,7 @@ def sparse_game(game: Game) -> Any:
 
 def are_faster(points: Float, terms: Sequence[Term]) -> bool:
     """Whether the engine of sparse rows takes dense points of this kernel, and less time."""
-    if len(points) == 0 or points.shape[1] < _FEWEST_COLUMNS:
+    if len(points) == 0 or points.shape[1] < _MIN_COLUMNS:
         return False
     if has_series(terms) or has_mixtures(terms):
         return False

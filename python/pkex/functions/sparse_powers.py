@@ -28,9 +28,9 @@ from pkex.tables.sparse import dense_rows, nonzero_columns
 from pkex.typing import Float, SparseRows
 
 # Dot products at a time.
-_MOST_DOTS = 1 << 21
+_MAX_DOTS = 1 << 21
 # Cumulants of higher degrees lose digits to cancellation.
-MOST_DEGREES = 6
+MAX_DEGREES = 6
 
 
 class PowersAtPoints:
@@ -63,7 +63,7 @@ class PowersAtPoints:
     def outputs(self, rows: SparseRows, n_threads: int = 1) -> Float:
         """Evaluate the function, shape (rows, outputs)."""
         outputs = np.empty((rows.shape[0], self._coefficients.shape[1]))
-        for block in blocks_of(len(outputs), _MOST_DOTS // max(1, self._points.shape[0])):
+        for block in blocks_of(len(outputs), _MAX_DOTS // max(1, self._points.shape[0])):
             dots = (rows[block] @ self._points.T).toarray()
             # Horner's rule, where [s^q] exp(s u) is u^q / q!.
             powers = np.full_like(dots, self._weights[-1])

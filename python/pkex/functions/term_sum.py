@@ -39,9 +39,9 @@ from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
 # The largest number of players of one term, all of whose coalitions are evaluated.
-_MOST_PLAYERS = 14
+_MAX_PLAYERS = 14
 # Values of coalitions held in memory at a time.
-_MOST_NUMBERS = 1 << 22
+_MAX_NUMBERS = 1 << 22
 # Rows that a term is evaluated at together.
 _MIXED = 1 << 16
 
@@ -117,7 +117,7 @@ class TermSum(Function):
         for number, (players, terms) in enumerate(terms_by_players.items()):
             if len(players) >= quantity.size:
                 places = self._places(players, quantity.size)
-                step = _MOST_NUMBERS // (2 ** len(players) * self.n_outputs)
+                step = _MAX_NUMBERS // (2 ** len(players) * self.n_outputs)
                 for rows in blocks_of(len(X), step):
                     coalition_values = self._coalition_values(terms[0], X[rows], game)
                     for term in terms[1:]:
@@ -184,12 +184,12 @@ class TermSum(Function):
         terms_by_players: dict[tuple[int, ...], list[ColumnFunction]] = {}
         for term in self._terms:
             players = np.unique(self.players[list(term.columns)])
-            if len(players) > _MOST_PLAYERS:
+            if len(players) > _MAX_PLAYERS:
                 example = "explainer.estimate(X, n_coalitions=1000, random_state=0)"
                 raise InputError(
                     None,
                     f"{term.name} has {len(players)} features, and exact values require all 2^"
-                    f"{len(players)} coalitions of these; pkex supports up to {_MOST_PLAYERS} "
+                    f"{len(players)} coalitions of these; pkex supports up to {_MAX_PLAYERS} "
                     "features in a term",
                     [estimate_by(example), GROUP_COLUMNS],
                 )

@@ -47,12 +47,12 @@ from pkex.typing import Float, Report
 
 # Numbers held in memory at a time: of Ψ, of factors between background rows, and of tables of
 # coalitions.
-_MOST_NUMBERS, _BLOCK, _MOST_OF_TABLES = 1 << 23, 1 << 15, 1 << 20
+_MAX_NUMBERS, _BLOCK, _MAX_TABLE_NUMBERS = 1 << 23, 1 << 15, 1 << 20
 # Factors of two rows to background rows, and between each other.
 _PairFactors: TypeAlias = tuple[Float, Float, Float | None]
 # Relative to the prior variance: the largest error in Ψ that is accepted, and the error of a
 # product and of an approximation by a mixture.
-_LARGEST_ERROR = 1e-7
+_MAX_ERROR = 1e-7
 _ROUNDING, _OF_MIXTURE = 1e-15, 1e-12
 
 
@@ -101,7 +101,7 @@ def value_covariances(
     background = _Background(rows, weights, players, game.is_marginal, computation.n_threads)
     # Two rows are at most twice as far from each other as the farther one is from the points.
     pair_reaches = reaches[pairs].max(axis=1) + (pairs[:, 0] != pairs[:, 1])
-    size = _MOST_NUMBERS // max(points.size, rows.size)
+    size = _MAX_NUMBERS // max(points.size, rows.size)
     blocks = [
         (reach, numbers[block])
         for reach in np.unique(pair_reaches).tolist()
@@ -165,10 +165,10 @@ def whiten_values(variance: LatentVariance, values: Float) -> tuple[Float, Float
     weights = np.abs(variance.conditioning.unwhiten(weighted_values))
     error = _OF_MIXTURE if has_mixtures(variance.terms) else _ROUNDING
     size = 2.0 * error * float(weights.sum(axis=0).max(initial=0.0))
-    if size > _LARGEST_ERROR:
+    if size > _MAX_ERROR:
         raise UnsupportedModelError(
             "the training rows are nearly dependent: errors of the covariances would be "
-            f"{size:.0e} of the prior variance, and pkex accepts up to {_LARGEST_ERROR:.0e}; fit "
+            f"{size:.0e} of the prior variance, and pkex accepts up to {_MAX_ERROR:.0e}; fit "
             "the model with more noise (a larger alpha or WhiteKernel), or with RBF"
         )
     return whitened_values, weighted_values
@@ -350,7 +350,7 @@ class _CoalitionTable:
         rows, factors = self.background.rows, self.background.factors
         p, m = self.background.n_players, len(rows)
         matrix = shapley_matrix(p)
-        blocks = blocks_of(m, _MOST_OF_TABLES // matrix.size)
+        blocks = blocks_of(m, _MAX_TABLE_NUMBERS // matrix.size)
         total = np.zeros((p, p))
         for number, term in enumerate(terms):
             left = factors(term, X[[i]], rows)[:, 0]
@@ -378,7 +378,7 @@ class _CoalitionTable:
         """Return Ψ of rows, shape (n, points, players)."""
         background, n_players = self.background, self.background.n_players
         values = np.empty((len(X), len(points), n_players))
-        blocks = blocks_of(len(points), _MOST_OF_TABLES // self.weights[0].size)
+        blocks = blocks_of(len(points), _MAX_TABLE_NUMBERS // self.weights[0].size)
         for row, weights, row_values in zip(X, self.weights, values, strict=True):
             coalition_values = np.zeros((len(points), len(weights)))
             for term in terms:

@@ -13,7 +13,7 @@ from pkex.functions.base import Function, PosteriorDraws, check_constant
 from pkex.functions.gaussian_process.covariances import value_covariances
 from pkex.functions.gaussian_process.draws import posterior_draws
 from pkex.functions.gaussian_process.latent import ConditioningMatrix, LatentVariance
-from pkex.functions.gaussian_process.pairs import MOST_PLAYERS, VarianceReduction
+from pkex.functions.gaussian_process.pairs import MAX_PLAYERS, VarianceReduction
 from pkex.functions.gaussian_process.row_covariances import row_covariances
 from pkex.functions.linked import Linked, LinkedOutputs
 from pkex.games.indices import SHAPLEY, Quantity, quantity_from_values
@@ -137,7 +137,7 @@ class PosteriorVariance(Function):
     def is_by_coalitions(self, game: Game) -> bool:
         """Whether the values of a game are computed coalition by coalition."""
         terms, n_players = self.latent.terms, self.n_players
-        if game.is_marginal or n_players > MOST_PLAYERS:
+        if game.is_marginal or n_players > MAX_PLAYERS:
             return False
         if has_series(terms) or has_mixtures(terms):
             return True
