@@ -134,8 +134,8 @@ class CoalitionEstimator:
         minimum = max(_MIN_DRAWS, _MIN_DRAWS_PER_FEATURE * n_players)
         what = (
             f"an even integer of at least {minimum}, such as {max(1000, minimum)}: coalitions come "
-            f"with their complements, at least {_MIN_DRAWS} in all and {_MIN_DRAWS_PER_FEATURE} per "
-            "feature"
+            f"with their complements, at least {_MIN_DRAWS} in all and {_MIN_DRAWS_PER_FEATURE} "
+            "per feature"
         )
         count = _check_number("n_coalitions", n_coalitions, what, minimum, n_players)
         return cls(game, SampledCoalitions.draw(n_players, count, generator))
