@@ -95,8 +95,8 @@ def coalition_values(explainer: pkex.Explainer, rows: Float, members: NDArray[np
     """Return v(S) − v(∅) of coalitions of each row, the first of which is empty."""
     problem = explainer._problem
     function = as_coalitionwise(problem.function)
-    with problem.settings.computing() as how:
-        values = function.coalition_values(rows, problem.game, members, how, str)[..., 0]
+    with problem.settings.computing() as computation:
+        values = function.coalition_values(rows, problem.game, members, computation, str)[..., 0]
     return values - values[:, :1]
 
 

@@ -124,15 +124,15 @@ def test_all_pairs(compare, rows):
     fitted = regression(points, columns, words)
     X, selected = documents(4, columns, words, seed=1), np.arange(10)
     function = dense(fitted)._problem.function
-    dense_rows, game, how = X.toarray(), Game("neutral", None), Computation()
+    dense_rows, game, computation = X.toarray(), Game("neutral", None), Computation()
 
     def all_pairs():
-        pairs = function.explain(dense_rows, game=game, quantity=PAIRS, how=how)
+        pairs = function.explain(dense_rows, game=game, quantity=PAIRS, computation=computation)
         return pairs_with_others(pairs, selected, columns)
 
     own, some = function, dense_rows
     if rows == "sparse":
         own, some = pkex.Explainer(fitted, **GAMES["neutral"])._problem.function, X
-    ours = Task(lambda: own.selected_pairs(some, selected, game=game, how=how), 4)
+    ours = Task(lambda: own.selected_pairs(some, selected, game=game, computation=computation), 4)
     what = f"a row, {points} points × {columns} columns, {words} words: all pairs, {rows} rows"
     compare(what, Task(all_pairs, 4), ours, seconds=20.0)

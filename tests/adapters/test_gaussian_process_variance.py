@@ -385,7 +385,7 @@ def test_rounding_errors_are_bounded_at_background_rows(monkeypatch):
     ring = np.column_stack([np.cos(angles), np.sin(angles)])
     model = GaussianProcessRegressor(RBF(1.5), alpha=0.01, optimizer=None).fit(ring, angles)
     # Between the bound in the ring's center, which is near all rows, and that on the ring.
-    monkeypatch.setattr(pairs, "_LARGEST_ROUNDING", 1.95e-13)
+    monkeypatch.setattr(pairs, "_MAX_ROUNDING", 1.95e-13)
     options = {"target": "variance", "value_function": "marginal"}
     assert pkex.Explainer(model, ring, **options)
     with pytest.raises(pkex.UnsupportedModelError, match=r"errors would be 2e-13 of the prior"):
@@ -480,13 +480,13 @@ def test_coalition_by_coalition_and_pair_by_pair_are_the_same(monkeypatch, game,
     if game == "interventional":
         options["background"] = BACKGROUND
     by_coalitions = pkex.Explainer(model, **options)
-    monkeypatch.setattr(variance, "MOST_PLAYERS", 0)
+    monkeypatch.setattr(variance, "MAX_PLAYERS", 0)
     by_pairs = pkex.Explainer(model, **options)
     assert by_pairs.expected_value == pytest.approx(by_coalitions.expected_value, rel=1e-11)
     for index in get_args(Index):
         ways = []
         for explainer, most in ((by_coalitions, 16), (by_pairs, 0)):
-            monkeypatch.setattr(variance, "MOST_PLAYERS", most)
+            monkeypatch.setattr(variance, "MAX_PLAYERS", most)
             ways.append(explainer.interactions(ROWS, index=index, order=3))
         np.testing.assert_allclose(ways[0].values, ways[1].values, rtol=0, atol=1e-11)
         for base in ("base_values", "empty_values"):
@@ -510,7 +510,7 @@ def test_progress_is_told_within_a_row(game):
 
 def test_too_many_pairs_and_background_rows_are_refused_with_their_number(monkeypatch):
     model = fitted(KERNELS["the usual"])
-    monkeypatch.setattr(pairs, "_MOST_GAMES", 60 * 61 // 2 * 4)
+    monkeypatch.setattr(pairs, "_MAX_GAMES", 60 * 61 // 2 * 4)
     options = {"target": "variance", "value_function": "marginal"}
     assert pkex.Explainer(model, BACKGROUND[:4], **options)
     message = r"60 points times 1 product .* times 5 background rows: 9\.2e\+03 games for each row"
@@ -519,7 +519,7 @@ def test_too_many_pairs_and_background_rows_are_refused_with_their_number(monkey
     # Means of Gaussians do not take longer with more rows.
     monkeypatch.setattr(pairs, "_NODES", 4)
     assert pkex.Explainer(model, BACKGROUND, **options)
-    monkeypatch.setattr(pairs, "_MOST_GAMES", 60 * 61 // 2)
+    monkeypatch.setattr(pairs, "_MAX_GAMES", 60 * 61 // 2)
     with pytest.raises(pkex.UnsupportedModelError, match=r"times 4 nodes for the means over"):
         pkex.Explainer(model, BACKGROUND, **options)
 
@@ -529,8 +529,8 @@ def test_means_that_are_not_of_gaussians_of_single_columns_count_all_rows(monkey
     process = GaussianProcessRegressor(Matern(nu=2.5), alpha=0.1, optimizer=None)
     of_one_column = process.fit(X[:, 2:3], Y)
     monkeypatch.setattr(pairs, "_NODES", 4)
-    monkeypatch.setattr(pairs, "_MOST_GAMES", 60 * 61 // 2 * 4)
-    monkeypatch.setattr(variance, "MOST_PLAYERS", 0)
+    monkeypatch.setattr(pairs, "_MAX_GAMES", 60 * 61 // 2 * 4)
+    monkeypatch.setattr(variance, "MAX_PLAYERS", 0)
     options = {"target": "variance", "value_function": "marginal"}
     assert pkex.Explainer(model, BACKGROUND, **options)
     with pytest.raises(pkex.UnsupportedModelError, match=message):

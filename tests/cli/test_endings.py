@@ -70,8 +70,8 @@ def test_names_that_are_not_utf8_are_escaped(kind, run, files, tmp_path):
     except (OSError, UnicodeError):
         pytest.skip("file names are UTF-8 here")
     output = tmp_path / "out"
-    how = ("--permutations", 0, "--format", kind, "--output", output)
-    done = run("drift", files / "reference.csv", odd, *how)
+    computation = ("--permutations", 0, "--format", kind, "--output", output)
+    done = run("drift", files / "reference.csv", odd, *computation)
     assert done.status == 0
     text = output.read_text(encoding="utf-8")
     assert "b\\udcff.csv" in text

@@ -28,8 +28,8 @@ def large(tmp_path_factory):
 
 @pytest.mark.parametrize("estimator", ["incomplete", "block"])
 def test_drift_of_large_tables_is_that_of_the_library_in_all_rows(run, large, estimator):
-    how = "--estimator", estimator, "--budget", PAIRS, "--columns", "a,b"
-    record = run("drift", *large, *how, *HOW).record
+    computation = "--estimator", estimator, "--budget", PAIRS, "--columns", "a,b"
+    record = run("drift", *large, *computation, *HOW).record
     frames = [csv_table(path)[["a", "b"]] for path in large]
     expected = pkex.mmd(
         *frames, estimator=estimator, budget=PAIRS, n_permutations=19, random_state=0
@@ -43,8 +43,8 @@ def test_drift_of_large_tables_is_that_of_the_library_in_all_rows(run, large, es
 
 
 def test_dependence_of_large_tables_is_that_of_the_library(run, large):
-    how = "--target", "y", "--estimator", "incomplete", "--budget", PAIRS
-    record = run("hsic", large[0], *how, *HOW).record
+    computation = "--target", "y", "--estimator", "incomplete", "--budget", PAIRS
+    record = run("hsic", large[0], *computation, *HOW).record
     frame = csv_table(large[0])
     expected = pkex.hsic(
         frame[["a", "b"]],
@@ -57,7 +57,7 @@ def test_dependence_of_large_tables_is_that_of_the_library(run, large):
     assert (record["statistic"], record["n_pairs"]) == (expected.statistic, expected.n_pairs)
     # It takes all pairs.
     assert record["r2"] is None
-    assert "Normalised" not in run("hsic", large[0], *how, "--permutations", 0).out
+    assert "Normalised" not in run("hsic", large[0], *computation, "--permutations", 0).out
 
 
 def test_fewer_rows_are_used_if_asked_for_or_if_all_pairs_are_compared(run, large, monkeypatch):
@@ -70,8 +70,8 @@ def test_fewer_rows_are_used_if_asked_for_or_if_all_pairs_are_compared(run, larg
 
 
 def test_a_budget_may_be_a_time_and_the_answer_says_how_many_pairs_it_was(run, large):
-    how = "--estimator", "block", "--budget", "0.01s", "--permutations", 0
-    lines = run("drift", *large, *how).out.splitlines()
+    computation = "--estimator", "block", "--budget", "0.01s", "--permutations", 0
+    lines = run("drift", *large, *computation).out.splitlines()
     (pairs,) = [line for line in lines if line.startswith("Pairs of rows: ")]
     assert 0 < int(pairs.partition(": ")[2].replace(",", "")) < N**2
 

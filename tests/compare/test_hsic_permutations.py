@@ -233,7 +233,7 @@ POWER = {
 def test_exchanges_have_the_power_of_all_permutations(monkeypatch, design):
     found = []
     for most_rows in (64, 512):
-        monkeypatch.setattr(hsic_test, "_MOST_ROWS", most_rows)
+        monkeypatch.setattr(hsic_test, "_MAX_ROWS", most_rows)
         results = []
         for seed in range(120):
             rng = np.random.default_rng(seed)

@@ -222,7 +222,7 @@ def test_results_have_equal_bits_for_any_threads_and_shelves(monkeypatch, estima
     assert bits(pkex.mmd(x, y, n_jobs=2, **options)) == bits(expected)
     # Some parts at a time, or one.
     for held in (50_000, 1):
-        monkeypatch.setattr(sample, "_MOST_BYTES", held)
+        monkeypatch.setattr(sample, "_MAX_BYTES", held)
         assert bits(pkex.mmd(x, y, n_jobs=2, **options)) == bits(expected)
 
 
@@ -352,7 +352,7 @@ def test_a_missing_entry_is_named_by_its_row_of_all():
 
 def test_a_file_that_changes_while_it_is_read_is_refused(written, monkeypatch):
     (x, _), (path, _) = written
-    monkeypatch.setattr(sample, "_MOST_BYTES", 1)
+    monkeypatch.setattr(sample, "_MAX_BYTES", 1)
     chunks = stream._Parquet.chunks
     reads = []
 

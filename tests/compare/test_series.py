@@ -69,15 +69,15 @@ def test_mmd_equals_brute_force_weighted_or_not(name, estimator, convention, gro
     reference, (given, players) = KERNELS[name], GROUPS[groups]
     options = {"kernel": reference.kernel, "estimator": estimator, "groups": given}
     options |= {"value_function": convention}
-    how = {"marginal": convention == "marginal"}
+    computation = {"marginal": convention == "marginal"}
     statistic = mmd_statistic(N, estimator)
-    expected = attributed(statistic, reference, POOLED, players, **how)
+    expected = attributed(statistic, reference, POOLED, players, **computation)
     assert_attributed(pkex.mmd(X, Y, **options), expected)
     with_test = pkex.mmd(X, Y, n_permutations=9, random_state=0, **options)
     assert_attributed(with_test, expected)
     weights = np.linspace(0.2, 2.0, N), np.linspace(1.0, 0.3, M)
     statistic = mmd_statistic(N, estimator, weights)
-    expected = attributed(statistic, reference, POOLED, players, **how)
+    expected = attributed(statistic, reference, POOLED, players, **computation)
     assert_attributed(pkex.mmd(X, Y, weights=weights, **options), expected)
 
 
@@ -113,8 +113,8 @@ def test_hsic_equals_brute_force_with_a_series_on_both_sides(name, estimator, co
     options = {"kernel": reference.kernel, "target_kernel": Linear([1.0, 2.0], 0.5)}
     options |= {"estimator": estimator, "groups": given, "value_function": convention}
     statistic = hsic_statistic((targets * [1.0, 2.0]) @ targets.T, estimator)
-    how = {"marginal": convention == "marginal"}
-    expected = attributed(statistic, reference, POOLED, players, **how)
+    computation = {"marginal": convention == "marginal"}
+    expected = attributed(statistic, reference, POOLED, players, **computation)
     assert_attributed(pkex.hsic(POOLED, targets, **options), expected)
     tested = pkex.hsic(POOLED, targets, n_permutations=5, random_state=0, **options)
     assert_attributed(tested, expected)

@@ -16,16 +16,20 @@ RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(2100, 3)), RNG.normal(size=(500, 3))
 TARGET = X[:, 0] + RNG.normal(size=2100)
 CALLS = {
-    "MMD": lambda **how: pkex.mmd(X, Y, n_permutations=9, random_state=0, **how),
-    "MMD of weighted rows": lambda **how: pkex.mmd(X, Y, weights=(X[:, 0] ** 2, None), **how),
-    "MMD of a mixture": lambda **how: pkex.mmd(
-        X[:200], Y[:200], kernel=Matern(2.0, nu=2.5), value_function="neutral", **how
+    "MMD": lambda **computation: pkex.mmd(X, Y, n_permutations=9, random_state=0, **computation),
+    "MMD of weighted rows": lambda **computation: pkex.mmd(
+        X, Y, weights=(X[:, 0] ** 2, None), **computation
     ),
-    "HSIC in blocks": lambda **how: pkex.hsic(X, TARGET, n_permutations=9, random_state=0, **how),
-    "HSIC of targets": lambda **how: pkex.hsic(
-        X, TARGET, target_kernel=RBF(1.0), estimator="unbiased", attribute="y", **how
+    "MMD of a mixture": lambda **computation: pkex.mmd(
+        X[:200], Y[:200], kernel=Matern(2.0, nu=2.5), value_function="neutral", **computation
     ),
-    "plain sums": lambda **how: pkex.mmd(X, Y, summation="plain", **how),
+    "HSIC in blocks": lambda **computation: pkex.hsic(
+        X, TARGET, n_permutations=9, random_state=0, **computation
+    ),
+    "HSIC of targets": lambda **computation: pkex.hsic(
+        X, TARGET, target_kernel=RBF(1.0), estimator="unbiased", attribute="y", **computation
+    ),
+    "plain sums": lambda **computation: pkex.mmd(X, Y, summation="plain", **computation),
 }
 
 

@@ -17,7 +17,7 @@ B = 19
 @pytest.fixture(autouse=True)
 def few_rows(monkeypatch):
     """Let targets be permuted row by row up to as many rows as samples are, for speed."""
-    monkeypatch.setattr(hsic_test, "_MOST_ROWS", 128)
+    monkeypatch.setattr(hsic_test, "_MAX_ROWS", 128)
 
 
 def differing(rng, n, shift=0.0, d=3, m=None, **options):

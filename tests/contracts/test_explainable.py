@@ -146,8 +146,8 @@ def test_squared_errors_equal_those_of_all_coalitions(case, value_function, monk
     n = targets.shape[1]
     losses = RowLosses(function, squared_errors, n, function.has_output_axis)
     rows = np.column_stack([rows, targets])
-    found = losses.explain(rows, game=problem.game, how=Computation())
-    expected = CoalitionGames.explain(losses, rows, game=problem.game, how=Computation())
+    found = losses.explain(rows, game=problem.game, computation=Computation())
+    expected = CoalitionGames.explain(losses, rows, game=problem.game, computation=Computation())
     scale = max(1e-300, np.abs(expected).max())
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11 * scale)
 

@@ -128,10 +128,10 @@ def test_arrays_of_dask_are_explained_lazily_chunk_by_chunk(monkeypatch, outputs
 
 
 def recording(read, function):
-    def recorded(problem, rows, how):
+    def recorded(problem, rows, computation):
         read.append(len(rows))
-        assert how.n_threads == 1
-        return function(problem, rows, how)
+        assert computation.n_threads == 1
+        return function(problem, rows, computation)
 
     return recorded
 

@@ -96,7 +96,7 @@ def test_the_model_is_sent_once_for_all_blocks_of_a_call(client, monkeypatch, tm
     pd.DataFrame(rows).rename(columns="x{}".format).to_parquet(tmp_path / "rows.parquet")
     expected = explainer.shap_values(rows)
     # Blocks of ten rows.
-    monkeypatch.setattr(exact_values, "_MOST_DENSE", 10 * X.shape[1])
+    monkeypatch.setattr(exact_values, "_MAX_DENSE", 10 * X.shape[1])
     monkeypatch.setattr(value_files, "_ROWS", 10)
     sent, submit = [], client.submit
 

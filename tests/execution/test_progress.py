@@ -71,8 +71,8 @@ def test_the_ends_of_parts_within_parts_are_reported_once():
 
 def test_blocks_have_equal_parts_of_the_progress_whose_ends_are_reported():
     reports, blocks = [], []
-    how = Computation(progress=lambda done, total: reports.append(done / total))
-    for block, of_block in how.over(blocks_of(5, 2)):
+    computation = Computation(progress=lambda done, total: reports.append(done / total))
+    for block, of_block in computation.over(blocks_of(5, 2)):
         blocks.append(list(range(5))[block])
         of_block.report(1, 2)
     assert blocks == [[0, 1], [2, 3], [4]]

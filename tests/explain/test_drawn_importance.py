@@ -128,7 +128,7 @@ def test_a_pipeline_has_the_draws_of_its_last_step():
 
 def test_draws_do_not_depend_on_how_many_are_there_at_a_time(explanation, monkeypatch):
     whole = explanation.importance(samples=30, random_state=0)
-    monkeypatch.setattr(joint_draws, "_MOST_NUMBERS", 7 * ROWS.size)
+    monkeypatch.setattr(joint_draws, "_MAX_NUMBERS", 7 * ROWS.size)
     parts = explanation.importance(samples=30, random_state=0)
     np.testing.assert_allclose(parts, whole, rtol=1e-12)
 

@@ -257,7 +257,7 @@ def test_pairs_of_points_have_no_limit_of_features(game):
     losses = RowLosses(function.function, squared_errors, n_outputs, has_output_axis=True)
     rows = np.column_stack([wide[:3] + 0.1, y])
     pairs = function.function.shifted_squares(wide[:3] + 0.1, -y, function.game, Computation())
-    expected = CoalitionGames.explain(losses, rows, game=function.game, how=Computation())
+    expected = CoalitionGames.explain(losses, rows, game=function.game, computation=Computation())
     np.testing.assert_allclose(pairs, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
 
 

@@ -193,8 +193,8 @@ def test_what_is_known_is_sure():
 
 def test_rows_have_the_same_covariances_together_and_alone(monkeypatch):
     together = explained(fitted("rbf"))
-    monkeypatch.setattr("pkex.explain.posterior._MOST_WEIGHTS", 1)
-    monkeypatch.setattr("pkex.functions.gaussian_process.covariances._MOST_OF_TABLES", 50)
+    monkeypatch.setattr("pkex.explain.posterior._MAX_WEIGHTS", 1)
+    monkeypatch.setattr("pkex.functions.gaussian_process.covariances._MAX_TABLE_NUMBERS", 50)
     alone = explained(fitted("rbf"))
     np.testing.assert_allclose(alone.covariance(2), together.covariance(2), rtol=0, atol=1e-14)
 

@@ -163,7 +163,9 @@ def test_dense_points_of_many_columns_have_the_sums_of_all_pairs(game, kernel):
     explainer = pkex.Explainer(function, background, value_function=game)
     problem, rows, selected = explainer._problem, data[20:22], np.array([40, 3, 89])
     found = explainer.interactions(rows, features=selected).of_size(2)
-    pairs = problem.function.explain(rows, game=problem.game, quantity=PAIRS, how=Computation())
+    pairs = problem.function.explain(
+        rows, game=problem.game, quantity=PAIRS, computation=Computation()
+    )
     expected = pairs_with_others(pairs, selected, 90)
     scale = np.abs(expected).max()
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * scale)

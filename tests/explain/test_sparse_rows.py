@@ -183,7 +183,7 @@ def test_log_odds_of_sparse_rows_are_exact():
 @pytest.mark.parametrize("name", ["SVC", "SVR", "KernelRidge of powers", "SVC, linear"])
 def test_sparse_values_are_those_that_are_not_zero(name, game, monkeypatch):
     # Two rows a block.
-    monkeypatch.setattr("pkex.explain.exact_values._MOST_DENSE", 2 * D * 3)
+    monkeypatch.setattr("pkex.explain.exact_values._MAX_DENSE", 2 * D * 3)
     found = explainer(name, game)
     expected = found.shap_values(ROWS)
     values = found.shap_values(ROWS, sparse=True)
@@ -213,7 +213,7 @@ def test_words_in_neither_document_have_no_interventional_value():
 
 
 def test_sparse_values_name_the_row_that_overflows(monkeypatch):
-    monkeypatch.setattr("pkex.explain.exact_values._MOST_DENSE", 2 * D)
+    monkeypatch.setattr("pkex.explain.exact_values._MAX_DENSE", 2 * D)
     expansion = pkex.KernelExpansion(X, np.full(N, 1e300), pkex.kernels.Polynomial(3))
     rows = sparse.csr_array(ROWS.toarray() * np.array([0.0, 0.0, 0.0, 1e4, 0.0])[:, None])
     found = pkex.Explainer(expansion, value_function="neutral")
@@ -238,7 +238,7 @@ def test_polynomials_of_many_columns_are_explained_in_those_of_a_row(game, optio
     model = KernelRidge(kernel="polynomial", degree=8, gamma=0.3, coef0=0.5).fit(X, TARGETS)
     expected = pkex.Explainer(model, **game, **options)(ROWS)
     # As if there were many columns: then dense points are those of a row's own columns.
-    monkeypatch.setattr("pkex.functions.sparse_kernel_sum._MOST_DENSE", 0)
+    monkeypatch.setattr("pkex.functions.sparse_kernel_sum._MAX_DENSE", 0)
     monkeypatch.setattr(SparseKernelSum, "_at_dense_points", None)
     found = pkex.Explainer(model, **game, **options)(ROWS)
     scale = np.abs(expected.values).max()

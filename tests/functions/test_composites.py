@@ -35,7 +35,8 @@ def test_the_sum_over_parts_is_compensated():
     weights = np.where(np.arange(100) % 2, 1e16, -1e16)
     cancelling = Combination([*[WIDE] * 100, NARROW], [*weights, 1.0])
     np.testing.assert_array_equal(
-        cancelling.explain(BASE[:3], how=Computation()), NARROW.explain(BASE[:3], how=Computation())
+        cancelling.explain(BASE[:3], computation=Computation()),
+        NARROW.explain(BASE[:3], computation=Computation()),
     )
     assert Combination(parts).base(NEUTRAL, Computation()) == pytest.approx(
         50 * (WIDE.base(NEUTRAL, Computation()) + NARROW.base(NEUTRAL, Computation())), rel=1e-15
@@ -45,14 +46,14 @@ def test_the_sum_over_parts_is_compensated():
 def test_values_too_large_for_a_float_are_reported_with_their_row():
     huge = Combination([WIDE, WIDE], [1e308, 1e308])
     with pytest.raises(OverflowError, match="row 0"):
-        huge.explain(BASE, how=Computation())
+        huge.explain(BASE, computation=Computation())
 
 
 def test_progress_of_many_parts_is_that_of_the_whole():
     reports = []
     stack = Stack([Combination([WIDE, NARROW]), NARROW])
     rows = np.tile(BASE, (2000, 1))
-    stack.explain(rows, how=Computation(progress=lambda *report: reports.append(report)))
+    stack.explain(rows, computation=Computation(progress=lambda *report: reports.append(report)))
     assert len(reports) > 2
     assert reports == sorted(reports)
     (total,) = {total for _, total in reports}

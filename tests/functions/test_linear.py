@@ -107,7 +107,9 @@ def test_interactions_of_an_explainer_are_exactly_0():
 def test_interventional_values_are_those_of_shap():
     explainer = shap.LinearExplainer((ONE.coefficients, ONE.intercept), BACKGROUND)
     expected = explainer.shap_values(ROWS)
-    found = ONE.explain(ROWS, game=Game("interventional", (BACKGROUND, np.full(7, 1 / 7))), how=HOW)
+    found = ONE.explain(
+        ROWS, game=Game("interventional", (BACKGROUND, np.full(7, 1 / 7))), computation=HOW
+    )
     np.testing.assert_allclose(found[..., 0], expected, rtol=1e-13, atol=1e-14)
 
 
@@ -115,10 +117,10 @@ def test_outputs_are_those_of_functions_of_one_output():
     for game in GAMES.values():
         for output in (0, 1):
             alone = LinearFunction(TWO.coefficients[:, output], TWO.intercept[output])
-            values = TWO.explain(ROWS, game=game, how=HOW)[..., [output]]
-            np.testing.assert_array_equal(values, alone.explain(ROWS, game=game, how=HOW))
+            values = TWO.explain(ROWS, game=game, computation=HOW)[..., [output]]
+            np.testing.assert_array_equal(values, alone.explain(ROWS, game=game, computation=HOW))
             chosen = TWO.select([output])
-            np.testing.assert_array_equal(values, chosen.explain(ROWS, game=game, how=HOW))
+            np.testing.assert_array_equal(values, chosen.explain(ROWS, game=game, computation=HOW))
             assert chosen.base(game, HOW) == TWO.base(game, HOW)[output] == alone.base(game, HOW)
 
 
@@ -130,7 +132,9 @@ def test_values_of_columns_far_from_0_keep_their_digits():
     row = 1e9 + 1e-5 * RNG.normal(size=(1, 2))
     weights = np.full(1000, 1e-3)
     function = LinearFunction([1.0, -3.0])
-    values = function.explain(row, game=Game("interventional", (background, weights)), how=HOW)
+    values = function.explain(
+        row, game=Game("interventional", (background, weights)), computation=HOW
+    )
     for column, coefficient in enumerate((1, -3)):
         entries = map(Fraction, background[:, column])
         expected = coefficient * (Fraction(row[0, column]) - sum(entries) / 1000)
@@ -140,7 +144,7 @@ def test_values_of_columns_far_from_0_keep_their_digits():
 def test_values_of_a_row_like_all_of_the_background_are_exactly_0():
     row = RNG.normal(size=(1, D)) * [1e-9, 1.0, 1e3, 1e9, 1e300]
     game = Game("interventional", (np.tile(row, (9, 1)), np.full(9, 1 / 9)))
-    np.testing.assert_array_equal(TWO.explain(row, game=game, how=HOW), 0.0)
+    np.testing.assert_array_equal(TWO.explain(row, game=game, computation=HOW), 0.0)
 
 
 def test_pieces_of_many_rows_have_equal_bits():
@@ -150,11 +154,11 @@ def test_pieces_of_many_rows_have_equal_bits():
         LinearFunction(RNG.normal(size=(101, 3))).grouped(np.arange(101) % 10),
     ):
         game = Game("marginal", (background, np.full(333, 1 / 333)))
-        whole = function.explain(rows, game=game, how=HOW)
+        whole = function.explain(rows, game=game, computation=HOW)
         output = function.evaluate(rows, n_threads=1)
         for size in (1, 3, 324, 699):
             pieces = [rows[start : start + size] for start in range(0, len(rows), size)]
-            values = [function.explain(piece, game=game, how=HOW) for piece in pieces]
+            values = [function.explain(piece, game=game, computation=HOW) for piece in pieces]
             np.testing.assert_array_equal(np.concatenate(values), whole)
             outputs = [function.evaluate(piece, n_threads=2) for piece in pieces]
             np.testing.assert_array_equal(np.concatenate(outputs), output)
@@ -165,8 +169,8 @@ def test_a_pickled_function_has_equal_bits():
         again = pickle.loads(pickle.dumps(function))
         assert repr(again) == repr(function)
         for game in GAMES.values():
-            values = function.explain(ROWS, game=game, how=HOW)
-            np.testing.assert_array_equal(again.explain(ROWS, game=game, how=HOW), values)
+            values = function.explain(ROWS, game=game, computation=HOW)
+            np.testing.assert_array_equal(again.explain(ROWS, game=game, computation=HOW), values)
 
 
 # --- the check against the model ---
@@ -216,8 +220,8 @@ def test_values_too_large_for_a_float_are_reported_with_their_row():
     huge = LinearFunction([1e300, 1.0])
     rows = np.array([[1.0, 1.0], [1e10, 1.0]])
     for compute in (
-        lambda: huge.explain(rows, how=HOW),
-        lambda: huge.explain(rows, quantity=Quantity(0, 0.5), how=HOW),
+        lambda: huge.explain(rows, computation=HOW),
+        lambda: huge.explain(rows, quantity=Quantity(0, 0.5), computation=HOW),
         lambda: huge.predict(rows),
     ):
         with pytest.raises(OverflowError, match="row 1"):
@@ -232,7 +236,7 @@ def test_values_too_large_for_a_float_are_reported_with_their_row():
 def test_the_game_of_its_own_points_is_refused():
     for compute in (ONE.explain, lambda rows, **options: ONE.base(**options)):
         with pytest.raises(ValueError, match="no stored points"):
-            compute(ROWS, game=Game("marginal"), how=HOW)
+            compute(ROWS, game=Game("marginal"), computation=HOW)
 
 
 def test_a_single_output_cannot_be_chosen():
@@ -242,8 +246,8 @@ def test_a_single_output_cannot_be_chosen():
 
 def test_progress_goes_from_the_first_rows_to_the_last():
     reports = []
-    how = Computation(progress=lambda *report: reports.append(report))
-    ONE.explain(np.tile(ROWS, (20_000, 1)), how=how)
+    computation = Computation(progress=lambda *report: reports.append(report))
+    ONE.explain(np.tile(ROWS, (20_000, 1)), computation=computation)
     assert len(reports) > 5
     assert reports == sorted(reports)
     assert reports[-1] == (60_000, 60_000)

@@ -144,7 +144,7 @@ def test_coalitions_in_blocks_equal_brute_force(model, monkeypatch):
     model.fit(X, np.digitize(Y, [-0.5, 0.5]))
     explainer = pkex.Explainer(model.predict_proba, Z)
     pairs = explainer.interactions(ROWS).values
-    monkeypatch.setattr(coalitionwise, "_MOST_TOGETHER", 4)
+    monkeypatch.setattr(coalitionwise, "_MAX_TOGETHER", 4)
     found = explainer(ROWS)
     for row, values in zip(ROWS, found.values, strict=True):
         games = [imputed(model.predict_proba, row, Z, EQUAL, members) for members in coalitions(D)]
@@ -153,7 +153,7 @@ def test_coalitions_in_blocks_equal_brute_force(model, monkeypatch):
 
 
 def test_coalitions_in_blocks_have_their_numbers_in_messages(monkeypatch):
-    monkeypatch.setattr(coalitionwise, "_MOST_TOGETHER", 4)
+    monkeypatch.setattr(coalitionwise, "_MAX_TOGETHER", 4)
     # Above 1 if and only if the last feature is present.
     expansion = pkex.KernelExpansion(np.zeros((1, D)), [1.0], RBF(1.0).on([D - 1]), 0.5)
     explainer = pkex.Explainer(expansion, np.full((1, D), 10.0), link="logit")

@@ -103,7 +103,7 @@ def test_factors_may_be_0_negative_and_far_out_of_range():
 
 def test_background_rows_are_taken_in_blocks(monkeypatch):
     whole = pkex.Explainer(F, BACKGROUND).shap_values(X)
-    monkeypatch.setattr("pkex.functions.product_sum._MOST_NUMBERS", 20)
+    monkeypatch.setattr("pkex.functions.product_sum._MAX_NUMBERS", 20)
     assert pkex.Explainer(F, BACKGROUND).shap_values(X) == pytest.approx(whole, rel=1e-13)
 
 

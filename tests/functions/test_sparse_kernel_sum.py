@@ -113,13 +113,13 @@ def assert_same(found, expected):
 def test_values_and_base_values_equal_those_of_dense_points(kernel, game):
     function, dense = both(kernel)
     for name, quantity in QUANTITIES.items():
-        expected = dense.explain(ROWS, game=game, quantity=quantity, how=HOW)
+        expected = dense.explain(ROWS, game=game, quantity=quantity, computation=HOW)
         found = function.explain(
-            sparse.csr_array(ROWS), game=sparse_game(game), quantity=quantity, how=HOW
+            sparse.csr_array(ROWS), game=sparse_game(game), quantity=quantity, computation=HOW
         )
         assert_same(found, expected)
         if name == "Shapley values":
-            of_arrays = function.explain(ROWS, game=game, quantity=quantity, how=HOW)
+            of_arrays = function.explain(ROWS, game=game, quantity=quantity, computation=HOW)
             np.testing.assert_array_equal(found, of_arrays)
     assert_same(function.base(sparse_game(game), HOW), dense.base(game, HOW))
 
@@ -132,12 +132,12 @@ def test_mixtures_hold_at_any_distance_and_for_rows_explained_together(game):
     rows[3, 9] = 41.0
     function = SparseKernelSum(points, ALPHAS, Matern(3.0, nu=1.5), 0.25)
     dense = KernelSum(points.toarray(), ALPHAS, Matern(3.0, nu=1.5), 0.25)
-    expected = dense.explain(rows, game=game, how=HOW)
+    expected = dense.explain(rows, game=game, computation=HOW)
     X = sparse.csr_array(rows)
-    found = function.explain(X, game=sparse_game(game), how=HOW)
+    found = function.explain(X, game=sparse_game(game), computation=HOW)
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-12 * np.abs(ALPHAS).sum())
     for number in (0, 3, 7):
-        one = function.explain(X[number : number + 1], game=sparse_game(game), how=HOW)
+        one = function.explain(X[number : number + 1], game=sparse_game(game), computation=HOW)
         np.testing.assert_array_equal(one[0], found[number])
 
 
@@ -185,7 +185,7 @@ def test_a_constant_column_of_a_polynomial_has_values_of_exactly_0(game):
         table[:, 4] = 0.7
     function = SparseKernelSum(sparse.csr_array(points), ALPHAS, Polynomial(3, 0.4, 0.7))
     game = Game("marginal", (background, SHARES) if game == "marginal" else None)
-    values = function.explain(sparse.csr_array(rows), game=sparse_game(game), how=HOW)
+    values = function.explain(sparse.csr_array(rows), game=sparse_game(game), computation=HOW)
     assert values.any()
     assert not values[:, 4].any()
 
@@ -195,9 +195,9 @@ def test_a_constant_column_of_a_polynomial_has_values_of_exactly_0(game):
 def test_selected_pairs_equal_those_of_dense_points(name, game):
     function, dense = both(KERNELS[name])
     selected = np.array([8, 1, 12])
-    expected = dense.selected_pairs(ROWS, selected, game=game, how=HOW)
+    expected = dense.selected_pairs(ROWS, selected, game=game, computation=HOW)
     X = sparse.csr_array(ROWS)
-    found = function.selected_pairs(X, selected, game=sparse_game(game), how=HOW)
+    found = function.selected_pairs(X, selected, game=sparse_game(game), computation=HOW)
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-12 * np.abs(ALPHAS).sum())
 
 
@@ -206,9 +206,9 @@ def test_small_factors_of_present_and_absent_features_keep_their_digits():
     game = Game("marginal", (np.array([[13.5, 15.0], [14.0, 14.0]]), np.array([0.3, 0.7])))
     alphas = np.array([1.0, 0.5])
     found = SparseKernelSum(sparse.csr_array(points), alphas, RBF(1.0), 0.0).explain(
-        sparse.csr_array(rows), game=sparse_game(game), how=HOW
+        sparse.csr_array(rows), game=sparse_game(game), computation=HOW
     )
-    expected = KernelSum(points, alphas, RBF(1.0), 0.0).explain(rows, game=game, how=HOW)
+    expected = KernelSum(points, alphas, RBF(1.0), 0.0).explain(rows, game=game, computation=HOW)
     np.testing.assert_allclose(found, expected, rtol=1e-13)
 
 
@@ -221,8 +221,8 @@ def test_large_values_that_a_row_shares_with_a_point_keep_the_digits_of_products
     game, kernel = Game(game, (others, np.array([0.3, 0.2, 0.5]))), RBF(1.0) * Laplacian(2.0)
     function = SparseKernelSum(sparse.csr_array(points), alphas, kernel, 0.0)
     dense = KernelSum(points, alphas, kernel, 0.0)
-    found = function.explain(sparse.csr_array(rows), game=sparse_game(game), how=HOW)
-    assert_same(found, dense.explain(rows, game=game, how=HOW))
+    found = function.explain(sparse.csr_array(rows), game=sparse_game(game), computation=HOW)
+    assert_same(found, dense.explain(rows, game=game, computation=HOW))
     outputs = [one.evaluate(rows, n_threads=1) for one in (function, dense)]
     np.testing.assert_allclose(*outputs, rtol=1e-12)
 
@@ -256,7 +256,8 @@ def test_values_of_groups_and_outputs_equal_those_of_dense_points(name, game):
     ]
     for quantity in (SHAPLEY, Quantity(2, 0.5)):
         found, expected = (
-            function.explain(ROWS, game=game, quantity=quantity, how=HOW) for function in functions
+            function.explain(ROWS, game=game, quantity=quantity, computation=HOW)
+            for function in functions
         )
         assert_same(found, expected)
     assert_same(*(function.base(game, HOW) for function in functions))
@@ -308,8 +309,8 @@ def test_values_do_not_depend_on_the_number_of_columns():
         for scale in (1, 10_000)
     )
     games = [Game("interventional", (rows[:, :], np.ones(1))) for rows in (row * 0.5, other * 0.5)]
-    found = few.explain(row, game=games[0], how=HOW)
-    values = wide.explain(other, game=games[1], how=HOW)
+    found = few.explain(row, game=games[0], computation=HOW)
+    values = wide.explain(other, game=games[1], computation=HOW)
     np.testing.assert_array_equal(values[0, ::10_000], found[0])
     assert wide.evaluate(other, n_threads=1) == few.evaluate(row, n_threads=1)
 
@@ -321,7 +322,8 @@ def test_a_linear_kernel_collapses_into_a_linear_function(game):
     assert isinstance(linear, LinearFunction)
     X = sparse.csr_array(ROWS)
     assert_same(
-        linear.explain(X, game=sparse_game(game), how=HOW), dense.explain(ROWS, game=game, how=HOW)
+        linear.explain(X, game=sparse_game(game), computation=HOW),
+        dense.explain(ROWS, game=game, computation=HOW),
     )
     assert_same(linear.base(sparse_game(game), HOW), dense.base(game, HOW))
     assert_same(linear.evaluate(X, n_threads=1), dense.evaluate(ROWS, n_threads=1))
@@ -345,7 +347,7 @@ def test_a_computation_that_requires_dense_points_tells_their_size():
                               shape=(n, d))  # fmt: skip
     function = SparseKernelSum(points, np.ones(n), RBF())
     with pytest.raises(InputError, match=r"points .* 1\.6 GB"):
-        function.explain(points[:1], game=NEUTRAL, quantity=Quantity(2, 0.5), how=HOW)
+        function.explain(points[:1], game=NEUTRAL, quantity=Quantity(2, 0.5), computation=HOW)
 
 
 @pytest.mark.parametrize("kernel", [RBF(), Linear(), Polynomial(9)], ids=repr)
@@ -354,7 +356,7 @@ def test_no_points_have_the_value_of_the_intercept(kernel):
     assert collapsed(function) is function
     np.testing.assert_array_equal(function.predict(ROWS), np.full(len(ROWS), 1.5))
     for game in GAMES.values():
-        assert not function.explain(ROWS, game=game, how=HOW).any()
+        assert not function.explain(ROWS, game=game, computation=HOW).any()
     assert {function.base(game, HOW) for game in GAMES.values()} == {1.5}
 
 
@@ -364,8 +366,8 @@ def test_pickles_have_the_same_values_and_read_only_points():
     again = pickle.loads(pickle.dumps(function.grouped(players)))
     game = GAMES["interventional"]
     np.testing.assert_array_equal(
-        again.explain(ROWS, game=game, how=HOW),
-        function.grouped(players).explain(ROWS, game=game, how=HOW),
+        again.explain(ROWS, game=game, computation=HOW),
+        function.grouped(players).explain(ROWS, game=game, computation=HOW),
     )
     with pytest.raises(ValueError, match="read-only"):
         again.points.data[0] = 1.0

@@ -158,7 +158,7 @@ def test_terms_with_several_outputs_have_an_axis_of_them():
 def test_many_rows_and_background_rows_are_taken_in_blocks(monkeypatch):
     whole = pkex.Explainer(F, BACKGROUND).shap_values(X)
     monkeypatch.setattr("pkex.functions.term_sum._MIXED", 16)
-    monkeypatch.setattr("pkex.functions.term_sum._MOST_NUMBERS", 16)
+    monkeypatch.setattr("pkex.functions.term_sum._MAX_NUMBERS", 16)
     assert pkex.Explainer(F, BACKGROUND).shap_values(X) == pytest.approx(whole, abs=1e-14)
 
 

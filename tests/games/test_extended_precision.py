@@ -379,7 +379,10 @@ def test_compensated_sums_of_large_alternating_coefficients_are_the_better_ones(
         games = [kernel_game("rbf", row, point, np.full(8, 3.0)) for point in points]
         expected = shapley_values(games, coefficients, range(8), Integers())
         assert max(map(abs, expected.values)) < 1e-9 * min(expected.scale)
-        found = (explain(expansion, row, summation=how) for how in ("compensated", "plain"))
+        found = (
+            explain(expansion, row, summation=computation)
+            for computation in ("compensated", "plain")
+        )
         errors.append([expected.error(values) for values in found])
     compensated, plain = np.sqrt(np.mean(np.square(errors), axis=0))
     assert compensated < 3e-17

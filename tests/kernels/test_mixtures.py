@@ -10,7 +10,7 @@ from mpmath import mp
 import pkex
 from pkex.kernels import RBF, Laplacian, Matern, RationalQuadratic
 from pkex.kernels.domain import ERRORS, Domain
-from pkex.kernels.factors import MOST_TERMS, expand_terms
+from pkex.kernels.factors import MAX_TERMS, expand_terms
 from pkex.kernels.gaussian_sums import gaussian_sum
 from pkex.kernels.mixtures import (
     MaternMixture,
@@ -246,8 +246,8 @@ def test_gammas_and_wrong_numbers_of_length_scales_are_named(kernel):
 
 def test_products_of_too_many_terms_say_what_to_do():
     kernel = Matern(1.0) * Matern([1.0, 2.0, 1.0, 1.0]) * Matern([1.0, 1.0, 1.0, 3.0], 2.5)
-    message = rf"into more than {MOST_TERMS} products.*into \d+ · \d+ · \d+\. .*except one"
+    message = rf"into more than {MAX_TERMS} products.*into \d+ · \d+ · \d+\. .*except one"
     with pytest.raises(ValueError, match=message):
         pkex.KernelExpansion(X, np.ones(12), kernel)
-    with pytest.raises(ValueError, match=f"expands into more than {MOST_TERMS} products"):
+    with pytest.raises(ValueError, match=f"expands into more than {MAX_TERMS} products"):
         pkex.mmd(X, X + 1.0, kernel=kernel)

@@ -189,7 +189,7 @@ def test_parameters_of_many_bags_are_chosen_from_some_of_them(monkeypatch, own_b
         return maximize(likelihood)
 
     monkeypatch.setattr(MarginalLikelihood, "maximize", recorded)
-    monkeypatch.setattr(estimators, "_MOST_BAGS", 30)
+    monkeypatch.setattr(estimators, "_MAX_BAGS", 30)
     rows, mediator, f = many_bags()
     y = f.reshape(60, 10).mean(axis=1)
     bag = np.repeat(RNG.permutation(60), 10)

@@ -188,11 +188,11 @@ def test_the_seed_determines_the_centers(model):
 
 
 def test_many_pairs_have_centers_by_default(monkeypatch):
-    monkeypatch.setattr("pkex.models.preferences.preference._LEAST_CENTERS", 50)
+    monkeypatch.setattr("pkex.models.preferences.preference._MIN_CENTERS", 50)
     model = fitted(PreferenceRidge, n_centers="auto")
     assert model.n_centers_ == 10 * np.sqrt(N)
     assert model.n_iter_ >= 1
-    monkeypatch.setattr("pkex.models.preferences.preference._LEAST_CENTERS", N)
+    monkeypatch.setattr("pkex.models.preferences.preference._MIN_CENTERS", N)
     model = fitted(PreferenceRidge, n_centers="auto")
     assert (model.n_centers_, model.n_iter_) == (N, None)
 
@@ -228,7 +228,7 @@ def test_kernel_values_are_kept_in_blocks_of_pairs(model):
 @pytest.mark.parametrize("model", MODELS)
 def test_kernel_values_that_are_too_many_to_keep_are_computed_again(model, monkeypatch):
     kept = fitted(model, LEFT, RIGHT, CONTEXT)
-    monkeypatch.setattr(pair_kernel, "_MOST_KEPT", 0)
+    monkeypatch.setattr(pair_kernel, "_MAX_KEPT", 0)
     monkeypatch.setattr(pair_kernel, "_BLOCK", 7 * M)
     found = fitted(model, LEFT, RIGHT, CONTEXT)
     np.testing.assert_array_equal(found.left_, kept.left_)

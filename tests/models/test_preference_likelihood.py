@@ -110,7 +110,7 @@ def test_kernels_that_are_passed_are_kept():
 
 
 def test_constant_columns_have_no_length_scale(monkeypatch):
-    monkeypatch.setattr("pkex.models.preferences.marginal_likelihood._MOST_PAIRS", 20)
+    monkeypatch.setattr("pkex.models.preferences.marginal_likelihood._MAX_PAIRS", 20)
     left, right = (np.insert(rows, 1, 0.5, axis=1) for rows in (LEFT, RIGHT))
     with pytest.warns(UserWarning, match="which are constant in left and right"):
         model = PreferenceRidge(alpha=None).fit(left, right, DEGREES)

@@ -195,7 +195,7 @@ def test_swapped_items_have_the_same_values_with_the_other_sign(game, in_context
 @pytest.mark.parametrize("game", ["interventional", "marginal", "neutral", "observational"])
 @pytest.mark.parametrize("in_contexts", [False, True])
 def test_an_item_against_all_has_the_mean_of_its_values(game, in_contexts, monkeypatch):
-    monkeypatch.setattr("pkex.models.preferences.item_values._MOST_DUELS", 5)
+    monkeypatch.setattr("pkex.models.preferences.item_values._MAX_DUELS", 5)
     model = fitted(CONTEXT if in_contexts else None)
     options = {"value_function": game}
     if game != "neutral":

@@ -451,7 +451,7 @@ def test_games_that_there_are_not_are_refused(monkeypatch):
         model.explain_items(LEFT, RIGHT, background=LEFT, value_function="neutral")
     with pytest.raises(TypeError, match="backgroud"):  # codespell:ignore backgroud
         model.explain_items(LEFT, RIGHT, backgroud=LEFT)  # codespell:ignore backgroud
-    monkeypatch.setattr("pkex.models.preferences.absent._MOST_PAIRS", 100)
+    monkeypatch.setattr("pkex.models.preferences.absent._MAX_PAIRS", 100)
     with pytest.raises(
         ValueError, match=r"all pairs of 60 items, but at most 10 items are supported\. Pass"
     ):

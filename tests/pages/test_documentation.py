@@ -40,8 +40,8 @@ LIBRARIES = {
 # The code below this line of a page runs only where BoTorch is installed.
 WITH_BOTORCH = "<!-- requires botorch -->"
 # The README and each tutorial are read in one sitting.
-MOST_WORDS = 900
-MOST_WORDS_OF_A_GUIDE = 1100
+MAX_WORDS = 900
+MAX_WORDS_OF_A_GUIDE = 1100
 SAVED = re.compile(r"savefig\(\"([\w.]+)\"")
 # Reports, which tools/draw_tutorials.py photographs.
 REPORTS = re.compile(r"to_html\(\"([\w.]+)\.html\"")
@@ -125,12 +125,12 @@ def test_a_tutorial_shows_the_pictures_that_its_code_saves(page):
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *TUTORIALS], ids=_name)
 def test_the_page_is_short(page):
-    assert len(page.read_text(encoding="utf-8").split()) <= MOST_WORDS
+    assert len(page.read_text(encoding="utf-8").split()) <= MAX_WORDS
 
 
 @pytest.mark.parametrize("page", GUIDES, ids=_name)
 def test_a_how_to_guide_is_short(page):
-    assert len(page.read_text(encoding="utf-8").split()) <= MOST_WORDS_OF_A_GUIDE
+    assert len(page.read_text(encoding="utf-8").split()) <= MAX_WORDS_OF_A_GUIDE
 
 
 # Pages about the project and its theory.

@@ -233,7 +233,7 @@ def test_a_rule_has_fewer_nodes_than_its_limit(monkeypatch):
     # The first rule, of 200 nodes, is exact.
     model = pkex.KernelExpansion(np.linspace(-1.0, 1.0, 50)[:, None], np.ones(50), RBF(0.3))
     expected = pkex.sensitivity(model, [NORMAL]).variance
-    for limit, unit in (("_MOST_NODES", 1), ("_MOST_FACTORS", 50)):
+    for limit, unit in (("_MAX_NODES", 1), ("_MAX_FACTORS", 50)):
         with monkeypatch.context() as patched:
             patched.setattr(deviations, limit, 201 * unit)
             assert pkex.sensitivity(model, [NORMAL]).variance == expected

@@ -193,7 +193,7 @@ def test_the_standard_deviation_is_the_root_of_the_variance():
 def test_the_uncertainty_of_many_rows_is_refused_with_their_number(monkeypatch):
     model = EXACT["RBF"](torch.float64)
     rows, background = rows_near(model.train_inputs[0])
-    monkeypatch.setattr(posterior, "_MOST_FACTORED", 29)
+    monkeypatch.setattr(posterior, "_MAX_FACTORED", 29)
     explainer = pkex.Explainer(model, background)
     assert explainer(rows).standard_deviations is None
     with pytest.raises(pkex.UnsupportedModelError, match=r"up to 29 training rows.*has 30$"):

@@ -169,7 +169,7 @@ def distance_rounding(kernel: Kernel, points: Float, resolution: float = EPSILON
 
 # Between sums of kernel values, all of one sign.
 _RELATIVE_TOLERANCE = 1e-10
-_LARGEST_ROUNDING = 1e-4
+_MAX_ROUNDING = 1e-4
 _MIXTURE_TOLERANCE = 2e-12
 
 
@@ -219,7 +219,7 @@ def check_kernel(
     library_sums = np.sum(library_kernel.values(rows, points), axis=1)
     magnitude = expansion.magnitude(rows, n_threads=1)
     has_signs = any(term.series is not None for term in kernel.terms(points.shape[1]))
-    relative_tolerance = _RELATIVE_TOLERANCE + min(rounding, _LARGEST_ROUNDING)
+    relative_tolerance = _RELATIVE_TOLERANCE + min(rounding, _MAX_ROUNDING)
     tolerance = relative_tolerance * (magnitude if has_signs else sums)
     # The absolute error of a mixture is the same far from all points, where its value is small.
     tolerance += _MIXTURE_TOLERANCE * magnitude

@@ -24,7 +24,7 @@ _RELATIVE_TOLERANCE = 1e-12
 # share of the sum at other rows have a larger tolerance.
 _NEGLIGIBLE = 1e-20
 # Larger rounding errors of the model's own kernel are not tolerated.
-_LARGEST_ROUNDING = 1e-4
+_MAX_ROUNDING = 1e-4
 
 
 def verify(adapted: AdaptedModel, model: Any, *, n_threads: int = 1) -> None:
@@ -102,7 +102,7 @@ def _compare(
         is_wrong = _is_different(predictions, values, magnitude, adapted)
     if is_wrong.any():
         first = tuple(np.argwhere(is_wrong)[0])
-        is_far = adapted.kernel_rounding > _LARGEST_ROUNDING
+        is_far = adapted.kernel_rounding > _MAX_ROUNDING
         raise UnsupportedModelError(
             f"{name}.{adapted.title} returns {predictions[first]:.10g} for a row for which its "
             f"fitted attributes say {values[first]:.10g}: {_FAR if is_far else _CAUSES}"
@@ -133,7 +133,7 @@ def _check_names(adapted: AdaptedModel, model: Any) -> None:
 def _is_different(
     predictions: Float, values: Float, magnitude: Float, adapted: AdaptedModel
 ) -> NDArray[np.bool_]:
-    rounding = _RELATIVE_TOLERANCE + min(adapted.kernel_rounding, _LARGEST_ROUNDING)
+    rounding = _RELATIVE_TOLERANCE + min(adapted.kernel_rounding, _MAX_ROUNDING)
     tolerance = rounding * (magnitude + _NEGLIGIBLE * magnitude.max(axis=0))
     # Not "greater": NaN must differ as well.
     is_equal = np.abs(predictions - values) <= tolerance + adapted.absolute_rounding

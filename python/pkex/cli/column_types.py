@@ -22,7 +22,7 @@ _LIKE_NUMBERS = {
     r"\d{1,4}([./])\d{1,2}\1\d{1,4}": "If these are dates, write them such as 2026-03-01",
 }
 # The largest number of values that are compared with these patterns.
-_MOST = 1000
+_MAX_TEXTS = 1000
 # Shorter columns may increase by 1 for other reasons than numbering rows.
 _FEW = 10
 
@@ -78,7 +78,7 @@ def texts_among_most(
 
 def texts_like_numbers(column: pd.Series) -> tuple[str, str] | None:
     """Return a text and a hint if most texts look like numbers or dates; otherwise None."""
-    texts = column.dropna().iloc[:_MOST].astype(str).str.strip()
+    texts = column.dropna().iloc[:_MAX_TEXTS].astype(str).str.strip()
     for pattern, hint in _LIKE_NUMBERS.items():
         is_like = texts.str.fullmatch(pattern)
         if 2 * is_like.sum() > len(texts):

@@ -24,7 +24,7 @@ from pkex.results.report import PageContent, ReportTable
 from pkex.results.tables import align_columns, shortened
 
 # The largest number of lines in a table, and the width of text.
-_MOST_LINES, _WIDTH = 25, 100
+_MAX_LINES, _WIDTH = 25, 100
 
 _SUFFIXES = {
     ".txt": "table",
@@ -160,9 +160,9 @@ def _wrap(text: str, subsequent_indent: str = "") -> list[str]:
 
 
 def _lines_of(table: ReportTable) -> list[str]:
-    columns = table.cells(_MOST_LINES)
+    columns = table.cells(_MAX_LINES)
     columns[0] = [shortened(text) for text in columns[0]]
-    n_left = len(table) - _MOST_LINES
+    n_left = len(table) - _MAX_LINES
     last_lines = [f"({counted(n_left, 'more line')}: --format csv)"] if n_left > 0 else []
     return [f"{table.caption}:", *align_columns(columns), *last_lines]
 

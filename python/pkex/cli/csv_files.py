@@ -26,7 +26,7 @@ _OTHER_FILES = {
     b"\xfe\xff": "is UTF-16. Convert it, for instance by: iconv -f UTF-16 -t UTF-8",
 }
 # The number of rows that are searched for integers with leading zeros.
-_MOST = 1000
+_MAX_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class CSVFile:
         for n_rows, (number, line) in enumerate(islice(self._lines(), 1, None), 1):
             if len(line) != len(header):
                 raise CommandError(self._field_error(number, line, header))
-            if n_rows <= _MOST:
+            if n_rows <= _MAX_ROWS:
                 for column, value in zip(header, line, strict=True):
                     if value[:1] == "0" and value[1:].isdecimal():
                         padded_values.setdefault(column, value)

@@ -19,7 +19,7 @@ from pkex.results.tables import shortened
 # The oldest version of skops that does not execute code from files with untrusted types.
 _SAFE_SKOPS = (0, 12)
 # The largest length of the text of a model, in characters.
-_LONGEST = 300
+_MAX_LENGTH = 300
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
@@ -82,7 +82,7 @@ def read_model(options: argparse.Namespace, rows: str) -> Any:
 
 def model_text(model: Any) -> str:
     """Return a model with its settings as text."""
-    return shortened(repr(model), _LONGEST)
+    return shortened(repr(model), _MAX_LENGTH)
 
 
 def options_for_model(model: Any, options: TableOptions) -> TableOptions:

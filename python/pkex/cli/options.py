@@ -23,7 +23,7 @@ from pkex.tables.encode import MISSING
 # The largest number of rows whose pairs are all compared by default, and the number for "all".
 _DEFAULT_SAMPLE, _ALL = 10_000, sys.maxsize
 # The largest number of digits of an integer.
-_MOST_DIGITS = 18
+_MAX_DIGITS = 18
 # Units of time, in seconds.
 _UNITS = {"s": 1, "min": 60, "h": 3600}
 
@@ -236,7 +236,7 @@ def _level(text: str) -> float:
 
 def as_count(text: str) -> int:
     """Return a non-negative integer."""
-    if not (text.isascii() and text.isdecimal()) or len(text) > _MOST_DIGITS:
+    if not (text.isascii() and text.isdecimal()) or len(text) > _MAX_DIGITS:
         raise argparse.ArgumentTypeError(
             f"must be a non-negative integer, such as 0 or 999; got {text!r}"
         )
@@ -261,7 +261,7 @@ def _budget(text: str) -> int | timedelta:
 def _sample(text: str) -> int:
     if text == "all":
         return _ALL
-    value = int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else 0
+    value = int(text) if text.isdecimal() and len(text) <= _MAX_DIGITS else 0
     if value < 2:
         raise argparse.ArgumentTypeError(f"must be an integer from 2 on, or 'all'; got {text!r}")
     return value

@@ -27,7 +27,7 @@ from pkex.typing import Float
 # Largest probability of a reported change for samples of one distribution.
 _SMALL_PROBABILITY = 0.001
 # Largest number of levels of a column, and of lines, in a summary.
-_MOST_LEVELS, _MOST_LINES = 3, 5
+_MAX_LEVELS, _MAX_LINES = 3, 5
 
 
 @dataclass(frozen=True)
@@ -270,11 +270,11 @@ def _levels_in_words(levels: Sequence[tuple[Any, int]]) -> str:
     if not levels:
         return ""
     texts = [f"{shortened(repr(level), 24)} ({counted(k, 'row')})" for level, k in levels]
-    if len(levels) <= _MOST_LEVELS:
+    if len(levels) <= _MAX_LEVELS:
         return ", ".join(texts)
-    further_levels = levels[_MOST_LEVELS:]
+    further_levels = levels[_MAX_LEVELS:]
     more = f"{len(further_levels)} more ({counted(sum(k for _, k in further_levels), 'row')})"
-    return ", ".join([*texts[:_MOST_LEVELS], more])
+    return ", ".join([*texts[:_MAX_LEVELS], more])
 
 
 def _range_in_words(side: OutOfRange | None, position: str, direction: str) -> str:
@@ -289,12 +289,12 @@ def lines_of_changes(changes: Sequence[ColumnChange]) -> list[str]:
     if not changes:
         return []
     lines = ["column changes, observed and not tested:"]
-    for change in changes[:_MOST_LINES]:
+    for change in changes[:_MAX_LINES]:
         texts = [f"{title}: {text}" for title, text in change.cells().items()]
         lines.append(f"  {shortened(change.name)}: {'; '.join(texts)}")
-    if len(changes) > _MOST_LINES:
-        n_hidden = len(changes) - _MOST_LINES + 1
-        lines[_MOST_LINES:] = [f"  ({counted(n_hidden, 'more column')}: column_changes)"]
+    if len(changes) > _MAX_LINES:
+        n_hidden = len(changes) - _MAX_LINES + 1
+        lines[_MAX_LINES:] = [f"  ({counted(n_hidden, 'more column')}: column_changes)"]
     return lines
 
 

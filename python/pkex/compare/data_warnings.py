@@ -38,12 +38,12 @@ from pkex.tables.encode import Column, Encoding, categorical_columns
 from pkex.typing import Float
 
 # Largest number of rows, and of categories of a column, that are checked.
-_MOST_ROWS, _MOST_LABELS = 10_000, 1000
+_MAX_ROWS, _MAX_LABELS = 10_000, 1000
 # Smallest number and share of duplicates that are reported. With few columns, rows are often equal
 # by chance.
-_FEWEST_COPIES, _LEAST_SHARE, _FEWEST_COLUMNS = 3, 0.01, 3
+_MIN_COPIES, _MIN_SHARE, _MIN_COLUMNS = 3, 0.01, 3
 # With fewer rows, integers are often consecutive by chance, and no row is typical.
-_FEWEST_ROWS = 10
+_MIN_ROWS = 10
 # The probability that n independent draws among R integers are all different is at most
 # exp(-n(n-1)/(2R)); exp(-8) is 0.0003.
 _EXPONENT = 8.0
@@ -55,9 +55,9 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d.*|\d{1,4}([./])\d{1,2}\1\d{1,4}")
 _NUMBER = re.compile(r"[+-]?\d+\.\d+")
 # Number of unusual rows whose pairs are checked, of rows they are compared with, and of rows named
 # in a message.
-_MOST_UNUSUAL, _MOST_USUAL, _MOST_NUMBERS = 32, 64, 3
+_MAX_UNUSUAL, _MAX_USUAL, _MAX_NUMBERS = 32, 64, 3
 # Sums of squares of larger kernel values over pairs may overflow.
-_LARGEST_KERNEL = 1e130
+_MAX_KERNEL = 1e130
 
 
 def warn_of_duplicate_rows(rows: Float, n_columns: int, rows_name: str) -> None:
@@ -76,11 +76,11 @@ def warn_of_duplicate_rows(rows: Float, n_columns: int, rows_name: str) -> None:
     rows_name : str
         The name of the rows in the message.
     """
-    rows = rows[:_MOST_ROWS]
+    rows = rows[:_MAX_ROWS]
     rows = rows[(rows[:, n_columns:] == 0.0).all(axis=1), :n_columns]
     n, k = rows.shape
-    fewest = max(_FEWEST_COPIES, _LEAST_SHARE * n)
-    if k < _FEWEST_COLUMNS or n <= fewest:
+    fewest = max(_MIN_COPIES, _MIN_SHARE * n)
+    if k < _MIN_COLUMNS or n <= fewest:
         return
     max_distinct = 0
     for column in rows.T:
@@ -125,7 +125,7 @@ def warn_of_mistyped_columns(
     for j, column in enumerate(encoding.columns):
         warning = None
         if column.compared == "numbers":
-            warning = _doubt_of_numbers(rows[:_MOST_ROWS, j], column.name, rows_name)
+            warning = _doubt_of_numbers(rows[:_MAX_ROWS, j], column.name, rows_name)
         elif column.type == "text" and j not in categorical_positions:
             warning = _doubt_of_texts(column, rows_name)
         if warning is not None:
@@ -134,7 +134,7 @@ def warn_of_mistyped_columns(
 
 def _doubt_of_numbers(entries: Float, name: str, argument: str) -> InputWarning | None:
     n = len(entries)
-    if n < _FEWEST_ROWS or not (entries == np.rint(entries)).all():
+    if n < _MIN_ROWS or not (entries == np.rint(entries)).all():
         return None
     doubt = partial(InputWarning, argument, column=name, kind="integers")
     if (np.diff(entries) == 1.0).all():
@@ -156,7 +156,7 @@ def _doubt_of_numbers(entries: Float, name: str, argument: str) -> InputWarning 
 
 
 def _doubt_of_texts(column: Column, argument: str) -> InputWarning | None:
-    texts = [level for level in (column.levels or ())[:_MOST_LABELS] if isinstance(level, str)]
+    texts = [level for level in (column.levels or ())[:_MAX_LABELS] if isinstance(level, str)]
     for pattern, meaning, fix in (
         (_DATE, "dates", "convert them, for example with pandas.to_datetime"),
         (_NUMBER, "numbers", "convert them, for example with pandas.to_numeric"),
@@ -198,15 +198,15 @@ def warn_of_unusual_rows(
     OverflowError
         If the kernel of two rows is above 1e130.
     """
-    if len(rows) < _FEWEST_ROWS or not isinstance(kernel, OrthogonalANOVA):
+    if len(rows) < _MIN_ROWS or not isinstance(kernel, OrthogonalANOVA):
         return
     n, log_diagonal = len(rows), kernel.log_diagonal(rows)
     is_unusual = log_diagonal - np.median(log_diagonal) > math.log(n)
     usual, unusual = np.flatnonzero(~is_unusual), np.flatnonzero(is_unusual)
     if not len(unusual) or len(usual) < 2:
         return
-    unusual = np.sort(unusual[np.argsort(-log_diagonal[unusual], kind="stable")[:_MOST_UNUSUAL]])
-    places = np.linspace(0, len(usual) - 1, min(_MOST_USUAL, len(usual)))
+    unusual = np.sort(unusual[np.argsort(-log_diagonal[unusual], kind="stable")[:_MAX_UNUSUAL]])
+    places = np.linspace(0, len(usual) - 1, min(_MAX_USUAL, len(usual)))
     usual_sample = usual[places.astype(np.intp)]
     with np.errstate(over="ignore"):
         pairs = np.abs(kernel(rows[unusual]) - 1.0)
@@ -227,7 +227,7 @@ def warn_of_unusual_rows(
             ("pass ", Option("kernel", python=option), ", which bounds each pair"),
         ]
         message = joined(*_describe_rows(unusual[is_dominant], samples), reason)
-        if largest > _LARGEST_KERNEL:
+        if largest > _MAX_KERNEL:
             raise InputOverflowError(None, message, fixes)
         warn(InputWarning(None, message, fixes))
     elif is_biased and outweighs.any():
@@ -248,8 +248,8 @@ def _describe_rows(rows: NDArray[np.intp], samples: Mapping[str, int]) -> list[s
         numbers = (rows[(start <= rows) & (rows < start + n_rows)] - start).tolist()
         start += n_rows
         if numbers:
-            text = ", ".join(map(str, numbers[:_MOST_NUMBERS]))
-            n_more = len(numbers) - _MOST_NUMBERS
+            text = ", ".join(map(str, numbers[:_MAX_NUMBERS]))
+            n_more = len(numbers) - _MAX_NUMBERS
             suffix = f" and {n_more} more" if n_more > 0 else ""
             row = f"{'; ' if words else ''}{'row' if len(numbers) == 1 else 'rows'} "
             words += [f"{row}{text}{suffix} of ", Argument(sample)]

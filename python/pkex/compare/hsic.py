@@ -28,7 +28,7 @@ from pkex.compare.permutation.hsic_test import (
     significance_in_blocks,
     significance_row_by_row,
 )
-from pkex.compare.permutation.target_blocks import MOST_GROUPS, TargetBlocks
+from pkex.compare.permutation.target_blocks import MAX_GROUPS, TargetBlocks
 from pkex.compare.results.hsic import HSICResult
 from pkex.compare.sampled.budget import Budget, warn_of_all_pairs
 from pkex.compare.sampled.hsic import sampled_hsic
@@ -266,7 +266,7 @@ def _reports(
     n_sample = min(n, SAMPLE)
     # Multiplying a pair's value is about twenty times as fast as computing it; looking up sums over
     # pairs of groups is about four times as fast.
-    cost = 0.25 * MOST_GROUPS**2
+    cost = 0.25 * MAX_GROUPS**2
     if can_permute_rows(n, n_players, n_permutations):
         cost = 0.05 * n**2
     costs = {

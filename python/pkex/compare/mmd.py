@@ -303,10 +303,10 @@ def _compute_weighted_values(
     if is_biased or not terms.have_self_pairs:
         return result
     values, alone = result.values, result.alone
-    for sample, u in ((rows[:n], v), (rows[n:], w)):
+    for name, sample, u in (("X", rows[:n], v), ("Y", rows[n:], w)):
         # The terms γ(a, a)/2 and γ(b, b)/2 subtracted from each pair do not cancel with unequal
         # weights: Σ_{a≠b} u_a u_b (f_a + f_b)/(1 − Σu²) differs from 2 Σ u_a f_a.
-        factors = u * (math.fsum(u**2) - u) / weight_of_pairs(u, "X")
+        factors = u * (math.fsum(u**2) - u) / weight_of_pairs(u, name)
         self_values = terms.self_pairs(sample)
         values = values + (factors[:, None] * self_values[0]).sum(axis=0)
         alone = alone + (factors[:, None] * self_values[1]).sum(axis=0)

@@ -30,7 +30,7 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 # Size of a task, as a share of the remaining work of a worker; smallest share of its whole work.
-_TASK_SHARE, _LEAST_TASK_SHARE = 1 / 4, 1 / 32
+_TASK_SHARE, _MIN_TASK_SHARE = 1 / 4, 1 / 32
 # Tasks per thread or Dask worker that are submitted at a time, including those that ended early.
 _TASKS_AHEAD = 4
 # Seconds without a result after which a Dask cluster is asked for its workers.
@@ -248,7 +248,7 @@ def ranges_of_tasks(
         length = max(
             1,
             int((number - start) / n_workers * _TASK_SHARE),
-            int(number / n_workers * _LEAST_TASK_SHARE),
+            int(number / n_workers * _MIN_TASK_SHARE),
         )
         stop = min(start + min(length, max_length or number), number)
         ranges.append((start, stop))

@@ -9,7 +9,7 @@ from pkex import _core
 from pkex.inputs.integers import as_integer
 
 # Results do not depend on the number of threads, and more threads are not faster.
-_MOST_THREADS = 64
+_MAX_THREADS = 64
 
 
 def check_n_jobs(n_jobs: object) -> int | None:
@@ -35,7 +35,7 @@ def thread_count(n_jobs: int | None) -> int:
     if n_jobs is None:
         n_jobs = default_n_jobs
     if n_jobs > 0:
-        return min(n_jobs, max(cores, _MOST_THREADS))
+        return min(n_jobs, max(cores, _MAX_THREADS))
     return 1 if is_nested or is_dask_task() else max(1, cores + 1 + n_jobs)
 
 

@@ -13,7 +13,7 @@ from pkex.explain.joint_draws import JointDraws
 from pkex.explain.problem import Problem
 from pkex.explain.row_game import check_joint_draws
 from pkex.explain.schema import ExplainedRows
-from pkex.functions.conditional import MOST_CONDITIONED, Conditional
+from pkex.functions.conditional import MAX_CONDITIONED, Conditional
 from pkex.results.estimate import Estimate
 from pkex.results.uncertainty import Uncertainty, roots_of
 from pkex.typing import Float
@@ -39,15 +39,15 @@ def estimated_values(
     check_joint_draws(problem, fix)
     explained_rows, function = problem.schema.read(X), problem.function
     posterior = None
-    with problem.settings.computing(progress) as how:
+    with problem.settings.computing(progress) as computation:
         if isinstance(function, Conditional):
             function.conditioning.warn_of_matching_rows(explained_rows.rows, function.players)
         if uncertainty:
             posterior = _estimated_roots(
-                problem, estimator, explained_rows, generator, how.part(0, 2)
+                problem, estimator, explained_rows, generator, computation.part(0, 2)
             )
-            how = how.part(1, 2)
-        values, errors = estimator(function, explained_rows.rows, how)
+            computation = computation.part(1, 2)
+        values, errors = estimator(function, explained_rows.rows, computation)
     if not function.has_output_axis:
         values, errors = values[..., 0], errors[..., 0]
     spread = Uncertainty(errors)
@@ -77,7 +77,7 @@ def make_estimator(
         return CoalitionEstimator.draw(problem.game, p, n_coalitions, generator)
     estimator = PermutationEstimator.draw(problem.game, p, n_permutations, generator)
     if isinstance(function, Conditional):
-        exact = ", or exact values: explainer(X)" if p <= MOST_CONDITIONED else ""
+        exact = ", or exact values: explainer(X)" if p <= MAX_CONDITIONED else ""
         raise InputError(
             "n_permutations",
             "would factor a matrix for each feature of each order, and is not for "
@@ -92,7 +92,7 @@ def _estimated_roots(
     estimator: Estimator,
     explained_rows: ExplainedRows,
     generator: np.random.Generator,
-    how: Computation,
+    computation: Computation,
 ) -> tuple[Float, JointDraws]:
     """Return R of the covariances R Rᵀ of estimates, (n, players, outputs, players), and draws.
 
@@ -111,7 +111,7 @@ def _estimated_roots(
     joint = problem.joint_draws(explained_rows, estimator)
     functions = joint.functions(_DRAWS, generator)
     covariances = []
-    for function, computation in how.over(functions):
-        draws, _ = estimator(function, explained_rows.rows, computation)
+    for function, part_computation in computation.over(functions):
+        draws, _ = estimator(function, explained_rows.rows, part_computation)
         covariances.append(draws @ draws.transpose(0, 2, 1) / _DRAWS)
     return roots_of(np.stack(covariances, axis=-1)), joint

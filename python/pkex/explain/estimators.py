@@ -37,9 +37,9 @@ Estimator: TypeAlias = Callable[[Any, Float, Computation], tuple[Float, Float]]
 # The largest number of places of permutations that are evaluated together.
 _BLOCK = 1 << 14
 # Fewest draws for an estimate of their spread, and fewest coalitions per feature.
-_LEAST, _LEAST_OF_FEATURE = 20, 4
+_MIN_DRAWS, _MIN_DRAWS_PER_FEATURE = 20, 4
 # Largest number of drawn numbers: about a gigabyte.
-_MOST_DRAWN = 1 << 27
+_MAX_DRAWN = 1 << 27
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,41 +62,41 @@ class PermutationEstimator:
     ) -> PermutationEstimator:
         """Draw half of the permutations; the others are their reverses."""
         what = (
-            f"an even integer of at least {_LEAST}, such as 1000: permutations come in pairs, "
+            f"an even integer of at least {_MIN_DRAWS}, such as 1000: permutations come in pairs, "
             "whose spread gives the standard errors"
         )
-        count = _check_number("n_permutations", n_permutations, what, _LEAST, n_players)
+        count = _check_number("n_permutations", n_permutations, what, _MIN_DRAWS, n_players)
         numbers = np.tile(np.arange(n_players), (count // 2, 1))
         return cls(game, generator.permuted(numbers, axis=1))
 
     def __call__(
-        self, function: Function | CoalitionGames, rows: Float, how: Computation
+        self, function: Function | CoalitionGames, rows: Float, computation: Computation
     ) -> tuple[Float, Float]:
         """Return estimates and their standard errors, both (n, players, outputs)."""
         game = as_coalitionwise(function)
         values, errors = np.empty((2, len(rows), game.n_players, game.n_outputs))
-        for number, computation in how.over(range(len(rows))):
+        for number, part_computation in computation.over(range(len(rows))):
             row = rows[number : number + 1]
             values[number], errors[number] = self._estimate_row(
-                game, row, computation, row_names(number)
+                game, row, part_computation, row_names(number)
             )
         return values, errors
 
     def _estimate_row(
-        self, function: CoalitionGames, row: Float, how: Computation, name: RowName
+        self, function: CoalitionGames, row: Float, computation: Computation, name: RowName
     ) -> tuple[Float, Float]:
         """Return means over pairs of permutations, and standard errors, both (players, outputs)."""
         count, p = self.orders.shape
 
-        def values(how: Computation, members: Members) -> Float:
-            values: Float = function.coalition_values(row, self.game, members, how, name)[0]
+        def values(computation: Computation, members: Members) -> Float:
+            values: Float = function.coalition_values(row, self.game, members, computation, name)[0]
             return values
 
-        ends = values(how.reporting(None), np.array([[False] * p, [True] * p]))
+        ends = values(computation.reporting(None), np.array([[False] * p, [True] * p]))
         contributions = []
-        for block, computation in how.over(blocks_of(count, _BLOCK // (2 * p))):
+        for block, part_computation in computation.over(blocks_of(count, _BLOCK // (2 * p))):
             orders = Orders(self.orders[block])
-            contributions.append(_contributions(orders, ends, partial(values, computation)))
+            contributions.append(_contributions(orders, ends, partial(values, part_computation)))
         pairs = np.concatenate(contributions)
         return pairs.mean(axis=0), pairs.std(axis=0, ddof=1) / np.sqrt(count)
 
@@ -131,36 +131,37 @@ class CoalitionEstimator:
         cls, game: Game, n_players: int, n_coalitions: object, generator: np.random.Generator
     ) -> CoalitionEstimator:
         """Draw half of the coalitions; the others are their complements."""
-        minimum = max(_LEAST, _LEAST_OF_FEATURE * n_players)
+        minimum = max(_MIN_DRAWS, _MIN_DRAWS_PER_FEATURE * n_players)
         what = (
             f"an even integer of at least {minimum}, such as {max(1000, minimum)}: coalitions come "
-            f"with their complements, at least {_LEAST} in all and {_LEAST_OF_FEATURE} per feature"
+            f"with their complements, at least {_MIN_DRAWS} in all and {_MIN_DRAWS_PER_FEATURE} "
+            "per feature"
         )
         count = _check_number("n_coalitions", n_coalitions, what, minimum, n_players)
         return cls(game, SampledCoalitions.draw(n_players, count, generator))
 
     def __call__(
-        self, function: Function | CoalitionGames, rows: Float, how: Computation
+        self, function: Function | CoalitionGames, rows: Float, computation: Computation
     ) -> tuple[Float, Float]:
         """Return estimates and their standard errors, both (n, players, outputs)."""
         game = as_coalitionwise(function)
         step, _ = game.block_sizes(len(self.sample.members))
         results = np.empty((2, len(rows), game.n_players, game.n_outputs))
-        for block, computation in how.over(blocks_of(len(rows), step)):
-            values = self._values(game, rows[block], computation, row_names(block.start))
+        for block, part_computation in computation.over(blocks_of(len(rows), step)):
+            values = self._values(game, rows[block], part_computation, row_names(block.start))
             results[:, block] = self.sample.estimates(values)
         return results[0], results[1]
 
     def _values(
-        self, function: CoalitionGames, rows: Float, how: Computation, name: RowName
+        self, function: CoalitionGames, rows: Float, computation: Computation, name: RowName
     ) -> Float:
         """Return the values of the coalitions in the games of rows, (n, count, outputs)."""
         members = self.sample.members
         _, step = function.block_sizes(len(members))
         values = []
-        for block, computation in how.over(blocks_of(len(members), step)):
+        for block, part_computation in computation.over(blocks_of(len(members), step)):
             values.append(
-                function.coalition_values(rows, self.game, members[block], computation, name)
+                function.coalition_values(rows, self.game, members[block], part_computation, name)
             )
         return np.concatenate(values, axis=1)
 
@@ -170,7 +171,7 @@ def _check_number(name: str, number: object, what: str, minimum: int, n_players:
     count = as_integer(name, number, what, least=minimum)
     if count % 2:
         raise InputError(name, f"must be {what}; got {count}")
-    maximum = _MOST_DRAWN // n_players // 2 * 2
+    maximum = _MAX_DRAWN // n_players // 2 * 2
     if count > maximum:
         raise InputError(
             name,

@@ -26,7 +26,7 @@ from pkex.tables.stream import is_lazy
 from pkex.typing import DaskArray, Float, Rows, SparseRows
 
 # Values that are dense at a time in a sparse result.
-_MOST_DENSE = 1 << 22
+_MAX_DENSE = 1 << 22
 # Most rows of a worker's task, which take seconds, and most values, which are eight megabytes: a
 # scheduler holds the rows of several tasks per worker.
 _ROWS_OF_TASK, _VALUES_OF_TASK = 4096, 1 << 20
@@ -54,14 +54,16 @@ def explanation_of(
     is_joint = _is_joint(uncertainty)
     explained_rows = problem.schema.read(X, keeps_sparse=not uncertainty)
     roots = spread = None
-    with problem.settings.computing(progress) as how:
+    with problem.settings.computing(progress) as computation:
         if uncertainty:
             roots_of_rows = problem.posterior.joint_roots if is_joint else problem.posterior.roots
             # Measured: covariances take two to sixty times as long as values.
-            roots_progress, values_progress = parts_of(how.progress, 6.0, 1.0)
-            roots = roots_of_rows(explained_rows.rows, problem.game, how.reporting(roots_progress))
-            how = how.reporting(values_progress)
-        values = values_of(explained_rows.rows, how)
+            roots_progress, values_progress = parts_of(computation.progress, 6.0, 1.0)
+            roots = roots_of_rows(
+                explained_rows.rows, problem.game, computation.reporting(roots_progress)
+            )
+            computation = computation.reporting(values_progress)
+        values = values_of(explained_rows.rows, computation)
     if roots is not None and is_joint:
         spread = Uncertainty.of_all_rows(roots, values)
     elif roots is not None:
@@ -84,12 +86,12 @@ def bare_values(problem: Problem, X: Any, progress: Progress) -> Float | DaskArr
     if is_lazy(X):
         settings = problem.settings
         one_thread = Computation(settings.method, settings.summation)
-        chunk_values = partial(_compute_table, problem, how=one_thread)
+        chunk_values = partial(_compute_table, problem, computation=one_thread)
         columns, shape = problem.schema.columns, _shape_of_row(problem)
         lazy: DaskArray = map_dask_rows(chunk_values, X, columns, shape)
         return lazy
-    with problem.settings.computing(progress) as how:
-        return _compute_table(problem, X, how)
+    with problem.settings.computing(progress) as computation:
+        return _compute_table(problem, X, computation)
 
 
 def sparse_values(problem: Problem, X: Any, progress: Progress) -> SparseRows | list[SparseRows]:
@@ -106,15 +108,15 @@ def sparse_values(problem: Problem, X: Any, progress: Progress) -> SparseRows | 
             "omit it: their values are computed chunk by chunk",
         )
     rows, n_outputs = problem.schema.columns.read(X).rows, problem.function.n_outputs
-    size = _MOST_DENSE // (problem.function.n_players * n_outputs)
+    size = _MAX_DENSE // (problem.function.n_players * n_outputs)
     blocks = blocks_of(max(1, rows.shape[0]), size)
     arrays_by_output: list[list[SparseRows]] = [[] for _ in range(n_outputs)]
     with (
-        problem.settings.computing(progress) as how,
+        problem.settings.computing(progress) as computation,
         computing_values(problem, problem.function) as values_of,
     ):
-        for block, computation in how.over(blocks):
-            values = _values_of_block(values_of, rows[block], block.start, computation)
+        for block, part_computation in computation.over(blocks):
+            values = _values_of_block(values_of, rows[block], block.start, part_computation)
             if not problem.function.has_output_axis:
                 values = values[..., None]
             for output, arrays in enumerate(arrays_by_output):
@@ -123,15 +125,17 @@ def sparse_values(problem: Problem, X: Any, progress: Progress) -> SparseRows | 
     return results if problem.schema.outputs.axis_names is not None else results[0]
 
 
-def _values_of_block(values_of: ValuesOf, block: Rows, start: int, how: Computation) -> Float:
+def _values_of_block(
+    values_of: ValuesOf, block: Rows, start: int, computation: Computation
+) -> Float:
     """Return the values of rows from a number on."""
     try:
-        return values_of(block, how)
+        return values_of(block, computation)
     except OverflowError:
         # The message names a row of the block; one row at a time, it names the row.
         for number in range(block.shape[0]):
             try:
-                values_of(block[number : number + 1], how)
+                values_of(block[number : number + 1], computation)
             except OverflowError:
                 raise OverflowError(
                     f"a value of row {start + number} is too large for a float"
@@ -139,15 +143,15 @@ def _values_of_block(values_of: ValuesOf, block: Rows, start: int, how: Computat
         raise
 
 
-def _compute_table(problem: Problem, X: Any, how: Computation) -> Float:
+def _compute_table(problem: Problem, X: Any, computation: Computation) -> Float:
     """Return values of the rows of a table, without an output axis that goes."""
     rows = problem.schema.columns.read(X).rows
-    values = compute_values(problem, problem.function, rows, how)
+    values = compute_values(problem, problem.function, rows, computation)
     return values[..., 0] if problem.schema.outputs.drops_axis else values
 
 
 def compute_values(
-    problem: Problem, function: Function | RowLosses, rows: Rows, how: Computation
+    problem: Problem, function: Function | RowLosses, rows: Rows, computation: Computation
 ) -> Float:
     """Return values of shape (n, players), or (n, players, outputs) with an output axis.
 
@@ -158,10 +162,10 @@ def compute_values(
         The problem's function, or its losses.
     rows : ndarray or csr_array of shape (n, d)
         Followed by their targets, for losses.
-    how : Computation
+    computation : Computation
     """
     with computing_values(problem, function) as values_of:
-        return values_of(rows, how)
+        return values_of(rows, computation)
 
 
 @contextmanager
@@ -177,21 +181,21 @@ def computing_values(problem: Problem, function: Function | RowLosses) -> Iterat
         yield values_of
         return
     one_thread = Computation(settings.method, settings.summation)
-    with workers.sending(partial(values_of, how=one_thread)) as results:
+    with workers.sending(partial(values_of, computation=one_thread)) as results:
 
-        def compute_in_workers(rows: Rows, how: Computation) -> Float:
+        def compute_in_workers(rows: Rows, computation: Computation) -> Float:
             if rows.shape[0] < 2:
-                return values_of(rows, how)
+                return values_of(rows, computation)
             ranges = ranges_of_tasks(rows.shape[0], workers.number, _rows_of_task(function))
             chunks = []
             try:
                 with closing(results(rows[slice(*bounds)] for bounds in ranges)) as all_values:
                     for (_, stop), values in zip(ranges, all_values, strict=True):
                         chunks.append(values)
-                        how.report(stop, rows.shape[0])
+                        computation.report(stop, rows.shape[0])
             except OverflowError:
                 # The message names a row of the chunk; computed again, it names one of all rows.
-                return values_of(rows, how)
+                return values_of(rows, computation)
             return np.concatenate(chunks)
 
         yield compute_in_workers
@@ -204,8 +208,8 @@ class _Values:
     function: Function | RowLosses
     game: Game
 
-    def __call__(self, rows: Rows, how: Computation) -> Float:
-        values = self.function.explain(rows, game=self.game, how=how)
+    def __call__(self, rows: Rows, computation: Computation) -> Float:
+        values = self.function.explain(rows, game=self.game, computation=computation)
         return values if self.function.has_output_axis else values[..., 0]
 
 

@@ -26,7 +26,7 @@ from pkex.results.row_values import same_for_all
 from pkex.typing import Float
 
 # Largest size of a result, in bytes.
-_MOST_BYTES = 1 << 31
+_MAX_BYTES = 1 << 31
 
 
 def interactions(
@@ -52,17 +52,17 @@ def interactions(
     check_choice("index", index, INDICES)
     if features is not None:
         check_selection(index, order)
-        with problem.settings.computing(progress) as how:
+        with problem.settings.computing(progress) as computation:
             selection, values, empty_values = compute_selected_values(
-                problem, explained_rows, features, index, how
+                problem, explained_rows, features, index, computation
             )
         explained_rows = with_others(problem, explained_rows, selection)
     else:
         rows = explained_rows.rows
         check_interactions(index, order, function.n_players, len(rows), function.n_outputs)
-        with problem.settings.computing(progress) as how:
+        with problem.settings.computing(progress) as computation:
             values, empty_values = interaction_values(
-                function, rows, index, int(order), problem.game, how
+                function, rows, index, int(order), problem.game, computation
             )
     has_axis, base = outputs.axis_names is not None, problem.expected_value
     if empty_values is None:
@@ -97,18 +97,18 @@ def check_interactions(
         )
     count, size_count, size = 0, 1, 0
     # Stops where a single row is too large: the full count could have any number of digits.
-    while size < order and 8 * count * n_outputs <= _MOST_BYTES:
+    while size < order and 8 * count * n_outputs <= _MAX_BYTES:
         size_count = size_count * (n_players - size) // (size + 1)
         count, size = count + size_count, size + 1
     n_coefficients = count * n_outputs
-    if 8 * n_coefficients * max(n_rows, 1) > _MOST_BYTES:
+    if 8 * n_coefficients * max(n_rows, 1) > _MAX_BYTES:
         more = "more than " if size < order else ""
-        rows = _MOST_BYTES // (8 * n_coefficients)
+        rows = _MAX_BYTES // (8 * n_coefficients)
         fix = f"explain at most {rows} rows at a time, " if rows else ""
         raise ValueError(
             f"the result would hold {more}{n_coefficients:,} coefficients a row, "
             f"{8e-9 * n_coefficients * n_rows:,.1f} GB in all, and may hold "
-            f"{_MOST_BYTES / 1e9:.1f} GB; {fix}take a lower order than {order}, or join features "
+            f"{_MAX_BYTES / 1e9:.1f} GB; {fix}take a lower order than {order}, or join features "
             "by groups=..."
         )
 
@@ -119,7 +119,7 @@ def interaction_values(
     index: Index,
     order: int,
     game: Game,
-    how: Computation,
+    computation: Computation,
 ) -> tuple[Float, Float | None]:
     """Return the coefficients of rows, and of the empty coalition where they are not v(∅).
 
@@ -131,13 +131,15 @@ def interaction_values(
     all_quantities = quantities(index, order)
     sizes = [quantity.size for quantity in all_quantities]
     counts = [float(comb(function.n_players, size)) for size in sizes]
-    *reports, last_report = parts_of(how.progress, *counts, 0.2 * counts[-1])
+    *reports, last_report = parts_of(computation.progress, *counts, 0.2 * counts[-1])
     with np.errstate(over="ignore", invalid="ignore"):
         parts = [
-            function.explain(rows, game=game, quantity=quantity, how=how.reporting(report))
+            function.explain(
+                rows, game=game, quantity=quantity, computation=computation.reporting(report)
+            )
             for quantity, report in zip(all_quantities, reports, strict=True)
         ]
-        add_supersets(index, parts, sizes, function.n_players, how.n_threads, last_report)
+        add_supersets(index, parts, sizes, function.n_players, computation.n_threads, last_report)
     if sizes[0] > 0:
         return check_finite(np.concatenate(parts, axis=1)), None
     return check_finite(np.concatenate(parts[1:], axis=1)), check_finite(parts[0][:, 0])

@@ -25,7 +25,7 @@ from pkex.typing import Float
 # Mixed rows that functions are drawn at; as many others measure the approximation.
 _ROWS = 2000
 # Drawn values held in memory at a time.
-_MOST_NUMBERS = 1 << 22
+_MAX_NUMBERS = 1 << 22
 # The effect of the variance that draws miss, and alternatives.
 _EFFECT = "the spread of the results is too small by about as much"
 _FASTER = "fewer samples or fewer rows; standard_deviations are computed without draws"
@@ -79,21 +79,25 @@ class JointDraws:
         row_size = (int(self.players.max()) + 1) * len(functions)
         row_numbers, numbers = np.unique(places // row_size, return_inverse=True)
         flat_indices = numbers.reshape(-1) * row_size + places % row_size
-        blocks = blocks_of(n, _MOST_NUMBERS // max(1, len(row_numbers) * row_size))
-        with self.settings.computing() as how, advising(_FASTER):
-            for draw_numbers, block_computation in how.over([range(n)[block] for block in blocks]):
+        blocks = blocks_of(n, _MAX_NUMBERS // max(1, len(row_numbers) * row_size))
+        with self.settings.computing() as computation, advising(_FASTER):
+            for draw_numbers, block_computation in computation.over(
+                [range(n)[block] for block in blocks]
+            ):
                 values_by_output = [
-                    self._values(function.select(draw_numbers), self.rows[row_numbers], computation)
-                    for function, computation in block_computation.over(functions)
+                    self._values(
+                        function.select(draw_numbers), self.rows[row_numbers], part_computation
+                    )
+                    for function, part_computation in block_computation.over(functions)
                 ]
                 values = np.stack(values_by_output, axis=-1)
                 yield np.moveaxis(values, 2, 0).reshape(len(draw_numbers), -1)[:, flat_indices]
 
-    def _values(self, function: Function, rows: NDArray[Any], how: Computation) -> Float:
+    def _values(self, function: Function, rows: NDArray[Any], computation: Computation) -> Float:
         """Return values of shape (n, players, outputs)."""
         if self.estimator is not None:
-            return self.estimator(function, rows, how)[0]
-        return function.explain(rows, game=self.game, how=how)
+            return self.estimator(function, rows, computation)[0]
+        return function.explain(rows, game=self.game, computation=computation)
 
     def functions(self, n: int, random: np.random.Generator) -> list[Function]:
         """Return, for each output, the deviations of `n` draws as a function with n outputs."""

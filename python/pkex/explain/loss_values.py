@@ -59,12 +59,12 @@ def loss_values(
     is_exact = n_permutations is None and n_coalitions is None
     spread = None
     if is_exact:
-        with problem.settings.computing(progress) as how:
-            values = compute_values(problem, losses, rows, how)
+        with problem.settings.computing(progress) as computation:
+            values = compute_values(problem, losses, rows, computation)
     else:
         estimator = make_estimator(problem, n_permutations, n_coalitions, generator)
-        with problem.settings.computing(progress) as how:
-            values, errors = estimator(losses, rows, how)
+        with problem.settings.computing(progress) as computation:
+            values, errors = estimator(losses, rows, computation)
         if not losses.has_output_axis:
             values, errors = values[..., 0], errors[..., 0]
         spread = Uncertainty(errors)

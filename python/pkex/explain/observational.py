@@ -106,7 +106,7 @@ def warn_of_constant_players(function: Conditional) -> None:
         )
 
 
-def landmark_error(function: Conditional, how: Computation) -> float | None:
+def landmark_error(function: Conditional, computation: Computation) -> float | None:
     """Return the error of v(S) due to landmarks, relative to its spread; None without landmarks.
 
     The root mean square over some coalitions of some background rows, compared with all rows as
@@ -126,7 +126,7 @@ def landmark_error(function: Conditional, how: Computation) -> float | None:
     )
     values, reference_values = (
         Conditional(function.function, background).coalition_values(
-            rows[sample], NEUTRAL, order < sizes, how, row_names(0)
+            rows[sample], NEUTRAL, order < sizes, computation, row_names(0)
         )
         for background in (conditioning, reference)
     )

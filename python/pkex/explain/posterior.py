@@ -27,14 +27,14 @@ from pkex.results.uncertainty import joint_roots_of, roots_of
 from pkex.typing import Float
 
 # Largest number of steps for the covariances of one row with "observational": about an hour.
-_MOST_STEPS = 1e12
+_MAX_STEPS = 1e12
 # Weights of background rows, over all coalitions, held in memory at a time.
-_MOST_WEIGHTS = 1 << 24
+_MAX_WEIGHTS = 1 << 24
 # Largest number of covariances between values of all rows: of 409 rows of ten features.
-_MOST_JOINT = 1 << 24
+_MAX_JOINT = 1 << 24
 _JOINT = Option("uncertainty", "joint")
 # Largest number of training rows whose covariance matrix is factored in advance.
-_MOST_FACTORED = 2000
+_MAX_FACTORED = 2000
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,10 @@ class Posterior:
                 f"Pipeline; the {adapted_model.title} of {type(model).__name__} "
                 "has no posterior covariance",
             )
-        if variance.n_factored > _MOST_FACTORED:
+        if variance.n_factored > _MAX_FACTORED:
             return cls(
                 None,
-                f"uncertainty is for Gaussian processes of up to {_MOST_FACTORED:,} training "
+                f"uncertainty is for Gaussian processes of up to {_MAX_FACTORED:,} training "
                 f"rows, unless the model keeps the factor of their covariances; "
                 f"{type(model).__name__} has {variance.n_factored:,}",
             )
@@ -105,7 +105,7 @@ class Posterior:
             return self
         return replace(self, variance=self.variance.grouped(players))
 
-    def roots(self, rows: Float, game: Game, how: Computation) -> Float:
+    def roots(self, rows: Float, game: Game, computation: Computation) -> Float:
         """Return R of each row's covariances R Rᵀ of values, shape (n, players, outputs, players).
 
         Raises
@@ -117,17 +117,17 @@ class Posterior:
         step, n_players = len(rows), variance.n_players
         if self.conditioning is not None:
             n_weights = _check_steps(n_players, self.conditioning)
-            step = _MOST_WEIGHTS // n_weights
+            step = _MAX_WEIGHTS // n_weights
         all_roots = [np.empty((0, n_players, variance.n_outputs, n_players))]
-        for block, computation in how.over(blocks_of(len(rows), step)):
+        for block, part_computation in computation.over(blocks_of(len(rows), step)):
             block_rows = rows[block]
             pairs = diagonal_pairs(len(block_rows))
             weighted_game = self._weighted_game(game, block_rows)
-            covariances = variance.covariances(block_rows, pairs, weighted_game, computation)
+            covariances = variance.covariances(block_rows, pairs, weighted_game, part_computation)
             all_roots.append(roots_of(covariances))
         return np.concatenate(all_roots)
 
-    def joint_roots(self, rows: Float, game: Game, how: Computation) -> Float:
+    def joint_roots(self, rows: Float, game: Game, computation: Computation) -> Float:
         """Return R of the covariance R Rᵀ of the values of all rows, (n, players, outputs, rank).
 
         Raises
@@ -144,7 +144,9 @@ class Posterior:
         if self.conditioning is not None:
             n_weights = _check_steps(n_players, self.conditioning, len(pairs))
             _check_joint_weights(n, n_weights)
-        covariances = variance.covariances(rows, pairs, self._weighted_game(game, rows), how)
+        covariances = variance.covariances(
+            rows, pairs, self._weighted_game(game, rows), computation
+        )
         return joint_roots_of(covariances, n)
 
     def _variance_in(self, game: Game) -> Function:
@@ -185,12 +187,12 @@ class Posterior:
 def _check_joint(n_rows: int, n_values: int) -> None:
     """Raise if the covariances of the values of all rows are too many."""
     size = (n_rows * n_values) ** 2
-    if size > _MOST_JOINT:
-        max_rows = math.isqrt(_MOST_JOINT) // n_values
+    if size > _MAX_JOINT:
+        max_rows = math.isqrt(_MAX_JOINT) // n_values
         raise InputError(
             _JOINT,
             f"computes a covariance for each pair of values of {n_rows:,} rows, {size:.1e} "
-            f"numbers: pkex goes up to {_MOST_JOINT:.1e}",
+            f"numbers: pkex goes up to {_MAX_JOINT:.1e}",
             [
                 f"explain at most {max_rows:,} rows" if max_rows else GROUP_COLUMNS,
                 ("omit covariances between rows: ", Option("uncertainty", True)),
@@ -200,11 +202,11 @@ def _check_joint(n_rows: int, n_values: int) -> None:
 
 def _check_joint_weights(n_rows: int, n_weights: int) -> None:
     """Raise if the weights of background rows of all rows are too many."""
-    if n_rows * n_weights > _MOST_WEIGHTS:
+    if n_rows * n_weights > _MAX_WEIGHTS:
         raise InputError(
             _JOINT,
             "in the observational game keeps a weight for each row, coalition and background row: "
-            f"{n_rows * n_weights:.1e} numbers, and pkex goes up to {_MOST_WEIGHTS:.1e}",
+            f"{n_rows * n_weights:.1e} numbers, and pkex goes up to {_MAX_WEIGHTS:.1e}",
             ["explain fewer rows", "take fewer background rows", GROUP_COLUMNS],
         )
 
@@ -214,14 +216,14 @@ def _check_steps(n_players: int, conditioning: ConditionalBackground, n_pairs: i
     n_rows = len(conditioning.rows)
     steps = float(n_rows) ** 2 * 2.0**n_players * n_players**2 * n_pairs
     # Covariances of means at whole rows have no step for each coalition and pair of rows.
-    if conditioning.settings.embedding == "absent" and steps > _MOST_STEPS:
+    if conditioning.settings.embedding == "absent" and steps > _MAX_STEPS:
         example = "explainer.estimate(X, n_coalitions=1000, uncertainty=True)"
         what = f"{n_pairs:,} pairs of rows" if n_pairs > 1 else "a row"
         raise InputError(
             Option("uncertainty", True) if n_pairs == 1 else _JOINT,
             f"in the observational game takes m² 2^d d² steps for {what}, "
             f"{steps:.0e} for {n_rows:,} background rows and {n_players} features: pkex goes up to "
-            f"{_MOST_STEPS:.0e}",
+            f"{_MAX_STEPS:.0e}",
             [
                 "take fewer background rows",
                 GROUP_COLUMNS,

@@ -222,9 +222,9 @@ def _compute_base(
     function: Function, game: Game, settings: Settings
 ) -> tuple[float | Float, float | None]:
     """Return the value of the empty coalition and, with landmarks, their error."""
-    with settings.computing() as how:
-        base = function.base(game, how)
+    with settings.computing() as computation:
+        base = function.base(game, computation)
         if not isinstance(function, Conditional):
             return base, None
         warn_of_constant_players(function)
-        return base, landmark_error(function, how)
+        return base, landmark_error(function, computation)

@@ -53,9 +53,9 @@ class RowGame:
         ----------
         members : ndarray of bool, shape (count, features)
         """
-        with self.settings.computing() as how:
+        with self.settings.computing() as computation:
             values: Float = self.function.coalition_values(
-                self.row, self.game, members, how, lambda _: "the row"
+                self.row, self.game, members, computation, lambda _: "the row"
             )[0]
         return values
 

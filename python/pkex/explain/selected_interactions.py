@@ -28,7 +28,7 @@ FeatureSelection: TypeAlias = int | Iterable[int | str]
 # The indices whose pairs have the uniform measure, as Shapley values do.
 _INDICES = ("k-SII", "SII")
 # Largest size of all pairs, in bytes.
-_MOST_BYTES = 1 << 31
+_MAX_BYTES = 1 << 31
 _EXAMPLE = "pass features=10 for the ten strongest, or a list such as features=['age', 'bmi']"
 
 
@@ -96,7 +96,7 @@ def compute_selected_values(
     explained_rows: ExplainedRows,
     features: FeatureSelection,
     index: Index,
-    how: Computation,
+    computation: Computation,
 ) -> tuple[NDArray[np.int64], Float, Float | None]:
     """Return the selected features and their coefficients, of all others as one more feature.
 
@@ -108,28 +108,32 @@ def compute_selected_values(
         The coefficients of the empty coalition where they are not v(∅).
     """
     function, rows, game = problem.function, explained_rows.rows, problem.game
-    singles_progress, pairs_progress, empty_progress = parts_of(how.progress, 1.0, 3.0, 0.1)
-    singles = function.explain(rows, game=game, how=how.reporting(singles_progress))
+    singles_progress, pairs_progress, empty_progress = parts_of(computation.progress, 1.0, 3.0, 0.1)
+    singles = function.explain(rows, game=game, computation=computation.reporting(singles_progress))
     selection = select_features(problem, explained_rows, features, singles)
     _check_size(len(selection), rows.shape[0] * function.n_outputs)
-    pairs = function.selected_pairs(rows, selection, game=game, how=how.reporting(pairs_progress))
+    pairs = function.selected_pairs(
+        rows, selection, game=game, computation=computation.reporting(pairs_progress)
+    )
     with np.errstate(over="ignore", invalid="ignore"):
         values = check_finite(with_singles(singles, pairs, selection, index))
     first, *_ = quantities(index, 2)
     if first.size > 0:
         return selection, values, None
-    empty = function.explain(rows, game=game, quantity=first, how=how.reporting(empty_progress))
+    empty = function.explain(
+        rows, game=game, quantity=first, computation=computation.reporting(empty_progress)
+    )
     return selection, values, check_finite(empty[:, 0])
 
 
 def _check_size(n_selected: int, n_values: int) -> None:
     """Raise InputError if the pairs take too much memory, given the number of values of each."""
     size = 8 * comb(n_selected + 1, 2) * n_values
-    if size > _MOST_BYTES:
+    if size > _MAX_BYTES:
         raise InputError(
             "features",
             f"selects {n_selected:,} features, whose pairs take {size / 1e9:,.1f} GB; at most "
-            f"{_MOST_BYTES / 1e9:.1f} GB are supported",
+            f"{_MAX_BYTES / 1e9:.1f} GB are supported",
             ["select fewer features", "explain fewer rows at a time"],
         )
 

@@ -21,7 +21,7 @@ from pkex.games.coalitions import coalition_numbers, coalitions, coalitions_in
 from pkex.games.conditioning import Weights
 from pkex.games.indices import PAIRS, SHAPLEY, Quantity
 from pkex.games.orders import Orders
-from pkex.games.player_limits import GROUP_COLUMNS, MOST_OF_DIVIDENDS
+from pkex.games.player_limits import GROUP_COLUMNS, MAX_PLAYERS_OF_DIVIDENDS
 from pkex.games.selected_pairs import pairs_with_others
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import read_only
@@ -39,7 +39,7 @@ ConditionalMeans: TypeAlias = Callable[[Weights, NDArray[np.bool_]], Float]
 # Rows that a function is evaluated at together, unless a single row has more coalitions.
 _BLOCK = 1 << 14
 # The largest size of all pairs of a row, and of several rows at a time, in bytes.
-_MOST_BYTES, _BYTES_AT_ONCE = 1 << 31, 1 << 26
+_MAX_BYTES, _BYTES_AT_ONCE = 1 << 31, 1 << 26
 
 
 class Function(ABC):
@@ -152,7 +152,12 @@ class Function(ABC):
 
     @abstractmethod
     def explain(
-        self, X: Rows, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+        self,
+        X: Rows,
+        *,
+        game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
+        computation: Computation,
     ) -> Float:
         """Return the Shapley values of rows, shape (n, n_players, n_outputs).
 
@@ -162,7 +167,7 @@ class Function(ABC):
         """
 
     def selected_pairs(
-        self, X: Rows, selection: NDArray[np.int64], *, game: Game, how: Computation
+        self, X: Rows, selection: NDArray[np.int64], *, game: Game, computation: Computation
     ) -> Float:
         """Return the SII of pairs of selected players and one more that stands for all others.
 
@@ -173,7 +178,7 @@ class Function(ABC):
         X : ndarray or csr_array of shape (n, d)
         selection : ndarray of int64, shape (k,)
         game : Game
-        how : Computation
+        computation : Computation
 
         Returns
         -------
@@ -191,24 +196,24 @@ class Function(ABC):
         if self.is_additive or self.n_players < 2:
             return values
         size = 8 * comb(self.n_players, 2) * self.n_outputs
-        if size > _MOST_BYTES:
+        if size > _MAX_BYTES:
             raise InputError(
                 "features",
                 f"requires all pairs of {self.n_players:,} features for this function, "
                 f"{size / 1e9:,.1f} GB a row",
                 GROUP_COLUMNS,
             )
-        for block, computation in how.over(blocks_of(n_rows, _BYTES_AT_ONCE // size)):
-            pairs = self.explain(X[block], game=game, quantity=PAIRS, how=computation)
+        for block, part_computation in computation.over(blocks_of(n_rows, _BYTES_AT_ONCE // size)):
+            pairs = self.explain(X[block], game=game, quantity=PAIRS, computation=part_computation)
             values[block] = pairs_with_others(pairs, selection, self.n_players)
         return values
 
     @abstractmethod
-    def base(self, game: Game, how: Computation) -> float | Float:
+    def base(self, game: Game, computation: Computation) -> float | Float:
         """Return the value of the empty coalition, of shape (outputs,) with an output axis."""
 
     def coalition_outputs(
-        self, row: Float, game: Game, members: Members, how: Computation
+        self, row: Float, game: Game, members: Members, computation: Computation
     ) -> Float:
         """Return the outputs at coalitions of a row, before they are averaged over the background.
 
@@ -222,7 +227,7 @@ class Function(ABC):
             Interventional, neutral or marginal; in the latter two, a coalition has a single output,
             its value.
         members : ndarray of bool, shape (count, players), or range or Orders
-        how : Computation
+        computation : Computation
 
         Returns
         -------
@@ -230,37 +235,37 @@ class Function(ABC):
             m is the number of background rows, 1 in the neutral and the marginal game.
         """
         if game.background is None or game.is_marginal:
-            return self._values_of_coalitions(row, game, members, how)[None]
+            return self._values_of_coalitions(row, game, members, computation)[None]
         present = self._members(members)[:, self.players]
         background = game.background[0]
         outputs = []
         for block in blocks_of(len(background), _BLOCK // len(present)):
             rows = np.where(present, row, background[block, None]).reshape(-1, len(row))
-            outputs.append(self.evaluate(rows, n_threads=how.n_threads))
+            outputs.append(self.evaluate(rows, n_threads=computation.n_threads))
         return np.concatenate(outputs).reshape(len(background), len(present), self.n_outputs)
 
     def _values_of_coalitions(
-        self, row: Float, game: Game, members: Members, how: Computation
+        self, row: Float, game: Game, members: Members, computation: Computation
     ) -> Float:
         """Return the values of coalitions in the neutral or marginal game, shape (count, outputs).
 
         By default, they are sums of dividends.
         """
         p = self.n_players
-        if p > MOST_OF_DIVIDENDS:
+        if p > MAX_PLAYERS_OF_DIVIDENDS:
             raise InputError(
                 Option("value_function", game.value_function),
                 f"of {p} features, behind a link or estimated, requires a kernel that is a product "
                 "over features; other kernels are supported for up to "
-                f"{MOST_OF_DIVIDENDS} features",
+                f"{MAX_PLAYERS_OF_DIVIDENDS} features",
                 ["pass a background", GROUP_COLUMNS],
             )
         table = np.empty((2**p, self.n_outputs))
-        for size, computation in how.over(range(p + 1)):
+        for size, part_computation in computation.over(range(p + 1)):
             numbers = (1 << coalitions(p, size)).sum(axis=1)
             dividends = Quantity(size, 0.0)
             table[numbers] = self.explain(
-                row[None], game=game, quantity=dividends, how=computation
+                row[None], game=game, quantity=dividends, computation=part_computation
             )[0]
         for player in range(p):
             halves = table.reshape(-1, 2, 2**player, self.n_outputs)
@@ -275,7 +280,7 @@ class Function(ABC):
         return False
 
     def shifted_squares(
-        self, X: Float, shifts: Float, game: Game, how: Computation
+        self, X: Float, shifts: Float, game: Game, computation: Computation
     ) -> Float | None:
         """Return the Shapley values of the games (v(S) + shift)²; None if there is no closed form.
 
@@ -287,7 +292,7 @@ class Function(ABC):
         X : ndarray of shape (n, d)
         shifts : ndarray of shape (n, outputs)
         game : Game
-        how : Computation
+        computation : Computation
 
         Returns
         -------
@@ -295,8 +300,8 @@ class Function(ABC):
         """
         if not self.is_additive:
             return None
-        values = self.explain(X, game=game, how=how)
-        start = shifts + np.ravel(self.base(game, how.reporting(None)))
+        values = self.explain(X, game=game, computation=computation)
+        start = shifts + np.ravel(self.base(game, computation.reporting(None)))
         squares: Float = values * (2.0 * start + values.sum(axis=1))[:, None]
         return squares
 
@@ -349,7 +354,9 @@ class Function(ABC):
         """
         return False
 
-    def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
+    def covariances(
+        self, X: Float, pairs: NDArray[np.intp], game: Game, computation: Computation
+    ) -> Float:
         """Return the covariances of the values of a random function with this variance.
 
         Parameters
@@ -359,7 +366,7 @@ class Function(ABC):
             The numbers of two rows of X, or twice the same.
         game : Game
             Not the neutral game.
-        how : Computation
+        computation : Computation
 
         Returns
         -------

@@ -18,7 +18,7 @@ from pkex.tables.sparse import dense_rows
 from pkex.typing import Float, Rows
 
 # Coalitions of a row that are evaluated together, if all are.
-_MOST_TOGETHER = 1 << 16
+_MAX_TOGETHER = 1 << 16
 
 # Maps the number of a row to its name in messages.
 RowName: TypeAlias = Callable[[int], str]
@@ -42,21 +42,26 @@ class CoalitionGames(ABC):
         """The number of players."""
 
     def explain(
-        self, X: Rows, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+        self,
+        X: Rows,
+        *,
+        game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
+        computation: Computation,
     ) -> Float:
         """Return a quantity of rows, shape (n, coalitions, outputs); see `Function.explain`."""
         game = self._exact_game(X, game, quantity)
         n_coalitions = 2**self.n_players
         step, _ = self.block_sizes(n_coalitions)
         blocks = blocks_of(max(1, X.shape[0]), step)
-        n_together = min(n_coalitions, _MOST_TOGETHER)
+        n_together = min(n_coalitions, _MAX_TOGETHER)
         ranges = [range(first, first + n_together) for first in range(0, n_coalitions, n_together)]
         results = []
-        for block, block_computation in how.over(blocks):
+        for block, block_computation in computation.over(blocks):
             rows, names = dense_rows(X[block]), row_names(block.start)
             values = [
-                self.coalition_values(rows, game, members, computation, names)
-                for members, computation in block_computation.over(ranges)
+                self.coalition_values(rows, game, members, part_computation, names)
+                for members, part_computation in block_computation.over(ranges)
             ]
             results.append(quantity_from_values(np.concatenate(values, axis=1), quantity))
         return np.concatenate(results)
@@ -75,7 +80,7 @@ class CoalitionGames(ABC):
         X: Float,
         game: Game,
         members: Members,
-        how: Computation,
+        computation: Computation,
         row_name: RowName,
     ) -> Float:
         """Return the values v(S) of coalitions in the games of rows, shape (n, count, outputs).
@@ -85,7 +90,7 @@ class CoalitionGames(ABC):
         X : ndarray of shape (n, d)
         game : Game
         members : ndarray of bool, shape (count, players), or range or Orders
-        how : Computation
+        computation : Computation
         row_name : callable
             Maps the number of a row to its name in messages.
         """

@@ -19,7 +19,7 @@ from pkex.tables.sparse import are_equal_rows
 from pkex.typing import Float, Rows
 
 # The largest number of rows for a comparison with the model.
-_MOST_PROBING_ROWS = 12
+_MAX_PROBING_ROWS = 12
 
 
 class Composite(Function):
@@ -86,8 +86,8 @@ class Composite(Function):
 
         Categories that only some parts know are also used in the rows of the other parts.
         """
-        parts = [self.parts[i] for i in evenly_spaced(len(self.parts), _MOST_PROBING_ROWS)]
-        share = max(2, _MOST_PROBING_ROWS // len(parts))
+        parts = [self.parts[i] for i in evenly_spaced(len(self.parts), _MAX_PROBING_ROWS)]
+        share = max(2, _MAX_PROBING_ROWS // len(parts))
         rows_by_part = [
             rows[evenly_spaced(len(rows), share)] for rows in (p.probing_rows() for p in parts)
         ]
@@ -104,7 +104,7 @@ class Composite(Function):
                 )
         if self.discrete and any(is_accepted := [self._accepts(row[None]) for row in rows]):
             rows = rows[is_accepted]
-        return rows[evenly_spaced(len(rows), _MOST_PROBING_ROWS)]
+        return rows[evenly_spaced(len(rows), _MAX_PROBING_ROWS)]
 
     def _accepts(self, rows: Float) -> bool:
         """Whether all parts know the categories in rows."""
@@ -118,11 +118,11 @@ class Composite(Function):
         return self.with_parts(part.grouped(players) for part in self.parts)
 
     def _outputs_of_parts(
-        self, row: Float, game: Game, members: Members, how: Computation
+        self, row: Float, game: Game, members: Members, computation: Computation
     ) -> list[Float]:
         return [
-            part.coalition_outputs(row, game, members, computation)
-            for part, computation in how.over(self.parts)
+            part.coalition_outputs(row, game, members, part_computation)
+            for part, part_computation in computation.over(self.parts)
         ]
 
 
@@ -172,37 +172,43 @@ class Combination(Composite):
         return check_finite(self._sum(values))
 
     def explain(
-        self, X: Rows, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+        self,
+        X: Rows,
+        *,
+        game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
+        computation: Computation,
     ) -> Float:
         values = (
-            part.explain(X, game=game, quantity=quantity, how=computation)
-            for part, computation in how.over(self.parts)
+            part.explain(X, game=game, quantity=quantity, computation=part_computation)
+            for part, part_computation in computation.over(self.parts)
         )
         with np.errstate(over="ignore", invalid="ignore"):
             return check_finite(self._sum(values, with_intercept=quantity.size == 0))
 
     def selected_pairs(
-        self, X: Rows, selection: NDArray[np.int64], *, game: Game, how: Computation
+        self, X: Rows, selection: NDArray[np.int64], *, game: Game, computation: Computation
     ) -> Float:
         pairs = (
-            part.selected_pairs(X, selection, game=game, how=computation)
-            for part, computation in how.over(self.parts)
+            part.selected_pairs(X, selection, game=game, computation=part_computation)
+            for part, part_computation in computation.over(self.parts)
         )
         with np.errstate(over="ignore", invalid="ignore"):
             return check_finite(self._sum(pairs, with_intercept=False))
 
-    def base(self, game: Game, how: Computation) -> float | Float:
+    def base(self, game: Game, computation: Computation) -> float | Float:
         base = self._sum(
-            np.asarray(part.base(game, computation)) for part, computation in how.over(self.parts)
+            np.asarray(part.base(game, part_computation))
+            for part, part_computation in computation.over(self.parts)
         )
         return base if self.has_output_axis else float(base)
 
     def coalition_outputs(
-        self, row: Float, game: Game, members: Members, how: Computation
+        self, row: Float, game: Game, members: Members, computation: Computation
     ) -> Float:
         return self._sum(
-            part.coalition_outputs(row, game, members, computation)
-            for part, computation in how.over(self.parts)
+            part.coalition_outputs(row, game, members, part_computation)
+            for part, part_computation in computation.over(self.parts)
         )
 
     @property
@@ -210,14 +216,14 @@ class Combination(Composite):
         return self._are_additive()
 
     def shifted_squares(
-        self, X: Float, shifts: Float, game: Game, how: Computation
+        self, X: Float, shifts: Float, game: Game, computation: Computation
     ) -> Float | None:
         weights = self._weights[0]
         if self.is_additive or len(self.parts) > 1 or not np.all(weights):
-            return super().shifted_squares(X, shifts, game, how)
+            return super().shifted_squares(X, shifts, game, computation)
         # (w v + c + shift)² = w² (v + (c + shift) / w)²
         inner_shifts = (shifts + self._intercept) / weights
-        squares = self.parts[0].shifted_squares(X, inner_shifts, game, how)
+        squares = self.parts[0].shifted_squares(X, inner_shifts, game, computation)
         return None if squares is None else np.square(weights) * squares
 
     def products(self, rows: NDArray[Any]) -> Products:
@@ -225,12 +231,14 @@ class Combination(Composite):
         weights = [w * part.weights for w, part in zip(self._weights, parts, strict=True)]
         return JoinedProducts(parts, weights)
 
-    def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
-        parts = zip(self._weights, how.over(self.parts), strict=True)
+    def covariances(
+        self, X: Float, pairs: NDArray[np.intp], game: Game, computation: Computation
+    ) -> Float:
+        parts = zip(self._weights, computation.over(self.parts), strict=True)
         return np.asarray(
             sum(
-                weight * part.covariances(X, pairs, game, computation)
-                for weight, (part, computation) in parts
+                weight * part.covariances(X, pairs, game, part_computation)
+                for weight, (part, part_computation) in parts
             )
         )
 
@@ -304,44 +312,52 @@ class Stack(Composite):
         return np.stack([part.evaluate(X, n_threads=n_threads) for part in self.parts], axis=-1)
 
     def explain(
-        self, X: Rows, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+        self,
+        X: Rows,
+        *,
+        game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
+        computation: Computation,
     ) -> Float:
         values = [
-            part.explain(X, game=game, quantity=quantity, how=computation)
-            for part, computation in how.over(self.parts)
+            part.explain(X, game=game, quantity=quantity, computation=part_computation)
+            for part, part_computation in computation.over(self.parts)
         ]
         return np.concatenate(values, axis=-1)
 
     def selected_pairs(
-        self, X: Rows, selection: NDArray[np.int64], *, game: Game, how: Computation
+        self, X: Rows, selection: NDArray[np.int64], *, game: Game, computation: Computation
     ) -> Float:
         pairs = [
-            part.selected_pairs(X, selection, game=game, how=computation)
-            for part, computation in how.over(self.parts)
+            part.selected_pairs(X, selection, game=game, computation=part_computation)
+            for part, part_computation in computation.over(self.parts)
         ]
         return np.concatenate(pairs, axis=-1)
 
-    def base(self, game: Game, how: Computation) -> Float:
+    def base(self, game: Game, computation: Computation) -> Float:
         return np.array(
-            [part.base(game, computation) for part, computation in how.over(self.parts)]
+            [
+                part.base(game, part_computation)
+                for part, part_computation in computation.over(self.parts)
+            ]
         )
 
     def coalition_outputs(
-        self, row: Float, game: Game, members: Members, how: Computation
+        self, row: Float, game: Game, members: Members, computation: Computation
     ) -> Float:
-        return np.concatenate(self._outputs_of_parts(row, game, members, how), axis=-1)
+        return np.concatenate(self._outputs_of_parts(row, game, members, computation), axis=-1)
 
     @property
     def is_additive(self) -> bool:
         return self._are_additive()
 
     def shifted_squares(
-        self, X: Float, shifts: Float, game: Game, how: Computation
+        self, X: Float, shifts: Float, game: Game, computation: Computation
     ) -> Float | None:
         squares = []
-        for number, (part, computation) in enumerate(how.over(self.parts)):
+        for number, (part, part_computation) in enumerate(computation.over(self.parts)):
             part_shifts = shifts[:, number : number + 1]
-            values = part.shifted_squares(X, part_shifts, game, computation)
+            values = part.shifted_squares(X, part_shifts, game, part_computation)
             if values is None:
                 return None
             squares.append(values)
@@ -355,10 +371,12 @@ class Stack(Composite):
             parts, [part.weights * unit for part, unit in zip(parts, units, strict=True)]
         )
 
-    def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
+    def covariances(
+        self, X: Float, pairs: NDArray[np.intp], game: Game, computation: Computation
+    ) -> Float:
         covariances = [
-            part.covariances(X, pairs, game, computation)
-            for part, computation in how.over(self.parts)
+            part.covariances(X, pairs, game, part_computation)
+            for part, part_computation in computation.over(self.parts)
         ]
         return np.concatenate(covariances, axis=-1)
 

@@ -29,26 +29,26 @@ from pkex.games.value_functions import NEUTRAL, Game
 from pkex.typing import Float
 
 # The largest number of players whose coalitions are all evaluated, with a factorization each.
-MOST_CONDITIONED = 14
+MAX_CONDITIONED = 14
 # Weights, and values of coalitions, held in memory at a time.
-_MOST_NUMBERS = 1 << 25
+_MAX_NUMBERS = 1 << 25
 # Rows that a function is evaluated at together.
 _MIXED = 1 << 14
 # The largest matrix that each thread may hold (128 MB), and the numbers held by all threads
 # together. With larger matrices, coalitions are evaluated one after the other.
-_MOST_SIDE_BY_SIDE, _MOST_TOGETHER = 1 << 24, 1 << 27
+_MAX_SIDE_BY_SIDE, _MAX_TOGETHER = 1 << 24, 1 << 27
 
 
 def check_number_of_players(p: int) -> None:
     """Raise an InputError if there are too many players to evaluate all coalitions."""
-    if p > MOST_CONDITIONED:
+    if p > MAX_CONDITIONED:
         raise InputError(
             None,
             (
                 f"the model has {p} features, and exact values of ",
                 Option("value_function", "observational"),
                 f" require all 2^{p} coalitions, with a factorization for each; pkex supports up "
-                f"to {MOST_CONDITIONED} features",
+                f"to {MAX_CONDITIONED} features",
             ),
             [
                 estimate_by("pkex.Explainer(...).estimate(X, n_coalitions=1000)"),
@@ -98,31 +98,35 @@ class Conditional(Coalitionwise):
         return game
 
     def block_sizes(self, n_coalitions: int) -> tuple[int, int]:
-        return max(1, _MOST_NUMBERS // (n_coalitions * self.n_outputs)), n_coalitions
+        return max(1, _MAX_NUMBERS // (n_coalitions * self.n_outputs)), n_coalitions
 
     def coalition_values(
-        self, X: Float, game: Game, members: Members, how: Computation, row_name: RowName
+        self, X: Float, game: Game, members: Members, computation: Computation, row_name: RowName
     ) -> Float:
         columns = self._members(members)[:, self.players]
-        blocks = blocks_of(len(X), _MOST_NUMBERS // len(self.conditioning.rows))
+        blocks = blocks_of(len(X), _MAX_NUMBERS // len(self.conditioning.rows))
         values = [np.empty((0, len(columns), self.n_outputs))]
-        for block, computation in how.over(blocks):
-            values.append(self._values_of_block(X[block], columns, computation))
+        for block, part_computation in computation.over(blocks):
+            values.append(self._values_of_block(X[block], columns, part_computation))
         return check_finite(np.concatenate(values))
 
-    def _values_of_block(self, X: Float, columns: NDArray[np.bool_], how: Computation) -> Float:
+    def _values_of_block(
+        self, X: Float, columns: NDArray[np.bool_], computation: Computation
+    ) -> Float:
         """Return the values for rows whose weights fit in memory together."""
         is_full, is_empty = columns.all(axis=1), ~columns.any(axis=1)
         values = np.empty((len(X), len(columns), self.n_outputs))
-        outputs = self.function.evaluate(X, n_threads=how.n_threads)
+        outputs = self.function.evaluate(X, n_threads=computation.n_threads)
         values[:, is_full] = outputs.reshape(len(X), 1, self.n_outputs)
         if is_empty.any():
-            values[:, is_empty] = self.base(NEUTRAL, how.reporting(None))
+            values[:, is_empty] = self.base(NEUTRAL, computation.reporting(None))
         places = np.flatnonzero(~is_full & ~is_empty)
-        with closing(self._conditional_values(X, columns[places], how.n_threads)) as results:
+        with closing(
+            self._conditional_values(X, columns[places], computation.n_threads)
+        ) as results:
             for number, (place, coalition_values) in enumerate(zip(places, results, strict=True)):
                 values[:, place] = coalition_values
-                how.report(number + 1, len(places))
+                computation.report(number + 1, len(places))
         return values
 
     def _conditional_values(
@@ -142,19 +146,21 @@ class Conditional(Coalitionwise):
             value, is_closed_form = partial(_mean_of_absent, weights, mean), closed_form is not None
 
         # Other functions may be defined by users, and have threads of their own.
-        if not is_closed_form or weights.n_numbers > _MOST_SIDE_BY_SIDE:
+        if not is_closed_form or weights.n_numbers > _MAX_SIDE_BY_SIDE:
             yield from map(value, columns)
             return
-        n_threads = min(n_threads, max(1, _MOST_TOGETHER // weights.n_numbers))
+        n_threads = min(n_threads, max(1, _MAX_TOGETHER // weights.n_numbers))
         yield from side_by_side(value, columns, n_threads)
 
-    def base(self, game: Game, how: Computation) -> float | Float:
+    def base(self, game: Game, computation: Computation) -> float | Float:
         if self._embeds_rows:
-            outputs = self.function.evaluate(self.conditioning.rows, n_threads=how.n_threads)
+            outputs = self.function.evaluate(
+                self.conditioning.rows, n_threads=computation.n_threads
+            )
             means = self.conditioning.shares @ outputs
             return means if self.function.has_output_axis else float(means)
         rows = Game("interventional", (self.conditioning.rows, self.conditioning.shares))
-        return self.function.base(rows, how)
+        return self.function.base(rows, computation)
 
     def _select_outputs(self, outputs: list[int]) -> Self:
         return self.with_parts([self.function.select(outputs)])

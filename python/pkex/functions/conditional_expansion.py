@@ -17,15 +17,15 @@ from pkex.execution.blocks import blocks_of
 from pkex.games.conditioning import Weights
 from pkex.games.landmarks import Features
 from pkex.kernels.factors import Term, evaluate_terms, has_mixtures, has_series
-from pkex.kernels.restrictions import MOST_KEPT, Restrictions
+from pkex.kernels.restrictions import MAX_KEPT, Restrictions
 from pkex.typing import Float
 
 _Means = Callable[[Weights, NDArray[np.bool_]], Float]
 
 # Kernel values between points and rows held in memory at a time.
-_MOST_NUMBERS = 1 << 22
+_MAX_NUMBERS = 1 << 22
 # The largest number of pairs of points and background rows without an approximation by landmarks.
-_MOST_PAIRS = 1 << 24
+_MAX_PAIRS = 1 << 24
 
 
 def expansion_means(
@@ -74,8 +74,8 @@ def _means_of_mixtures(
     A value takes one function of a distance, where the engine takes a sum of tens of Gaussians.
     """
     X, background, _ = rows
-    tiles = blocks_of(len(points), _MOST_NUMBERS // len(background))
-    most_rows = _MOST_NUMBERS // max(1, len(points), coefficients.shape[1])
+    tiles = blocks_of(len(points), _MAX_NUMBERS // len(background))
+    most_rows = _MAX_NUMBERS // max(1, len(points), coefficients.shape[1])
 
     def outputs(combinations: Float) -> Float:
         total = np.tile(intercept, (len(combinations), 1))
@@ -133,10 +133,10 @@ class _TermMeans:
         X, background, landmarks = rows
         self._coefficients = coefficients
         self._shape = len(X), coefficients.shape[1]
-        places = landmarks if len(points) * len(background) > _MOST_PAIRS else None
+        places = landmarks if len(points) * len(background) > _MAX_PAIRS else None
         centers = background if places is None else background[places]
-        tiles = blocks_of(len(points), _MOST_NUMBERS // max(len(centers), len(X), 1))
-        most_kept = MOST_KEPT // max(1, len(tiles))
+        tiles = blocks_of(len(points), _MAX_NUMBERS // max(len(centers), len(X), 1))
+        most_kept = MAX_KEPT // max(1, len(tiles))
         self._tiles = []
         unit_terms = [replace(term, coefficient=1.0)]
         for tile in tiles:

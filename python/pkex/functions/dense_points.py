@@ -90,27 +90,27 @@ class DensePoints:
         """Return a game with the columns of its background."""
         return game.mapped(self.rows)
 
-    def explain(self, X: Rows, game: Game, quantity: Quantity, how: Computation) -> Float:
+    def explain(self, X: Rows, game: Game, quantity: Quantity, computation: Computation) -> Float:
         """Return a quantity of rows, as `Function.explain` does; of pairs only in all columns."""
         values = self.function.explain(
-            self.rows(X), game=self.game(game), quantity=quantity, how=how
+            self.rows(X), game=self.game(game), quantity=quantity, computation=computation
         )
         return self._expand_players(values) if quantity.size == 1 else values
 
     def coalition_outputs(
-        self, row: Float, game: Game, members: NDArray[np.bool_], how: Computation
+        self, row: Float, game: Game, members: NDArray[np.bool_], computation: Computation
     ) -> Float:
         """Return the outputs at coalitions of a row, as `Function.coalition_outputs` does."""
         dense_members: Members = np.ascontiguousarray(members[:, self.players])
         return self.function.coalition_outputs(
-            self.rows(row[None])[0], self.game(game), dense_members, how
+            self.rows(row[None])[0], self.game(game), dense_members, computation
         )
 
     def shifted_squares(
-        self, X: Float, shifts: Float, game: Game, how: Computation
+        self, X: Float, shifts: Float, game: Game, computation: Computation
     ) -> Float | None:
         """Return the values of squares, as `Function.shifted_squares` does."""
-        squares = self.function.shifted_squares(self.rows(X), shifts, self.game(game), how)
+        squares = self.function.shifted_squares(self.rows(X), shifts, self.game(game), computation)
         return None if squares is None else self._expand_players(squares)
 
     def _expand_players(self, player_values: Float) -> Float:

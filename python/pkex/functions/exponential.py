@@ -35,7 +35,7 @@ from pkex.games.value_functions import NEUTRAL, Game, game_of_points
 from pkex.typing import Float
 
 # Factors held in memory at a time.
-_MOST_NUMBERS = 1 << 20
+_MAX_NUMBERS = 1 << 20
 
 
 class Exponential(Linked):
@@ -68,28 +68,33 @@ class Exponential(Linked):
         return self.parts[0]
 
     def explain(
-        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+        self,
+        X: Float,
+        *,
+        game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
+        computation: Computation,
     ) -> Float:
         if not self.logarithm.is_additive:
-            return super().explain(X, game=game, quantity=quantity, how=how)
+            return super().explain(X, game=game, quantity=quantity, computation=computation)
         values = np.zeros((X.shape[0], comb(self.n_players, quantity.size), 1))
-        silent_computation = how.reporting(None)
+        silent_computation = computation.reporting(None)
         constant = np.asarray(self.logarithm.base(self._with_points(game), silent_computation))
         absent, weights = self._absent_logarithms(game, silent_computation)
-        present = self.logarithm.explain(X, game=self._with_points(game), how=silent_computation)[
-            ..., 0
-        ]
-        blocks = blocks_of(len(absent), _MOST_NUMBERS // max(1, self.n_players))
-        for block, computation in how.over(blocks):
+        present = self.logarithm.explain(
+            X, game=self._with_points(game), computation=silent_computation
+        )[..., 0]
+        blocks = blocks_of(len(absent), _MAX_NUMBERS // max(1, self.n_players))
+        for block, part_computation in computation.over(blocks):
             games = _games(present, absent[block], weights[block], constant)
-            add_quantities(values, games, quantity, computation)
+            add_quantities(values, games, quantity, part_computation)
         return values
 
-    def base(self, game: Game, how: Computation) -> float | Float:
+    def base(self, game: Game, computation: Computation) -> float | Float:
         if not self.logarithm.is_additive:
-            return super().base(game, how)
-        constant = np.asarray(self.logarithm.base(self._with_points(game), how))
-        absent, weights = self._absent_logarithms(game, how)
+            return super().base(game, computation)
+        constant = np.asarray(self.logarithm.base(self._with_points(game), computation))
+        absent, weights = self._absent_logarithms(game, computation)
         base = float(added(weights * _exponential(constant + added(absent.T))))
         if not np.isfinite(base):
             raise OverflowError(
@@ -99,13 +104,13 @@ class Exponential(Linked):
             )
         return base
 
-    def _absent_logarithms(self, game: Game, how: Computation) -> tuple[Float, Float]:
+    def _absent_logarithms(self, game: Game, computation: Computation) -> tuple[Float, Float]:
         """Return the logarithms of absent factors, shape (evaluations, players), and weights."""
         game, log = self._with_points(game), self.logarithm
         if game.background is None:
             return np.zeros((1, self.n_players)), np.ones(1)
         rows, weights = game.background
-        deviations = log.explain(rows, game=game, how=how)[..., 0]
+        deviations = log.explain(rows, game=game, computation=computation)[..., 0]
         if not game.is_marginal:
             return deviations, weights
         with np.errstate(over="ignore"):

@@ -29,7 +29,7 @@ from pkex.functions.sparse_pairs import are_faster, packed_rows, selected_pairs
 from pkex.functions.squares import PairSquares, unsupported_squares
 from pkex.games.indices import SHAPLEY, Quantity
 from pkex.games.orders import Orders
-from pkex.games.player_limits import MOST_OF_DIVIDENDS, MOST_PLAYERS
+from pkex.games.player_limits import MAX_PLAYERS, MAX_PLAYERS_OF_DIVIDENDS
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.inputs.arrays import owned, read_only
 from pkex.kernels import Kernel
@@ -161,44 +161,49 @@ class KernelSum(Function):
         return sizes
 
     def explain(
-        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+        self,
+        X: Float,
+        *,
+        game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
+        computation: Computation,
     ) -> Float:
         self._allowed_values.check(X, "X")
         has_no_groups = quantity == SHAPLEY and self._players is None
         if has_no_groups and game.value_function == "neutral" and self._fingerprints is not None:
-            return self._neutral_values_of_bits(self._fingerprints, X, how)
-        values = self._packing.quantity(X, game, quantity, how)
+            return self._neutral_values_of_bits(self._fingerprints, X, computation)
+        values = self._packing.quantity(X, game, quantity, computation)
         return values + self.intercept if quantity.size == 0 else values
 
     def selected_pairs(
-        self, X: Float, selection: NDArray[np.int64], *, game: Game, how: Computation
+        self, X: Float, selection: NDArray[np.int64], *, game: Game, computation: Computation
     ) -> Float:
         terms = self.kernel.terms(self.n_features)
         if self._players is not None or not are_faster(self.points, terms):
-            return super().selected_pairs(X, selection, game=game, how=how)
+            return super().selected_pairs(X, selection, game=game, computation=computation)
         weights = np.ascontiguousarray(self._columns_of_coefficients)
         expansion = _core.SparseExpansion(
             packed_rows(self.points), weights, [term.packed() for term in terms]
         )
-        return check_finite(selected_pairs(expansion, X, selection, game, how))
+        return check_finite(selected_pairs(expansion, X, selection, game, computation))
 
     def _neutral_values_of_bits(
-        self, fingerprints: Fingerprints, X: Float, how: Computation
+        self, fingerprints: Fingerprints, X: Float, computation: Computation
     ) -> Float:
         """Return values by the closed form, and by the engine of rows of other numbers."""
         # The two methods take different rows, so a row's values do not depend on other rows.
         is_binary = are_bits(X)
         other_rows = np.ascontiguousarray(X[~is_binary])
         shares = (len(X) - len(other_rows) + 1e-3, len(other_rows) + 1e-3)
-        closed_form_progress, engine_progress = parts_of(how.progress, *shares)
+        closed_form_progress, engine_progress = parts_of(computation.progress, *shares)
         values = np.empty((len(X), self.n_players, self.n_outputs))
         values[is_binary] = fingerprints.neutral_values(X[is_binary], report=closed_form_progress)
         values[~is_binary] = self._packing.quantity(
-            other_rows, NEUTRAL, SHAPLEY, how.reporting(engine_progress)
+            other_rows, NEUTRAL, SHAPLEY, computation.reporting(engine_progress)
         )
         return check_finite(values)
 
-    def base(self, game: Game, how: Computation) -> float | Float:
+    def base(self, game: Game, computation: Computation) -> float | Float:
         """Return the value of the empty coalition.
 
         Returns
@@ -216,7 +221,7 @@ class KernelSum(Function):
         """
         is_neutral = game.value_function == "neutral"
         try:
-            sums = self._neutral_sums() if is_neutral else self._mean_sums(game, how)
+            sums = self._neutral_sums() if is_neutral else self._mean_sums(game, computation)
         except OverflowError:
             sums = np.full(self.n_outputs, np.inf)
         with np.errstate(over="ignore"):
@@ -226,14 +231,14 @@ class KernelSum(Function):
         """Return Σ_i coefficients_i · Σ_t c_t of each output, summed exactly."""
         return neutral_sums(self.kernel.terms(self.n_features), self._columns_of_coefficients)
 
-    def _mean_sums(self, game: Game, how: Computation) -> Float:
+    def _mean_sums(self, game: Game, computation: Computation) -> Float:
         """Return the value of the empty coalition with a background, without the intercept."""
         if game.background is not None:
             self._allowed_values.check(game.background[0], "background")
         return self._packing.at(self._packing.of_game(game)).base(
             game=self._packing.engine_game(game).packed,
-            n_threads=how.n_threads,
-            progress=how.progress,
+            n_threads=computation.n_threads,
+            progress=computation.progress,
         )
 
     @property
@@ -250,20 +255,20 @@ class KernelSum(Function):
         return True
 
     def shifted_squares(
-        self, X: Float, shifts: Float, game: Game, how: Computation
+        self, X: Float, shifts: Float, game: Game, computation: Computation
     ) -> Float | None:
         n_rows = 1 if game.background is None else len(game.background[1])
         if self.is_additive or (game.value_function == "interventional" and n_rows > 1):
-            return super().shifted_squares(X, shifts, game, how)
-        squares = self._pair_squares(game, how)
+            return super().shifted_squares(X, shifts, game, computation)
+        squares = self._pair_squares(game, computation)
         if squares is None:
             return None
-        squares_progress, linear_progress = parts_of(how.progress, 9.0, 1.0)
-        values = squares.values(X, how.reporting(squares_progress))
-        linear = self.explain(X, game=game, how=how.reporting(linear_progress))
+        squares_progress, linear_progress = parts_of(computation.progress, 9.0, 1.0)
+        values = squares.values(X, computation.reporting(squares_progress))
+        linear = self.explain(X, game=game, computation=computation.reporting(linear_progress))
         return check_finite(values + 2.0 * (shifts + self.intercept)[:, None] * linear)
 
-    def _pair_squares(self, game: Game, how: Computation) -> PairSquares | None:
+    def _pair_squares(self, game: Game, computation: Computation) -> PairSquares | None:
         """Return the squares without the intercept; None if all coalitions are evaluated instead.
 
         Raises
@@ -272,34 +277,36 @@ class KernelSum(Function):
             If pairs of points are not exact, and there are too many players for all coalitions.
         """
         obstacle = "its kernel has dot products, which are not supported there"
-        max_players = MOST_OF_DIVIDENDS
+        max_players = MAX_PLAYERS_OF_DIVIDENDS
         if not has_series(self.kernel.terms(self.n_features)):
-            max_players = MOST_PLAYERS
+            max_players = MAX_PLAYERS
             coefficients = self._columns_of_coefficients
             squares = PairSquares(self.points, coefficients, self.kernel, self.players, game)
-            obstacle = squares.obstacle(*self._size_and_spread(game, how))
+            obstacle = squares.obstacle(*self._size_and_spread(game, computation))
             if not obstacle and squares.are_faster:
                 return squares
         if self.n_players > max_players:
             raise unsupported_squares(obstacle, max_players)
         return None
 
-    def _size_and_spread(self, game: Game, how: Computation) -> tuple[Float, Float]:
+    def _size_and_spread(self, game: Game, computation: Computation) -> tuple[Float, Float]:
         """Return the largest Σ_i |coefficients_i| · kernel at some points, and the range of f."""
         sample = self.points[evenly_spaced(len(self.points), _MEASURED)]
         rows = np.concatenate([self.probing_rows(), sample])
         coefficients = np.abs(self._columns_of_coefficients)
         positive = KernelSum(self.points, coefficients, self.kernel).grouped(self.players)
-        sizes = np.abs(positive.evaluate(rows, n_threads=how.n_threads)).max(axis=0)
-        base = np.abs(positive.base(game, how.reporting(None)))
-        outputs = self.evaluate(rows, n_threads=how.n_threads).reshape(len(rows), self.n_outputs)
+        sizes = np.abs(positive.evaluate(rows, n_threads=computation.n_threads)).max(axis=0)
+        base = np.abs(positive.base(game, computation.reporting(None)))
+        outputs = self.evaluate(rows, n_threads=computation.n_threads).reshape(
+            len(rows), self.n_outputs
+        )
         return np.maximum(sizes, base), np.ptp(outputs, axis=0)
 
     def coalition_outputs(
-        self, row: Float, game: Game, members: Members, how: Computation
+        self, row: Float, game: Game, members: Members, computation: Computation
     ) -> Float:
         if has_series(self.kernel.terms(self.n_features)):
-            return super().coalition_outputs(row, game, members, how)
+            return super().coalition_outputs(row, game, members, computation)
         self._allowed_values.check(row[None], "X")
         engine_game = self._packing.engine_game(game).packed
         coalitions: NDArray[np.bool_] | NDArray[np.int64] | tuple[int, int]
@@ -309,14 +316,17 @@ class KernelSum(Function):
             coalitions = members.permutations
         else:
             coalitions = np.ascontiguousarray(members)
-        options: dict[str, Any] = {"summation": how.summation, "n_threads": how.n_threads}
+        options: dict[str, Any] = {
+            "summation": computation.summation,
+            "n_threads": computation.n_threads,
+        }
 
         def compute(expansion: _core.Expansion, rows: Float, report: Report | None) -> Float:
             return expansion.coalition_values(
                 rows, engine_game, coalitions, progress=report, **options
             )
 
-        sums: Float = self._packing.over(row[None], game, how.progress, compute)[0]
+        sums: Float = self._packing.over(row[None], game, computation.progress, compute)[0]
         outputs: Float = sums.swapaxes(1, 2) + np.ravel(self.intercept)
         return outputs
 

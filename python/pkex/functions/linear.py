@@ -121,22 +121,27 @@ class LinearFunction(Function):
         return blocks(*rows.shape) if is_sparse(rows) else [slice(None)]
 
     def explain(
-        self, X: Rows, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+        self,
+        X: Rows,
+        *,
+        game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
+        computation: Computation,
     ) -> Float:
         if quantity.size > 1:
             count = comb(self.n_players, quantity.size)
             return np.zeros((X.shape[0], count, self.n_outputs))
-        contributions = self._contributions(X, game, how)
+        contributions = self._contributions(X, game, computation)
         if quantity.size == 1:
             # The measure of a single player has mass 1 for every index.
             return check_finite(contributions)
         # ∫ [v(∅) + t (f(x) − v(∅))] dμ(t)
-        base = np.asarray(self.base(game, how))
+        base = np.asarray(self.base(game, computation))
         return check_finite(
             base + _mean(quantity.measure) * contributions.sum(axis=1, keepdims=True)
         )
 
-    def base(self, game: Game, how: Computation) -> float | Float:
+    def base(self, game: Game, computation: Computation) -> float | Float:
         reference, remainder = self._references(game)
         reference = reference - self._center
         constants = np.ravel(self.intercept)
@@ -155,31 +160,35 @@ class LinearFunction(Function):
         return self._as_base(bases)
 
     def coalition_outputs(
-        self, row: Float, game: Game, members: Members, how: Computation
+        self, row: Float, game: Game, members: Members, computation: Computation
     ) -> Float:
         if game.background is None or game.is_marginal:
-            return super().coalition_outputs(row, game, members, how)
+            return super().coalition_outputs(row, game, members, computation)
         # Each player adds its term at the row if it is present, otherwise at the background row.
         present = self._members(members).astype(np.float64)
         center = Game("interventional", (self._center[None], np.ones(1)))
-        row_terms = self._contributions(row[None], center, how.reporting(None))[0]
-        background_terms = self._contributions(game.background[0], center, how.reporting(None))
+        row_terms = self._contributions(row[None], center, computation.reporting(None))[0]
+        background_terms = self._contributions(
+            game.background[0], center, computation.reporting(None)
+        )
         with np.errstate(over="ignore", invalid="ignore"):
             sums = (present @ row_terms)[None] + (1.0 - present) @ background_terms
             return check_finite(sums + self.intercept)
 
     def _values_of_coalitions(
-        self, row: Float, game: Game, members: Members, how: Computation
+        self, row: Float, game: Game, members: Members, computation: Computation
     ) -> Float:
-        contributions = self._contributions(row[None], game, how.reporting(None))[0]
-        base = np.ravel(self.base(game, how))
+        contributions = self._contributions(row[None], game, computation.reporting(None))[0]
+        base = np.ravel(self.base(game, computation))
         return check_finite(base + self._members(members).astype(np.float64) @ contributions)
 
     def products(self, rows: Float) -> Products:
         weights = self.coefficients.reshape(self.n_features, self.n_outputs)
         return _Deviations(weights, self._center)
 
-    def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
+    def covariances(
+        self, X: Float, pairs: NDArray[np.intp], game: Game, computation: Computation
+    ) -> Float:
         """Return zeros for a constant variance: the kernel of the process depends on no column."""
         if self.coefficients.any():
             raise UnsupportedModelError("a random function cannot have a linear variance")
@@ -236,7 +245,7 @@ class LinearFunction(Function):
         rows: Float = self._center + deviations * factors
         return rows
 
-    def _contributions(self, X: Rows, game: Game, how: Computation) -> Float:
+    def _contributions(self, X: Rows, game: Game, computation: Computation) -> Float:
         """Return the contribution of each player to v(all) − v(∅), (n, players, outputs)."""
         reference, remainder = self._references(game)
         members = None if self._players is None else _columns_of(self._players)
@@ -248,7 +257,7 @@ class LinearFunction(Function):
                 deviations -= remainder
                 for output, weights in enumerate(self._by_output()):
                     _write_sums(deviations, weights, members, values[block, :, output])
-                how.report(block.stop, n_rows)
+                computation.report(block.stop, n_rows)
         return values
 
     def _by_output(self) -> Iterator[Float]:

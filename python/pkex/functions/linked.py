@@ -16,7 +16,7 @@ from pkex.functions.base import Function, Members, PosteriorDraws, check_finite
 from pkex.functions.coalitionwise import CoalitionGames, Coalitionwise, RowName
 from pkex.games.background import combine_rows
 from pkex.games.indices import Quantity
-from pkex.games.player_limits import GROUP_COLUMNS, MOST_PLAYERS, estimate_by
+from pkex.games.player_limits import GROUP_COLUMNS, MAX_PLAYERS, estimate_by
 from pkex.games.value_functions import Game
 from pkex.typing import Float, Rows
 
@@ -28,15 +28,15 @@ Link: TypeAlias = Literal["identity", "logit"]
 LINKS: tuple[Link, ...] = get_args(Link)
 
 # Coalitions, of many, that are evaluated together.
-_MOST_COALITIONS = 1 << 11
+_MAX_COALITIONS = 1 << 11
 # Outputs of coalitions of one row held in memory at a time, in blocks of background rows.
-_MOST_NUMBERS = 1 << 22
+_MAX_NUMBERS = 1 << 22
 # The largest number of combinations of feature values of background rows, if these are drawn
 # independently.
-_MOST_COMBINATIONS = 1 << 16
+_MAX_COMBINATIONS = 1 << 16
 # The largest number of outputs over all coalitions of one row: for features that are drawn
 # independently, and for as many features that it takes seconds.
-_MOST_MIXED, _MOST_OUTPUTS = 1 << 26, 1 << 27
+_MAX_MIXED, _MAX_OUTPUTS = 1 << 26, 1 << 27
 _MANY_PLAYERS = 16
 
 
@@ -187,11 +187,11 @@ class Linked(Coalitionwise):
 
     def _exact_game(self, X: Rows, game: Game, quantity: Quantity) -> Game:
         p = self.n_players
-        if p > MOST_PLAYERS:
+        if p > MAX_PLAYERS:
             raise InputError(
                 None,
                 f"the explained output is not a sum over features, so exact values require all "
-                f"2^{p} coalitions of its {p} features; pkex supports up to {MOST_PLAYERS} "
+                f"2^{p} coalitions of its {p} features; pkex supports up to {MAX_PLAYERS} "
                 "features",
                 [estimate_by(_DRAWN), GROUP_COLUMNS],
             )
@@ -201,21 +201,21 @@ class Linked(Coalitionwise):
         n_rows = len(row_game.background[1])
         if game.is_marginal:
             _check_mixed_rows(n_rows, p)
-        elif p > _MANY_PLAYERS and n_rows << p > _MOST_OUTPUTS:
+        elif p > _MANY_PLAYERS and n_rows << p > _MAX_OUTPUTS:
             raise InputError(
                 None,
                 f"absent features are drawn from {n_rows} rows, and exact values of {p} features "
                 f"require {n_rows << p:,} outputs of the model per row, for all 2^{p} coalitions; "
-                f"pkex supports up to {_MOST_OUTPUTS:,}",
-                [f"pass a background of up to {_MOST_OUTPUTS >> p} rows", estimate_by(_DRAWN)],
+                f"pkex supports up to {_MAX_OUTPUTS:,}",
+                [f"pass a background of up to {_MAX_OUTPUTS >> p} rows", estimate_by(_DRAWN)],
             )
         return row_game
 
     def block_sizes(self, n_coalitions: int) -> tuple[int, int]:
-        return 1, _MOST_COALITIONS
+        return 1, _MAX_COALITIONS
 
     def coalition_values(
-        self, X: Float, game: Game, members: Members, how: Computation, row_name: RowName
+        self, X: Float, game: Game, members: Members, computation: Computation, row_name: RowName
     ) -> Float:
         game = self._with_rows(game)
         count, first = len(members), members.start if isinstance(members, range) else 0
@@ -223,22 +223,22 @@ class Linked(Coalitionwise):
         if not count:
             return means
         blocks = self._blocks(game, count)
-        for number, row_computation in how.over(range(len(X))):
+        for number, row_computation in computation.over(range(len(X))):
             row, name = X[number], row_name(number)
-            for (block, shares), computation in row_computation.over(blocks):
-                outputs = self._inner_outputs(row, block, members, computation, name)
+            for (block, shares), part_computation in row_computation.over(blocks):
+                outputs = self._inner_outputs(row, block, members, part_computation, name)
                 means[number] += np.einsum("l,lso->so", shares, outputs)
             coalition_name = f"the value of coalition {{}} of {name}"
             means[number] = self._apply_link(means[number], coalition_name, first)
         return means
 
     def _inner_outputs(
-        self, row: Float, game: Game, members: Members, how: Computation, name: str
+        self, row: Float, game: Game, members: Members, computation: Computation, name: str
     ) -> Float:
         """Return g of the outputs of the parts at coalitions, shape (m, count, outputs)."""
-        sides = np.concatenate(self._outputs_of_parts(row, game, members, how), axis=-1)
+        sides = np.concatenate(self._outputs_of_parts(row, game, members, computation), axis=-1)
         rows = sides.reshape(-1, sides.shape[-1])
-        values = self._apply_inner(rows, lambda _: f"a coalition of {name}", how.n_threads)
+        values = self._apply_inner(rows, lambda _: f"a coalition of {name}", computation.n_threads)
         outputs: Float = values.reshape(*sides.shape[:-1], self.n_outputs)
         return outputs
 
@@ -250,17 +250,17 @@ class Linked(Coalitionwise):
         numbers = count * sum(part.n_outputs for part in self.parts)
         return [
             (replace(game, background=(rows[block], weights[block])), weights[block])
-            for block in blocks_of(len(weights), _MOST_NUMBERS // numbers)
+            for block in blocks_of(len(weights), _MAX_NUMBERS // numbers)
         ]
 
     def coalition_outputs(
-        self, row: Float, game: Game, members: Members, how: Computation
+        self, row: Float, game: Game, members: Members, computation: Computation
     ) -> Float:
         if self._link != "identity":
             raise ValueError("a link is applied after the mean, not within another function")
-        return self._inner_outputs(row, game, members, how, "a row")
+        return self._inner_outputs(row, game, members, computation, "a row")
 
-    def base(self, game: Game, how: Computation) -> float | Float:
+    def base(self, game: Game, computation: Computation) -> float | Float:
         game = self._with_rows(game)
         if game.background is None:
             if self._outputs.not_neutral:
@@ -273,14 +273,15 @@ class Linked(Coalitionwise):
                     ],
                 )
             bases = [
-                np.ravel(part.base(game, computation)) for part, computation in how.over(self.parts)
+                np.ravel(part.base(game, part_computation))
+                for part, part_computation in computation.over(self.parts)
             ]
             means = self._apply_inner(
-                np.concatenate(bases)[None], lambda _: "the empty coalition", how.n_threads
+                np.concatenate(bases)[None], lambda _: "the empty coalition", computation.n_threads
             )
         else:
             rows, weights = game.background
-            inner = self._evaluate_inner(rows, how.n_threads, "the background")
+            inner = self._evaluate_inner(rows, computation.n_threads, "the background")
             means = np.einsum("l,lo->o", weights, inner)[None]
         return self._as_base(self._apply_link(means, "the mean over the background")[0])
 
@@ -294,11 +295,13 @@ class Linked(Coalitionwise):
         players, n_players = self.players, self.n_players
         if len(weights) == 1:
             return replace(game, value_function="interventional")
-        if len(weights) ** n_players > _MOST_COMBINATIONS:
+        if len(weights) ** n_players > _MAX_COMBINATIONS:
             raise _independent(f"{len(weights)}^{n_players} rows, all combinations of values")
         return Game("interventional", combine_rows(rows, weights, players))
 
-    def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
+    def covariances(
+        self, X: Float, pairs: NDArray[np.intp], game: Game, computation: Computation
+    ) -> Float:
         raise UnsupportedModelError(
             (
                 Option("uncertainty", True),
@@ -349,11 +352,11 @@ def identity(values: Float) -> Float:
 
 def _check_mixed_rows(n_combinations: int, n_players: int) -> None:
     n_rows = n_combinations << n_players
-    if n_rows > _MOST_MIXED:
+    if n_rows > _MAX_MIXED:
         raise InputError(
             Option("value_function", "marginal"),
             f"requires {n_rows} outputs of the model per row ({n_combinations} combinations of "
-            f"values in 2^{n_players} coalitions); up to {_MOST_MIXED} are supported",
+            f"values in 2^{n_players} coalitions); up to {_MAX_MIXED} are supported",
             [_WHOLE_ROWS, GROUP_COLUMNS],
         )
 
@@ -370,6 +373,6 @@ def _independent(over: str) -> InputError:
     return InputError(
         Option("value_function", "marginal"),
         "draws each absent feature independently. For an output that is not a sum over features, "
-        f"it is a mean over {over}; up to {_MOST_COMBINATIONS} combinations are supported",
+        f"it is a mean over {over}; up to {_MAX_COMBINATIONS} combinations are supported",
         _WHOLE_ROWS,
     )

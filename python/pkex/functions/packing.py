@@ -135,12 +135,17 @@ class Packing:
             values = np.einsum("ij,jk->ik", kernel(measured_rows(points), points), coefficients)
             return relative_size(values, self.scale_of_errors)
 
-    def quantity(self, rows: Float, game: Game, quantity: Quantity, how: Computation) -> Float:
+    def quantity(
+        self, rows: Float, game: Game, quantity: Quantity, computation: Computation
+    ) -> Float:
         """Return a quantity of rows in a game, shape (n, coalitions, outputs)."""
-        options: dict[str, Any] = {"summation": how.summation, "n_threads": how.n_threads}
+        options: dict[str, Any] = {
+            "summation": computation.summation,
+            "n_threads": computation.n_threads,
+        }
         options["game"] = self.engine_game(game).packed
         if quantity == SHAPLEY:
-            options["method"] = how.method
+            options["method"] = computation.method
         else:
             options.update(size=quantity.size, measure=quantity.measure)
 
@@ -148,7 +153,7 @@ class Packing:
             engine = expansion.explain if quantity == SHAPLEY else expansion.interactions
             return engine(chunk, progress=report, **options)
 
-        return self.over(rows, game, how.progress, compute)
+        return self.over(rows, game, computation.progress, compute)
 
     def over(
         self, rows: Float, game: Game | None, report: Report | None, compute: Compute
@@ -170,7 +175,7 @@ def values_of_points(
     game: str | tuple[str, Float, Float],
     terms: list[Term],
     players: NDArray[np.int64],
-    how: Computation,
+    computation: Computation,
 ) -> Iterator[tuple[slice, Float]]:
     """Yield the Shapley values of rows in the games of k(·, p), for blocks of points p.
 
@@ -188,7 +193,7 @@ def values_of_points(
         The terms of the kernel, without mixtures.
     players : ndarray of int64, shape (d,)
         The number of each column's player.
-    how : Computation
+    computation : Computation
 
     Yields
     ------
@@ -204,9 +209,9 @@ def values_of_points(
         values = _core.Expansion(points[block], weights, packed_terms, players).explain(
             X,
             game=game,
-            method=how.method,
-            summation=how.summation,
-            n_threads=how.n_threads,
-            progress=share(how.progress, number, len(starts)),
+            method=computation.method,
+            summation=computation.summation,
+            n_threads=computation.n_threads,
+            progress=share(computation.progress, number, len(starts)),
         )
         yield block, values

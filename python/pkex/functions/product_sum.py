@@ -31,7 +31,7 @@ from pkex.tables.read import as_vector_or_matrix
 from pkex.typing import Float
 
 # Factors held in memory at a time.
-_MOST_NUMBERS = 1 << 20
+_MAX_NUMBERS = 1 << 20
 
 
 class ProductSum(Function):
@@ -89,7 +89,12 @@ class ProductSum(Function):
         return check_finite(self._as_output(total))
 
     def explain(
-        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+        self,
+        X: Float,
+        *,
+        game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
+        computation: Computation,
     ) -> Float:
         values = np.zeros((len(X), comb(self.n_players, quantity.size), self.n_outputs))
         if quantity.size == 0:
@@ -99,10 +104,10 @@ class ProductSum(Function):
             n_blocks = len(self._row_blocks(len(game.background[0])))
         for number, (absent, weights) in enumerate(self._absent_factors(game)):
             games = self._games(X, absent, weights)
-            add_quantities(values, games, quantity, how.part(number, n_blocks))
+            add_quantities(values, games, quantity, computation.part(number, n_blocks))
         return check_finite(values)
 
-    def base(self, game: Game, how: Computation) -> float | Float:
+    def base(self, game: Game, computation: Computation) -> float | Float:
         total = self._constants.copy()
         with np.errstate(over="ignore", invalid="ignore"):
             for absent, weights in self._absent_factors(game):
@@ -136,7 +141,7 @@ class ProductSum(Function):
         return function
 
     def _values_of_coalitions(
-        self, row: Float, game: Game, members: Members, how: Computation
+        self, row: Float, game: Game, members: Members, computation: Computation
     ) -> Float:
         (present,) = self._player_factors(row[None])
         ((absent, weights),) = self._absent_factors(game)
@@ -194,7 +199,7 @@ class ProductSum(Function):
 
     def _row_blocks(self, n_rows: int) -> list[slice]:
         """Return slices of rows whose factors are held in memory together."""
-        return blocks_of(n_rows, _MOST_NUMBERS // max(1, len(self._factors) * self.n_players))
+        return blocks_of(n_rows, _MAX_NUMBERS // max(1, len(self._factors) * self.n_players))
 
     def _absent_factors(self, game: Game) -> Iterator[tuple[Float, Float]]:
         """Yield absent factors of all products, (evaluations, players), and weights, in blocks."""

@@ -10,11 +10,11 @@ from pkex.errors import InputError, Option, Text
 from pkex.execution.computation import Computation
 from pkex.functions.base import Function, Members
 from pkex.functions.coalitionwise import CoalitionGames, RowName
-from pkex.functions.conditional import MOST_CONDITIONED, Conditional
+from pkex.functions.conditional import MAX_CONDITIONED, Conditional
 from pkex.functions.linked import as_coalitionwise
 from pkex.functions.losses import OutputLoss, squared_errors
 from pkex.games.indices import SHAPLEY, Quantity
-from pkex.games.player_limits import GROUP_COLUMNS, MOST_PLAYERS
+from pkex.games.player_limits import GROUP_COLUMNS, MAX_PLAYERS
 from pkex.games.value_functions import NEUTRAL, Game
 from pkex.typing import Float
 
@@ -51,14 +51,19 @@ class RowLosses(CoalitionGames):
         return self.function.n_players
 
     def explain(
-        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+        self,
+        X: Float,
+        *,
+        game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
+        computation: Computation,
     ) -> Float:
         if self.loss is squared_errors and quantity == SHAPLEY:
             rows, targets = self._split_targets(X)
-            values = self.function.shifted_squares(rows, -targets, game, how)
+            values = self.function.shifted_squares(rows, -targets, game, computation)
             if values is not None:
                 return values
-        return super().explain(X, game=game, quantity=quantity, how=how)
+        return super().explain(X, game=game, quantity=quantity, computation=computation)
 
     def losses_at(self, X: Float, outputs: Float) -> Float:
         """Return the losses of rows, shape (n, losses), for outputs that all rows share.
@@ -78,9 +83,9 @@ class RowLosses(CoalitionGames):
         return np.ascontiguousarray(X[:, :n_columns]), X[:, n_columns:].astype(np.float64)
 
     def _exact_game(self, X: Float, game: Game, quantity: Quantity) -> Game:
-        p, max_players = self.n_players, MOST_PLAYERS
+        p, max_players = self.n_players, MAX_PLAYERS
         if isinstance(self.function, Conditional):
-            max_players = MOST_CONDITIONED
+            max_players = MAX_CONDITIONED
         if p > max_players:
             fixes: list[Text] = [
                 ("estimate values, with standard errors, by ", Option("n_coalitions", 1000)),
@@ -109,16 +114,16 @@ class RowLosses(CoalitionGames):
         return as_coalitionwise(self.function).block_sizes(n_coalitions)
 
     def coalition_values(
-        self, X: Float, game: Game, members: Members, how: Computation, row_name: RowName
+        self, X: Float, game: Game, members: Members, computation: Computation, row_name: RowName
     ) -> Float:
         rows, targets = self._split_targets(X)
         games = self._coalitionwise(game)
         if games is not None:
-            values = games.coalition_values(rows, game, members, how, row_name)
+            values = games.coalition_values(rows, game, members, computation, row_name)
         else:
             outputs = [
-                self.function.coalition_outputs(row, game, members, computation)
-                for row, computation in how.over(rows)
+                self.function.coalition_outputs(row, game, members, part_computation)
+                for row, part_computation in computation.over(rows)
             ]
             values = np.concatenate(outputs)
         losses = self.loss(values, targets)

@@ -26,7 +26,7 @@ from pkex.typing import Float
 # The positive exponents of a multi-index, by column.
 _Index: TypeAlias = dict[int, int]
 
-_MOST_EVALUATIONS = 40_000
+_MAX_EVALUATIONS = 40_000
 
 
 def products_of_series(points: Float, weights: Float, term: Term, rows: Float) -> Products:
@@ -55,10 +55,10 @@ def products_of_series(points: Float, weights: Float, term: Term, rows: Float) -
     orders = range(len(series.weights)) if is_of_dots else np.flatnonzero(series.weights).tolist()
     columns = _columns(series)
     count = products_per_index * sum(_number(series.form, len(columns), order) for order in orders)
-    if count > _MOST_EVALUATIONS:
+    if count > _MAX_EVALUATIONS:
         raise UnsupportedModelError(
             f"sensitivity: the kernel is a sum of {count} products over columns; up to "
-            f"{_MOST_EVALUATIONS} are supported: take a lower degree or order, or fewer "
+            f"{_MAX_EVALUATIONS} are supported: take a lower degree or order, or fewer "
             f"{'columns' if is_of_dots else 'points'}"
         )
     indices = [index for order in orders for index in _indices(series.form, columns, order)]

@@ -25,11 +25,11 @@ from pkex.typing import Float, SparseRows
 # Groups of a row, and the logarithms of their factors at all points.
 _RowLogarithms: TypeAlias = tuple[NDArray[np.int64], Float]
 # Logarithms of a background that are kept for other rows.
-_MOST_KEPT = 1 << 24
+_MAX_KEPT = 1 << 24
 # The groups are the columns of a table of factors.
 _FIXES: list[Text] = ["join more columns in groups", "fit the model to fewer rows"]
 # Smaller logarithms are replaced by this one, whose exponential is 0.
-_LEAST_LOGARITHM = -2000.0
+_MIN_LOGARITHM = -2000.0
 # Below this, series of logarithms have errors below 1e-15, relative.
 _SMALL = 2e-4
 
@@ -83,7 +83,7 @@ class _Columns:
                 place = places[columns]
                 values = logarithm(left - right, *parameters[place].T)
                 total += np.where(place < 0, 0.0, values)
-        return np.maximum(total, _LEAST_LOGARITHM)
+        return np.maximum(total, _MIN_LOGARITHM)
 
 
 class GroupFactors:
@@ -180,7 +180,9 @@ class GroupFactors:
             cache = self._means = game, np.maximum(changes, -1.0)
         return cache[1]
 
-    def base(self, game: Game, background: tuple[SparseRows, Float], how: Computation) -> Float:
+    def base(
+        self, game: Game, background: tuple[SparseRows, Float], computation: Computation
+    ) -> Float:
         """Return the value of the empty coalition of a marginal game, shape (outputs,)."""
         with np.errstate(divide="ignore"):
             logarithms = np.log1p(self._changes_of_means(game, background))
@@ -193,7 +195,7 @@ class GroupFactors:
         X: SparseRows,
         game: Game,
         background: tuple[SparseRows, Float],
-        how: Computation,
+        computation: Computation,
     ) -> Float:
         """Return the Shapley values of groups, shape (rows, groups, outputs).
 
@@ -203,42 +205,44 @@ class GroupFactors:
         game : Game
         background : tuple of csr_array of shape (m, d) and ndarray of shape (m,)
             The background of the game, or the points of the function.
-        how : Computation
+        computation : Computation
         """
         values = np.zeros((X.shape[0], self._n_groups, self._coefficients.shape[1]))
         for number in range(X.shape[0]):
             row = self._logarithms_of(X[number : number + 1])
             if game.is_marginal:
                 changes = self._changes_of_means(game, background)
-                values[number] = self._values_of_changes(row, changes, how)
+                values[number] = self._values_of_changes(row, changes, computation)
             elif game.background is None:
                 changes = np.zeros_like(self._at_zero)
-                values[number] = self._values_of_changes(row, changes, how)
+                values[number] = self._values_of_changes(row, changes, computation)
             else:
-                self._add_joint_values(row, game, background, how, values[number])
-            how.report(number + 1, X.shape[0])
+                self._add_joint_values(row, game, background, computation, values[number])
+            computation.report(number + 1, X.shape[0])
         return values
 
-    def _values_of_changes(self, row: _RowLogarithms, changes: Float, how: Computation) -> Float:
+    def _values_of_changes(
+        self, row: _RowLogarithms, changes: Float, computation: Computation
+    ) -> Float:
         """Return the values of a row whose absent groups have factors 1 + changes."""
         groups, logarithms = row
         present = self._at_zero.copy()
         present[:, groups] = logarithms
         with np.errstate(divide="ignore"):
-            absent = np.maximum(np.log1p(changes), _LEAST_LOGARITHM)
+            absent = np.maximum(np.log1p(changes), _MIN_LOGARITHM)
         maximum = np.maximum(present, absent)
         # Near 1, the differences from 1 have more digits than the factors.
         near_difference = (np.expm1(present) - changes) * np.exp(-np.maximum(maximum, -1.0))
         far_difference = np.exp(present - maximum) - np.exp(absent - maximum)
         difference = np.where(maximum > -1.0, near_difference, far_difference)
-        return _product_values(present, absent, difference, self._coefficients, how)
+        return _product_values(present, absent, difference, self._coefficients, computation)
 
     def _add_joint_values(
         self,
         row: _RowLogarithms,
         game: Game,
         background: tuple[SparseRows, Float],
-        how: Computation,
+        computation: Computation,
         values: Float,
     ) -> None:
         """Add the values of a row against each background row, times its weight."""
@@ -258,7 +262,7 @@ class GroupFactors:
             change = np.expm1(-np.abs(present - absent))
             difference = np.where(present < absent, change, -change)
             weights = weight * other_products[:, None] * self._coefficients
-            values[groups] += _product_values(present, absent, difference, weights, how)
+            values[groups] += _product_values(present, absent, difference, weights, computation)
 
     def _background_logarithms(self, game: Game, rows: SparseRows) -> Iterable[_RowLogarithms]:
         """Return the logarithms of background rows, which are kept if they are small."""
@@ -268,7 +272,7 @@ class GroupFactors:
         all_logarithms = (
             self._logarithms_of(rows[place : place + 1]) for place in range(rows.shape[0])
         )
-        if rows.shape[0] * self._at_zero.size > _MOST_KEPT:
+        if rows.shape[0] * self._at_zero.size > _MAX_KEPT:
             return all_logarithms
         logarithms = list(all_logarithms)
         self._joint = game, logarithms
@@ -276,7 +280,7 @@ class GroupFactors:
 
 
 def _product_values(
-    present: Float, absent: Float, difference: Float, coefficients: Float, how: Computation
+    present: Float, absent: Float, difference: Float, coefficients: Float, computation: Computation
 ) -> Float:
     """Return the values of products, shape (players, outputs).
 
@@ -287,7 +291,7 @@ def _product_values(
     difference : ndarray of shape (n, players)
         The present less the absent factors, relative to the larger one.
     coefficients : ndarray of shape (n, outputs)
-    how : Computation
+    computation : Computation
     """
     # Products of the larger factors are weights, so that the others are in [0, 1].
     maximum = np.maximum(present, absent)
@@ -297,8 +301,8 @@ def _product_values(
         np.ascontiguousarray(difference),
         np.ascontiguousarray(np.exp(maximum.sum(axis=1))[:, None] * coefficients),
         index="SV",
-        method=how.method,
-        summation=how.summation,
-        n_threads=how.n_threads,
+        method=computation.method,
+        summation=computation.summation,
+        n_threads=computation.n_threads,
     )
     return values

@@ -31,7 +31,7 @@ from pkex.functions.linear import LinearFunction
 from pkex.functions.probing import evenly_spaced
 from pkex.functions.products import Products
 from pkex.functions.sparse_groups import FAMILIES, GroupFactors
-from pkex.functions.sparse_powers import MOST_DEGREES, PowersAtPoints
+from pkex.functions.sparse_powers import MAX_DEGREES, PowersAtPoints
 from pkex.functions.sparse_products import ProductsAtPoints
 from pkex.games.coalitions import coalitions, ranks
 from pkex.games.indices import SHAPLEY, Quantity
@@ -56,7 +56,7 @@ from pkex.typing import Float, Rows, SparseRows
 AtSparsePoints: TypeAlias = ProductsAtPoints | PowersAtPoints | GroupFactors
 
 # The largest number of values of dense points that take less time than a choice of columns.
-_MOST_DENSE = 1 << 19
+_MAX_DENSE = 1 << 19
 # Values of rows that are evaluated together.
 _BLOCK = 1 << 20
 # Attributes that are computed again when a function is unpickled.
@@ -165,37 +165,44 @@ class SparseKernelSum(Function):
     # --- games ---
 
     def explain(
-        self, X: Rows, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+        self,
+        X: Rows,
+        *,
+        game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
+        computation: Computation,
     ) -> Float:
         if not self.points.shape[0]:
             n_coalitions = math.comb(self.n_players, quantity.size)
             values = np.zeros((X.shape[0], n_coalitions, self.n_outputs))
             return values if quantity.size else values + self.intercept
-        sparse = self._at_sparse_points(how) if quantity == SHAPLEY else None
-        is_large = self.points.shape[0] * self.n_features > _MOST_DENSE
+        sparse = self._at_sparse_points(computation) if quantity == SHAPLEY else None
+        is_large = self.points.shape[0] * self.n_features > _MAX_DENSE
         if sparse is None and quantity == SHAPLEY and is_large and self._is_local(game):
-            return self._values_near(X, game, how)
+            return self._values_near(X, game, computation)
         if sparse is None:
             dense = self._at_dense_points(in_all_columns=quantity.size > 1)
-            return dense.explain(X, game, quantity, how)
+            return dense.explain(X, game, quantity, computation)
         rows, background = as_sparse_rows(X, "X", allow_no_rows=True), self._background(game)
         return check_finite(
             _add_parts(
                 sparse,
-                how,
-                lambda part, computation: part.explain(rows, game, background, computation),
+                computation,
+                lambda part, part_computation: part.explain(
+                    rows, game, background, part_computation
+                ),
             )
         )
 
     def selected_pairs(
-        self, X: Rows, selection: NDArray[np.int64], *, game: Game, how: Computation
+        self, X: Rows, selection: NDArray[np.int64], *, game: Game, computation: Computation
     ) -> Float:
         if not has_series(self._terms) and self._players is None and self.points.shape[0]:
             (products,) = (part for part in self._by_column if isinstance(part, ProductsAtPoints))
             rows = as_sparse_rows(X, "X", allow_no_rows=True)
-            return check_finite(products.selected_pairs(rows, selection, game, how))
+            return check_finite(products.selected_pairs(rows, selection, game, computation))
         if not self._is_local(game):
-            return super().selected_pairs(X, selection, game=game, how=how)
+            return super().selected_pairs(X, selection, game=game, computation=computation)
         k, rows = len(selection), as_sparse_rows(X, "X", allow_no_rows=True)
         values = np.zeros((rows.shape[0], k * (k + 1) // 2, self.n_outputs))
         for number in range(len(values)):
@@ -205,18 +212,21 @@ class SparseKernelSum(Function):
                 present = np.flatnonzero(np.isin(selection, polynomial.players))
                 places = np.searchsorted(polynomial.players, selection[present])
                 pairs = polynomial.function.selected_pairs(
-                    polynomial.rows(row), places, game=row_game, how=how.reporting(None)
+                    polynomial.rows(row),
+                    places,
+                    game=row_game,
+                    computation=computation.reporting(None),
                 )
                 members = np.append(present, k)[coalitions(len(present) + 1, 2)]
                 values[number, ranks(members, k + 1)] += weight * pairs[0]
-            how.report(number + 1, len(values))
+            computation.report(number + 1, len(values))
         return values
 
     def _is_local(self, game: Game) -> bool:
         """Whether only columns that are not 0 in a row or background row have values."""
         return not game.is_marginal and len(self._terms) == 1 and has_series(self._terms)
 
-    def _values_near(self, X: Rows, game: Game, how: Computation) -> Float:
+    def _values_near(self, X: Rows, game: Game, computation: Computation) -> Float:
         """Return Shapley values, computed in the columns that have some."""
         rows = as_sparse_rows(X, "X", allow_no_rows=True)
         values = np.zeros((rows.shape[0], self.n_players, self.n_outputs))
@@ -224,10 +234,10 @@ class SparseKernelSum(Function):
             row = rows[number : number + 1]
             for polynomial, row_game, weight in self._near(row, game):
                 row_values = polynomial.function.explain(
-                    polynomial.rows(row), game=row_game, how=how.reporting(None)
+                    polynomial.rows(row), game=row_game, computation=computation.reporting(None)
                 )
                 values[number, polynomial.players] += weight * row_values[0]
-            how.report(number + 1, len(values))
+            computation.report(number + 1, len(values))
         return check_finite(values)
 
     def _near(self, row: SparseRows, game: Game) -> Iterator[tuple[DensePoints, Game, float]]:
@@ -246,22 +256,24 @@ class SparseKernelSum(Function):
             background = polynomial.rows(other_row), np.ones(1)
             yield polynomial, Game(game.value_function, background), weight
 
-    def base(self, game: Game, how: Computation) -> float | Float:
+    def base(self, game: Game, computation: Computation) -> float | Float:
         if game.value_function == "neutral" or not self.points.shape[0]:
             sums = neutral_sums(self._terms, self._columns_of_coefficients)
         elif game.value_function == "interventional" and game.background is not None:
             rows, weights = game.background
-            outputs = self.evaluate(rows, n_threads=how.n_threads)
+            outputs = self.evaluate(rows, n_threads=computation.n_threads)
             means = added(weights.reshape(-1, *[1] * (outputs.ndim - 1)) * outputs)
             return means if self.has_output_axis else float(means)
-        elif (sparse := self._at_sparse_points(how)) is not None:
+        elif (sparse := self._at_sparse_points(computation)) is not None:
             background = self._background(game)
             sums = _add_parts(
-                sparse, how, lambda part, computation: part.base(game, background, computation)
+                sparse,
+                computation,
+                lambda part, part_computation: part.base(game, background, part_computation),
             )
         else:
             dense = self._at_dense_points()
-            return dense.function.base(dense.game(game), how)
+            return dense.function.base(dense.game(game), computation)
         with np.errstate(over="ignore"):
             return self._as_base(check_finite_base(sums + self.intercept))
 
@@ -272,21 +284,25 @@ class SparseKernelSum(Function):
         return as_sparse_rows(game.background[0], "background"), game.background[1]
 
     def coalition_outputs(
-        self, row: Float, game: Game, members: Members, how: Computation
+        self, row: Float, game: Game, members: Members, computation: Computation
     ) -> Float:
         members = self._members(members)
         if game.value_function != "interventional" or game.background is None:
-            return self._at_dense_points().coalition_outputs(row, game, members, how)
+            return self._at_dense_points().coalition_outputs(row, game, members, computation)
         background = self._background(game)[0]
         x = as_sparse_rows(row[None], "X")
         outputs = [
-            self._mixed_outputs(x, background[number : number + 1], members, how)
+            self._mixed_outputs(x, background[number : number + 1], members, computation)
             for number in range(background.shape[0])
         ]
         return np.array(outputs)
 
     def _mixed_outputs(
-        self, row: SparseRows, other_row: SparseRows, members: NDArray[np.bool_], how: Computation
+        self,
+        row: SparseRows,
+        other_row: SparseRows,
+        members: NDArray[np.bool_],
+        computation: Computation,
     ) -> Float:
         """Return the outputs at rows with the present features of one row, and others of another.
 
@@ -300,16 +316,16 @@ class SparseKernelSum(Function):
         for block in blocks_of(len(members), _BLOCK // max(1, len(columns))):
             are_present = members[block][:, self.players[columns]]
             rows = in_columns(np.where(are_present, present, absent), columns, self.n_features)
-            outputs.append(self.evaluate(rows, n_threads=how.n_threads))
+            outputs.append(self.evaluate(rows, n_threads=computation.n_threads))
         return np.concatenate(outputs).reshape(len(members), self.n_outputs)
 
     def shifted_squares(
-        self, X: Float, shifts: Float, game: Game, how: Computation
+        self, X: Float, shifts: Float, game: Game, computation: Computation
     ) -> Float | None:
         n_rows = 1 if game.background is None else len(game.background[1])
         if game.value_function == "interventional" and n_rows > 1:
-            return super().shifted_squares(X, shifts, game, how)
-        return self._at_dense_points().shifted_squares(X, shifts, game, how)
+            return super().shifted_squares(X, shifts, game, computation)
+        return self._at_dense_points().shifted_squares(X, shifts, game, computation)
 
     def conditional_means(
         self, X: Float, rows: Float, landmarks: NDArray[np.intp] | None
@@ -322,17 +338,17 @@ class SparseKernelSum(Function):
 
     # --- computations ---
 
-    def _at_sparse_points(self, how: Computation) -> Sequence[AtSparsePoints] | None:
+    def _at_sparse_points(self, computation: Computation) -> Sequence[AtSparsePoints] | None:
         """Return functions at sparse points whose Shapley values sum to the function's.
 
         None if dense points are required.
         """
         all_series = [term.series for term in self._terms if term.series is not None]
-        if any(len(series.weights) > MOST_DEGREES + 1 for series in all_series):
+        if any(len(series.weights) > MAX_DEGREES + 1 for series in all_series):
             return None
         if self._players is None:
             has_products = len(all_series) < len(self._terms)
-            return None if has_products and how.method != "quadrature" else self._by_column
+            return None if has_products and computation.method != "quadrature" else self._by_column
         if all_series or has_mixtures(self._terms):
             return None
         if self._groups is None:
@@ -389,14 +405,14 @@ class SparseKernelSum(Function):
 
 def _add_parts(
     parts: Sequence[AtSparsePoints],
-    how: Computation,
+    computation: Computation,
     compute: Callable[[AtSparsePoints, Computation], Float],
 ) -> Float:
     """Return the sum of results of parts, which are infinite or NaN if they are too large."""
     with np.errstate(over="ignore", invalid="ignore"):
-        total = compute(parts[0], how.part(0, len(parts)))
+        total = compute(parts[0], computation.part(0, len(parts)))
         for number, part in enumerate(parts[1:], start=1):
-            total += compute(part, how.part(number, len(parts)))
+            total += compute(part, computation.part(number, len(parts)))
     return total
 
 

@@ -22,7 +22,7 @@ from pkex.typing import Float, Rows
 
 PackedRows: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], Float, int]
 # With fewer dense columns, all pairs take less time.
-_FEWEST_COLUMNS = 80
+_MIN_COLUMNS = 80
 
 
 def packed_rows(rows: Rows) -> PackedRows:
@@ -41,7 +41,7 @@ def sparse_game(game: Game) -> Any:
 
 def are_faster(points: Float, terms: Sequence[Term]) -> bool:
     """Whether the engine of sparse rows takes dense points of this kernel, and less time."""
-    if len(points) == 0 or points.shape[1] < _FEWEST_COLUMNS:
+    if len(points) == 0 or points.shape[1] < _MIN_COLUMNS:
         return False
     if has_series(terms) or has_mixtures(terms):
         return False
@@ -53,14 +53,14 @@ def selected_pairs(
     X: Rows,
     selection: NDArray[np.int64],
     game: Game,
-    how: Computation,
+    computation: Computation,
 ) -> Float:
     """Return the pairs of selected columns and one more player, as `Function.selected_pairs`."""
     return expansion.selected_pairs(
         packed_rows(X),
         selected=selection,
         game=sparse_game(game),
-        summation=how.summation,
-        n_threads=how.n_threads,
-        progress=how.progress,
+        summation=computation.summation,
+        n_threads=computation.n_threads,
+        progress=computation.progress,
     )

@@ -28,9 +28,9 @@ from pkex.tables.sparse import dense_rows, nonzero_columns
 from pkex.typing import Float, SparseRows
 
 # Dot products at a time.
-_MOST_DOTS = 1 << 21
+_MAX_DOTS = 1 << 21
 # Cumulants of higher degrees lose digits to cancellation.
-MOST_DEGREES = 6
+MAX_DEGREES = 6
 
 
 class PowersAtPoints:
@@ -63,7 +63,7 @@ class PowersAtPoints:
     def outputs(self, rows: SparseRows, n_threads: int = 1) -> Float:
         """Evaluate the function, shape (rows, outputs)."""
         outputs = np.empty((rows.shape[0], self._coefficients.shape[1]))
-        for block in blocks_of(len(outputs), _MOST_DOTS // max(1, self._points.shape[0])):
+        for block in blocks_of(len(outputs), _MAX_DOTS // max(1, self._points.shape[0])):
             dots = (rows[block] @ self._points.T).toarray()
             # Horner's rule, where [s^q] exp(s u) is u^q / q!.
             powers = np.full_like(dots, self._weights[-1])
@@ -77,7 +77,9 @@ class PowersAtPoints:
         absolute = (abs(part) for part in (self._points, self._coefficients, self._weights))
         return PowersAtPoints(*absolute).outputs(abs(rows))
 
-    def base(self, game: Game, background: tuple[SparseRows, Float], how: Computation) -> Float:
+    def base(
+        self, game: Game, background: tuple[SparseRows, Float], computation: Computation
+    ) -> Float:
         """Return the value of the empty coalition of a marginal game, shape (outputs,)."""
         moments = _moments_of(*background, self.degree)
         series = self._series(_logarithm(_over_factorials(moments)), self._powers())
@@ -91,7 +93,7 @@ class PowersAtPoints:
         X: SparseRows,
         game: Game,
         background: tuple[SparseRows, Float],
-        how: Computation,
+        computation: Computation,
     ) -> Float:
         """Return the Shapley values of columns, shape (n, d, outputs).
 
@@ -101,7 +103,7 @@ class PowersAtPoints:
         game : Game
         background : tuple of csr_array of shape (m, d) and ndarray of shape (m,)
             The background of the game, or the points of the function.
-        how : Computation
+        computation : Computation
         """
         values = np.zeros((*X.shape, self._coefficients.shape[1]))
         # Columns that are 0 in all points add nothing to dot products.
@@ -121,7 +123,7 @@ class PowersAtPoints:
             else:
                 for place, weight in enumerate(weights.tolist()):
                     self._add_joint_values(row, rows[place : place + 1], weight, values[number])
-            how.report(number + 1, X.shape[0])
+            computation.report(number + 1, X.shape[0])
         return values
 
     def _add_joint_values(

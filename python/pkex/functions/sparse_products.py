@@ -74,14 +74,20 @@ class ProductsAtPoints:
         errors = self._reaches.scale_of_errors(self._coefficients)
         return self._reaches.over(rows, None, None, compute) + errors
 
-    def base(self, game: Game, background: tuple[SparseRows, Float], how: Computation) -> Float:
+    def base(
+        self, game: Game, background: tuple[SparseRows, Float], computation: Computation
+    ) -> Float:
         """Return the value of the empty coalition of a marginal game, shape (outputs,)."""
         return self._at(self._reaches.of_game(game)).base(
-            game=sparse_game(game), n_threads=how.n_threads, progress=how.progress
+            game=sparse_game(game), n_threads=computation.n_threads, progress=computation.progress
         )
 
     def explain(
-        self, X: SparseRows, game: Game, background: tuple[SparseRows, Float], how: Computation
+        self,
+        X: SparseRows,
+        game: Game,
+        background: tuple[SparseRows, Float],
+        computation: Computation,
     ) -> Float:
         """Return the Shapley values of columns, shape (rows, d, outputs).
 
@@ -91,7 +97,7 @@ class ProductsAtPoints:
         game : Game
         background : tuple of csr_array of shape (m, d) and ndarray of shape (m,)
             The background of the game, or the points of the function.
-        how : Computation
+        computation : Computation
         """
         engine_game = sparse_game(game)
 
@@ -99,19 +105,21 @@ class ProductsAtPoints:
             return self._at(reach).explain(
                 packed_rows(chunk),
                 game=engine_game,
-                summation=how.summation,
-                n_threads=how.n_threads,
+                summation=computation.summation,
+                n_threads=computation.n_threads,
                 progress=report,
             )
 
-        return self._reaches.over(X, game, how.progress, compute)
+        return self._reaches.over(X, game, computation.progress, compute)
 
     def selected_pairs(
-        self, X: SparseRows, selection: NDArray[np.int64], game: Game, how: Computation
+        self, X: SparseRows, selection: NDArray[np.int64], game: Game, computation: Computation
     ) -> Float:
         """Return the pairs of selected columns, as `Function.selected_pairs` does."""
 
         def compute(reach: int, chunk: SparseRows, report: Report | None) -> Float:
-            return selected_pairs(self._at(reach), chunk, selection, game, how.reporting(report))
+            return selected_pairs(
+                self._at(reach), chunk, selection, game, computation.reporting(report)
+            )
 
-        return self._reaches.over(X, game, how.progress, compute)
+        return self._reaches.over(X, game, computation.progress, compute)

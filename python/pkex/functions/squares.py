@@ -18,17 +18,17 @@ from pkex.execution.computation import Computation
 from pkex.execution.progress import advising
 from pkex.functions.packing import Packing
 from pkex.games.indices import SHAPLEY
-from pkex.games.player_limits import GROUP_COLUMNS, MOST_PLAYERS
+from pkex.games.player_limits import GROUP_COLUMNS, MAX_PLAYERS
 from pkex.games.value_functions import Game
 from pkex.kernels import Kernel
 from pkex.typing import Float
 
 # The largest bound of rounding errors, relative to the squared range of the expansion. The bound
 # adds up the errors of all pairs, which have both signs.
-_LARGEST_ROUNDING = 1e-8
+_MAX_ROUNDING = 1e-8
 _EPSILON = float(np.finfo(np.float64).eps)
 # The largest number of pairs, which take some seconds for each row, and of products in a kernel.
-_MOST_PAIRS, _MOST_TERMS = 500_000_000, 500
+_MAX_PAIRS, _MAX_TERMS = 500_000_000, 500
 # Nanoseconds for a pair and player, for a coalition, and for a coalition and evaluation.
 _OF_PAIR, _OF_COALITION, _OF_VALUE = 0.7, 50.0, 0.05
 
@@ -72,7 +72,7 @@ class PairSquares:
     @property
     def are_faster(self) -> bool:
         """Whether pairs take less time than the values of all coalitions."""
-        if self._n_players > MOST_PLAYERS:
+        if self._n_players > MAX_PLAYERS:
             return True
         coalition_time = _OF_COALITION + _OF_VALUE * self._n_evaluations
         time_of_coalitions = 2**self._n_players * coalition_time
@@ -88,27 +88,27 @@ class PairSquares:
         spread : ndarray of shape (outputs,)
             The range of the expansion.
         """
-        if self._n_pairs > _MOST_PAIRS or self._n_terms > _MOST_TERMS:
+        if self._n_pairs > _MAX_PAIRS or self._n_terms > _MAX_TERMS:
             return (
                 f"there are {self._n_points} points times {self._n_terms} products of the kernel: "
-                f"{self._n_pairs:.1e} pairs; pkex supports up to {_MOST_PAIRS:.0e} pairs and "
-                f"{_MOST_TERMS} products"
+                f"{self._n_pairs:.1e} pairs; pkex supports up to {_MAX_PAIRS:.0e} pairs and "
+                f"{_MAX_TERMS} products"
             )
         rounding = _EPSILON * np.square(size)
-        tolerance = _LARGEST_ROUNDING * np.square(spread)
+        tolerance = _MAX_ROUNDING * np.square(spread)
         if (rounding <= tolerance).all():
             return ""
         share = float((rounding / np.maximum(np.square(spread), 1e-300)).max())
         return (
             "large coefficients of opposite signs cancel in it, and rounding errors would be up to "
             f"{share:.0e} of the squared range of predictions; pkex accepts up to "
-            f"{_LARGEST_ROUNDING:.0e}"
+            f"{_MAX_ROUNDING:.0e}"
         )
 
-    def values(self, X: Float, how: Computation) -> Float:
+    def values(self, X: Float, computation: Computation) -> Float:
         """Return the Shapley values of the squares for rows, shape (n, players, outputs)."""
         with advising("a model fitted on fewer rows"):
-            return self._packing.quantity(X, self._game, SHAPLEY, how)
+            return self._packing.quantity(X, self._game, SHAPLEY, computation)
 
 
 def unsupported_squares(obstacle: str, most_players: int) -> UnsupportedModelError:

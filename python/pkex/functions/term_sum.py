@@ -39,9 +39,9 @@ from pkex.tables.read import as_matrix
 from pkex.typing import Float
 
 # The largest number of players of one term, all of whose coalitions are evaluated.
-_MOST_PLAYERS = 14
+_MAX_PLAYERS = 14
 # Values of coalitions held in memory at a time.
-_MOST_NUMBERS = 1 << 22
+_MAX_NUMBERS = 1 << 22
 # Rows that a term is evaluated at together.
 _MIXED = 1 << 16
 
@@ -102,7 +102,12 @@ class TermSum(Function):
         return check_finite(self._as_output(total))
 
     def explain(
-        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+        self,
+        X: Float,
+        *,
+        game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
+        computation: Computation,
     ) -> Float:
         count = comb(self.n_players, quantity.size)
         values = np.zeros((len(X), count, self.n_outputs))
@@ -112,16 +117,16 @@ class TermSum(Function):
         for number, (players, terms) in enumerate(terms_by_players.items()):
             if len(players) >= quantity.size:
                 places = self._places(players, quantity.size)
-                step = _MOST_NUMBERS // (2 ** len(players) * self.n_outputs)
+                step = _MAX_NUMBERS // (2 ** len(players) * self.n_outputs)
                 for rows in blocks_of(len(X), step):
                     coalition_values = self._coalition_values(terms[0], X[rows], game)
                     for term in terms[1:]:
                         coalition_values += self._coalition_values(term, X[rows], game)
                     values[rows, places] += quantity_from_values(coalition_values, quantity)
-            how.report(number + 1, len(terms_by_players))
+            computation.report(number + 1, len(terms_by_players))
         return check_finite(values)
 
-    def base(self, game: Game, how: Computation) -> float | Float:
+    def base(self, game: Game, computation: Computation) -> float | Float:
         total = self._constants.copy()
         for term in self._terms:
             entries, weights = self._background(term, game)
@@ -179,12 +184,12 @@ class TermSum(Function):
         terms_by_players: dict[tuple[int, ...], list[ColumnFunction]] = {}
         for term in self._terms:
             players = np.unique(self.players[list(term.columns)])
-            if len(players) > _MOST_PLAYERS:
+            if len(players) > _MAX_PLAYERS:
                 example = "explainer.estimate(X, n_coalitions=1000, random_state=0)"
                 raise InputError(
                     None,
                     f"{term.name} has {len(players)} features, and exact values require all 2^"
-                    f"{len(players)} coalitions of these; pkex supports up to {_MOST_PLAYERS} "
+                    f"{len(players)} coalitions of these; pkex supports up to {_MAX_PLAYERS} "
                     "features in a term",
                     [estimate_by(example), GROUP_COLUMNS],
                 )

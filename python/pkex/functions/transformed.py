@@ -116,10 +116,15 @@ class Transformed(Function):
         return self._function.evaluate(self._map_rows(np.asarray(X)), n_threads=n_threads)
 
     def explain(
-        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+        self,
+        X: Float,
+        *,
+        game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
+        computation: Computation,
     ) -> Float:
         merged_values = self._merged.explain(
-            self._map_rows(X), game=self._map_game(game), quantity=quantity, how=how
+            self._map_rows(X), game=self._map_game(game), quantity=quantity, computation=computation
         )
         members = np.sort(self._places[coalitions(len(self._places), quantity.size)], axis=1)
         values = np.zeros((len(X), comb(self.n_players, quantity.size), self.n_outputs))
@@ -131,28 +136,30 @@ class Transformed(Function):
         return self._merged.is_additive
 
     def shifted_squares(
-        self, X: Float, shifts: Float, game: Game, how: Computation
+        self, X: Float, shifts: Float, game: Game, computation: Computation
     ) -> Float | None:
-        squares = self._merged.shifted_squares(self._map_rows(X), shifts, self._map_game(game), how)
+        squares = self._merged.shifted_squares(
+            self._map_rows(X), shifts, self._map_game(game), computation
+        )
         if squares is None:
             return None
         values = np.zeros((len(X), self.n_players, self.n_outputs))
         values[:, self._places] = squares
         return values
 
-    def base(self, game: Game, how: Computation) -> float | Float:
-        return self._merged.base(self._map_game(game), how)
+    def base(self, game: Game, computation: Computation) -> float | Float:
+        return self._merged.base(self._map_game(game), computation)
 
     def coalition_outputs(
-        self, row: Float, game: Game, members: Members, how: Computation
+        self, row: Float, game: Game, members: Members, computation: Computation
     ) -> Float:
         mapped_row, game = self._map_rows(row[None])[0], self._map_game(game)
         if np.array_equal(self._places, np.arange(self.n_players)):
-            return self._merged.coalition_outputs(mapped_row, game, members, how)
+            return self._merged.coalition_outputs(mapped_row, game, members, computation)
         # Coalitions that differ only by players whose columns are not used are the same.
         coalitions = self._members(members)[:, self._places]
         distinct_coalitions, places = np.unique(coalitions, axis=0, return_inverse=True)
-        outputs = self._merged.coalition_outputs(mapped_row, game, distinct_coalitions, how)
+        outputs = self._merged.coalition_outputs(mapped_row, game, distinct_coalitions, computation)
         return outputs[:, places.reshape(-1)]
 
     def conditional_means(
@@ -174,7 +181,9 @@ class Transformed(Function):
     def omits_constant(self) -> bool:
         return self._function.omits_constant
 
-    def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
+    def covariances(
+        self, X: Float, pairs: NDArray[np.intp], game: Game, computation: Computation
+    ) -> Float:
         places, n_players = self._places, self.n_players
         mapped_rows, mapped_game = self._map_rows(X), self._map_game(game)
         if game.coalition_weights is not None:
@@ -188,8 +197,10 @@ class Transformed(Function):
                     )
                 )
             # Coalitions are numbered by the columns of X.
-            return self._merged.grouped(places).covariances(mapped_rows, pairs, mapped_game, how)
-        merged_covariances = self._merged.covariances(mapped_rows, pairs, mapped_game, how)
+            return self._merged.grouped(places).covariances(
+                mapped_rows, pairs, mapped_game, computation
+            )
+        merged_covariances = self._merged.covariances(mapped_rows, pairs, mapped_game, computation)
         covariances = np.zeros((len(pairs), n_players, n_players, self.n_outputs))
         covariances[:, places[:, None], places] = merged_covariances
         return covariances

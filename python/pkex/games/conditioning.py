@@ -25,11 +25,11 @@ from pkex.tables.missing import is_missing
 from pkex.typing import Float
 
 # The largest number of background rows without landmarks: their matrix has 800 MB.
-_MOST_ROWS = 10_000
+_MAX_ROWS = 10_000
 # For the warning of explained rows in the background: the numbers of rows and coalitions that are
 # checked, the share of the weight that raises it, and the fewest players. With fewer players, there
 # are hardly coalitions that distinguish a row from others and leave players out.
-_ROWS, _COALITIONS, _LARGE_SHARE, _FEWEST_PLAYERS = 8, 4, 0.2, 4
+_ROWS, _COALITIONS, _LARGE_SHARE, _MIN_PLAYERS = 8, 4, 0.2, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,14 +165,14 @@ class ConditionalBackground:
     levels: CategoryCodes
 
     def __post_init__(self) -> None:
-        if self.settings.n_landmarks is None and len(self.rows) > _MOST_ROWS:
+        if self.settings.n_landmarks is None and len(self.rows) > _MAX_ROWS:
             landmarks_call = "value_function=pkex.Observational(n_landmarks=300)"
             raise InputError(
                 "background",
                 (
                     f"has {len(self.rows):,} rows, but ",
                     Option("value_function", "observational"),
-                    f" supports at most {_MOST_ROWS:,} without landmarks",
+                    f" supports at most {_MAX_ROWS:,} without landmarks",
                 ),
                 [
                     "pass a sample of the rows",
@@ -234,7 +234,7 @@ class ConditionalBackground:
             The number of each column's player.
         """
         p = int(players.max()) + 1
-        if p < _FEWEST_PLAYERS or self.settings.leave_one_out:
+        if p < _MIN_PLAYERS or self.settings.leave_one_out:
             return
         numbers = np.unique(MatchingRows.of(X, self.rows).row_numbers)
         if not len(numbers):

@@ -25,7 +25,7 @@ from pkex.games.means import added
 from pkex.typing import Float
 
 # Mantissas, from ½ to 1, whose product is in range, and a power of two that is out of range.
-_MANTISSAS, _LARGEST_POWER = 512, 1 << 14
+_MANTISSAS, _MAX_POWER = 512, 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +161,7 @@ def product_of(factors: Float) -> Float:
         product, power = np.frexp(product * mantissas.prod(axis=1))
         exponents += power + powers.sum(axis=1)
     with np.errstate(over="ignore", under="ignore"):  # callers check their results
-        products: Float = np.ldexp(product, np.clip(exponents, -_LARGEST_POWER, _LARGEST_POWER))
+        products: Float = np.ldexp(product, np.clip(exponents, -_MAX_POWER, _MAX_POWER))
     return products
 
 

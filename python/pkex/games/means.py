@@ -9,7 +9,7 @@ from pkex.tables.sparse import dense_rows, is_sparse
 from pkex.typing import Float, Rows, SparseRows
 
 # The number of values in a block, which fits into a core's cache, and the fewest rows of a block.
-_BLOCK, _FEWEST_ROWS = 1 << 15, 32
+_BLOCK, _MIN_ROWS = 1 << 15, 32
 
 
 def added(terms: Float) -> Float:
@@ -24,7 +24,7 @@ def added(terms: Float) -> Float:
 
 def blocks(n_rows: int, n_columns: int) -> list[slice]:
     """Return slices that divide rows into blocks that fit into the cache."""
-    return blocks_of(n_rows, max(_FEWEST_ROWS, _BLOCK // n_columns))
+    return blocks_of(n_rows, max(_MIN_ROWS, _BLOCK // n_columns))
 
 
 def column_means(rows: Rows, weights: Float) -> tuple[Float, Float]:

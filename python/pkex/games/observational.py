@@ -32,7 +32,7 @@ _EMBEDDINGS: tuple[Embedding, ...] = get_args(Embedding)
 # The kernel of distinct categories equals that of numbers one length-scale apart.
 _LABEL_SIMILARITY = math.exp(-0.5)
 # Errors of weights are about 1e-17 divided by the squared regularization.
-_LEAST_REGULARIZATION = 1e-8
+_MIN_REGULARIZATION = 1e-8
 # Medians are computed from a sample of so many rows if there are more.
 _MEDIAN_ROWS = 2000
 
@@ -197,10 +197,10 @@ class Observational:
 def _check_regularization(size: Any) -> float:
     if isinstance(size, bool) or not isinstance(size, Real):
         raise InputTypeError("regularization", f"must be a positive number; got {size!r}")
-    if not _LEAST_REGULARIZATION <= float(size) < np.inf:
+    if not _MIN_REGULARIZATION <= float(size) < np.inf:
         raise InputError(
             "regularization",
-            f"must be at least {_LEAST_REGULARIZATION:g} and finite, such as 1e-3; got {size!r}. "
+            f"must be at least {_MIN_REGULARIZATION:g} and finite, such as 1e-3; got {size!r}. "
             "Below, rounding errors dominate the weights",
         )
     return float(size)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pkex.errors import Option, Text
 
-MOST_PLAYERS = 20
+MAX_PLAYERS = 20
 # If the values of coalitions are sums of dividends, such as those of dot products.
-MOST_OF_DIVIDENDS = 16
+MAX_PLAYERS_OF_DIVIDENDS = 16
 
 GROUP_COLUMNS: Text = ("group columns by ", Option("groups", python="groups={...}"))
 

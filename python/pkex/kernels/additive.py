@@ -12,10 +12,10 @@ import numpy as np
 from pkex.inputs.integers import as_integer
 from pkex.kernels.base import Kernel
 from pkex.kernels.factors import MixtureFactor, Term
-from pkex.kernels.series import MOST_ORDERS, Series, powers
+from pkex.kernels.series import MAX_ORDERS, Series, powers
 from pkex.typing import Float
 
-_ORDER = f"an integer from 1 to {MOST_ORDERS}"
+_ORDER = f"an integer from 1 to {MAX_ORDERS}"
 
 
 @dataclass(frozen=True, init=False)
@@ -112,9 +112,9 @@ class ANOVA(Kernel):
         ValueError
             If there are more than 128 features and `order` is None, or a coefficient overflows.
         """
-        if self.order is None and n_features > MOST_ORDERS:
+        if self.order is None and n_features > MAX_ORDERS:
             raise ValueError(
-                f"ANOVA over {n_features} features requires an order of at most {MOST_ORDERS}. "
+                f"ANOVA over {n_features} features requires an order of at most {MAX_ORDERS}. "
                 "Pass one, such as order=3"
             )
         order = min(n_features, self.order or n_features)
@@ -165,7 +165,7 @@ def _checked_kernel(kernel: object, name: str) -> Kernel:
 
 def _checked_order(order: object) -> int:
     number = as_integer("order", order, _ORDER, least=1)
-    if number > MOST_ORDERS:
+    if number > MAX_ORDERS:
         raise ValueError(f"order must be {_ORDER}; got {number}")
     return number
 

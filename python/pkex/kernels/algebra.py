@@ -34,7 +34,7 @@ from pkex.typing import Float
 Columns = tuple[int, ...]
 
 # Each product costs as much as a model with a single RBF kernel.
-_MOST_PRODUCTS = 1000
+_MAX_PRODUCTS = 1000
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class KernelPolynomial:
         # The number of products grows only if both sides have several.
         is_larger = min(len(self.products), len(other.products)) > 1
         return KernelPolynomial(
-            _sum_equal_products(pairs, limit=_MOST_PRODUCTS if is_larger else math.inf)
+            _sum_equal_products(pairs, limit=_MAX_PRODUCTS if is_larger else math.inf)
         )
 
     def __rmul__(self, amplitude: float) -> KernelPolynomial:
@@ -166,10 +166,10 @@ class KernelPolynomial:
             return ONE
         kinds = {type(factor.kernel) for product in self.products for factor, _ in product}
         is_counted = not kinds <= _MERGE_RULES.keys() | _POWER_RULES.keys()
-        if is_counted and not (exponent.is_integer() and exponent <= _MOST_PRODUCTS):
+        if is_counted and not (exponent.is_integer() and exponent <= _MAX_PRODUCTS):
             raise ValueError(
                 "the exponent of a Matern or dot-product kernel must be an integer of at most "
-                f"{_MOST_PRODUCTS}, got {exponent!r}"
+                f"{_MAX_PRODUCTS}, got {exponent!r}"
             )
         if len(self.products) <= 1:
             # A single product can have any exponent.

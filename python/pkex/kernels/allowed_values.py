@@ -46,7 +46,7 @@ class AllowedValues:
         if not (self.count_columns.size or self.nonnegative_columns.size):
             return
         counts = rows[:, self.count_columns]
-        is_not_count = (counts < 0.0) | (counts != np.floor(counts)) | (counts > _LARGEST_COUNT)
+        is_not_count = (counts < 0.0) | (counts != np.floor(counts)) | (counts > _MAX_COUNT)
         _raise_if_any(is_not_count, self.count_columns, rows, name, (_COUNTS, _CONVERT_TO_COUNTS))
         is_negative = rows[:, self.nonnegative_columns] < 0.0
         _raise_if_any(
@@ -63,7 +63,7 @@ class AllowedValues:
 
 
 # Sums of squares of larger counts leave the range where the expansion of 1/D is valid.
-_LARGEST_COUNT = 1e12
+_MAX_COUNT = 1e12
 _COUNTS = "the Tanimoto kernel requires counts: 0, 1, 2, … up to 1e12, or 0 and 1 for fingerprints"
 _CONVERT_TO_COUNTS = "convert it to such numbers"
 _NOT_NEGATIVE = "the Chi2 kernel requires values of at least 0, such as counts"

@@ -28,7 +28,7 @@ _QUANTILES = 1000
 # means and of spreads are then detected about equally often.
 _MEDIANS = 2.0
 # The fewest rows that categories are weighted by; else one row could outweigh all others.
-_LEAST_ROWS = 5
+_MIN_ROWS = 5
 
 
 def _needs_offsets(*_: object) -> Float:
@@ -100,7 +100,7 @@ class CenteredNumber(CenteredColumn):
     def of(cls, column: Float, *, looks_ahead: bool = False) -> CenteredNumber:
         """Center the kernel of twice the median distance between the values of a column."""
         length_scale = float(
-            np.clip(_MEDIANS * _typical_distance(column), _LEAST_LENGTH, _LARGEST_LENGTH)
+            np.clip(_MEDIANS * _typical_distance(column), _MIN_LENGTH, _MAX_LENGTH)
         )
         entries = np.ascontiguousarray(column)
         centers, moments = _core.gauss_mean(entries, length_scale)
@@ -183,7 +183,7 @@ class CenteredCategories(CenteredColumn):
         """Center the kernel on the values of a column."""
         codes, counts = np.unique(column, return_counts=True)
         shares = counts / len(column)
-        least = min(1.0, _LEAST_ROWS / (len(column) + (len(codes) == 1)))
+        least = min(1.0, _MIN_ROWS / (len(column) + (len(codes) == 1)))
         n_rows = len(column) if looks_ahead else None
         return cls(tuple(codes.tolist()), tuple(shares.tolist()), least, n_rows)
 
@@ -292,4 +292,4 @@ def _check(is_valid: bool, name: str, value: object) -> None:
 
 
 # Length-scales must have finite reciprocals.
-_LEAST_LENGTH, _LARGEST_LENGTH = 1e-307, 1e308
+_MIN_LENGTH, _MAX_LENGTH = 1e-307, 1e308

@@ -234,10 +234,10 @@ def expand_terms(terms: Iterable[Term], domain: Domain) -> list[Term]:
     for term in terms:
         sums = [list(f.parts(domain)) for f in term.factors if isinstance(f, MixtureFactor)]
         counts = [len(products) for products in sums]
-        if len(expansion) + math.prod(counts) > MOST_TERMS:
+        if len(expansion) + math.prod(counts) > MAX_TERMS:
             numbers = " · ".join(map(str, counts))
             raise ValueError(
-                f"the kernel expands into more than {MOST_TERMS} products. A Matern, "
+                f"the kernel expands into more than {MAX_TERMS} products. A Matern, "
                 "RationalQuadratic or Tanimoto kernel of several columns expands into tens or "
                 f"hundreds of products, and one product of such kernels here into {numbers}. "
                 "Use RBF or ProductMatern for all factors except one, or give all factors the same "
@@ -259,4 +259,4 @@ def _multiply_out(term: Term, sums: list[_Sum]) -> Iterator[Term]:
 
 
 # Each term costs as much as a Gaussian kernel.
-MOST_TERMS = 5000
+MAX_TERMS = 5000

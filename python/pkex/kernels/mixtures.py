@@ -32,10 +32,10 @@ from pkex.typing import Float
 _ROUNDING = 1e-15
 _OMITTED_MASS = 1e-18
 # Rates beyond e^690 do not distinguish distances other than 0.
-_LARGEST_LOG = 690.0
+_MAX_LOG = 690.0
 # Terms with an exponent v s of this size have decayed.
 FLAT = 40.0
-_LEAST_SQUARE = 1e-290
+_MIN_SQUARE = 1e-290
 # Values held in memory at a time.
 _CHUNK = 1 << 20
 # Steps of the grid of rates per unit of log₂ v.
@@ -172,7 +172,7 @@ def _trapezoid(mixture: GammaMixture, finest: float) -> tuple[Float, Float]:
         The smallest squared distance s > 0 at which 1 − f(s) must have nearly all digits.
     """
     # The rule is the same between two powers of 2^32.
-    octaves = 32 * math.floor(math.log2(max(finest, _LEAST_SQUARE)) / 32.0)
+    octaves = 32 * math.floor(math.log2(max(finest, _MIN_SQUARE)) / 32.0)
     return _trapezoid_from(mixture, math.ldexp(1.0, octaves))
 
 
@@ -182,7 +182,7 @@ def _trapezoid_from(mixture: GammaMixture, finest: float) -> tuple[Float, Float]
     step = math.log(2.0) / _steps_per_octave(shape)
     # The mass below u is at most u^shape / Γ(shape + 1); the mass above decays as e^(−u).
     lowest = (math.log(_OMITTED_MASS) + math.lgamma(shape + 1.0)) / shape
-    lowest = max(min(lowest, mixture.log_u_of(FLAT / finest)), -_LARGEST_LOG)
+    lowest = max(min(lowest, mixture.log_u_of(FLAT / finest)), -_MAX_LOG)
     highest = math.log(shape + 45.0 + 9.0 * math.sqrt(shape))
     # x = log(u/shape) is a multiple of the step, without rounding errors.
     middle = math.log(shape)

@@ -21,7 +21,7 @@ from pkex.typing import Float
 # Steps of log v per factor of 2.
 _STEPS = 3
 # The smallest slope that is considered, relative to the largest.
-_LEAST_SLOPE = 1e-4
+_MIN_SLOPE = 1e-4
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class PolyharmonicMixture(Mixture):
 
         The Gaussians are linear in s near 0; if the function grows faster, they cancel.
         """
-        linear = _LEAST_SLOPE * self.unit(high) * (squares / high)
+        linear = _MIN_SLOPE * self.unit(high) * (squares / high)
         size: Float = np.abs(self.decay(squares)) + linear
         # The logarithm of thin plates changes its sign.
         return size + 0.5 * squares if self.name == "thin_plate_spline" else size

@@ -13,7 +13,7 @@ from pkex.inputs.integers import as_integer
 from pkex.kernels.base import Kernel
 from pkex.kernels.factors import Term
 from pkex.kernels.length_scales import checked_scale, for_features
-from pkex.kernels.series import MOST_ORDERS, Series, powers
+from pkex.kernels.series import MAX_ORDERS, Series, powers
 from pkex.typing import Float
 
 
@@ -87,9 +87,9 @@ class Polynomial(Kernel):
 
     def __init__(self, degree: int = 3, gamma: float = 1.0, coef0: float = 1.0) -> None:
         degree = as_integer("degree", degree, "a positive integer", least=1)
-        if degree > MOST_ORDERS:
+        if degree > MAX_ORDERS:
             raise ValueError(
-                f"degree must be at most {MOST_ORDERS}; got {degree}. A kernel of such a high "
+                f"degree must be at most {MAX_ORDERS}; got {degree}. A kernel of such a high "
                 "degree is close to an exponential of x·y: use RBF on rows scaled to length 1"
             )
         object.__setattr__(self, "degree", degree)

@@ -28,9 +28,9 @@ from pkex.typing import Float
 
 # The smallest share of a column in squared distances, or in the squared length-scale, that is
 # considered.
-_LEAST_SHARE = 1e-16
+_MIN_SHARE = 1e-16
 # The smallest ratio of length-scales whose squares are compared.
-_LEAST_RATIO = 1e-100
+_MIN_RATIO = 1e-100
 # For smaller ν, thousands of Gaussians would be needed.
 _ROUGHEST = 0.2
 
@@ -70,7 +70,7 @@ class Radial(MixtureFactor):
         if ratio > 1.0:
             return other.times(self)
         are_equal = np.allclose(ratios, ratio, rtol=4.0 * np.finfo(float).eps, atol=0.0)
-        if not are_equal or ratio < _LEAST_RATIO:
+        if not are_equal or ratio < _MIN_RATIO:
             return None
         return replace(self, mixture=product_of(self.mixture, other.mixture, ratio * ratio))
 
@@ -125,7 +125,7 @@ class Radial(MixtureFactor):
         usual_squares = self._squares_of(domain.widths) / 4.0
         low = float(usual_squares[usual_squares > 0.0].min(initial=high))
         rates, weights = gaussian_sum(
-            self.mixture, max(low, _LEAST_SHARE * min(high, 1.0)), high, domain.error
+            self.mixture, max(low, _MIN_SHARE * min(high, 1.0)), high, domain.error
         )
         for rate, weight in zip(rates.tolist(), weights.tolist(), strict=True):
             # exp(−v r²/ℓ²) = exp(−(r/L)²/2).

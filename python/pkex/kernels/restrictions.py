@@ -12,7 +12,7 @@ from pkex.kernels.factors import TILE, Term, evaluate_terms, has_mixtures, has_s
 from pkex.typing import Float
 
 # The largest size of the tables of single columns that are stored: 1 GB.
-MOST_KEPT = 1 << 27
+MAX_KEPT = 1 << 27
 
 
 def are_products(terms: Iterable[Term]) -> bool:
@@ -36,7 +36,7 @@ class Restrictions:
     """
 
     def __init__(
-        self, terms: Iterable[Term], left: Float, right: Float, most_kept: int = MOST_KEPT
+        self, terms: Iterable[Term], left: Float, right: Float, most_kept: int = MAX_KEPT
     ) -> None:
         self._terms, self._left, self._right = list(terms), left, right
         self._tables: list[dict[int, Float]] | None = None

@@ -65,7 +65,7 @@ class ColumnScale:
             return _CONSTANT_LENGTH_SCALE * abs(self.middle) or _CONSTANT_LENGTH_SCALE
         with np.errstate(over="ignore", under="ignore"):
             product = np.ldexp(self.deviation * factor, self.exponent)
-        return float(np.clip(product, _LEAST, _LARGEST))
+        return float(np.clip(product, _MIN_FLOAT, _MAX_FLOAT))
 
     def over(self, length: float) -> float:
         """Return the standard deviation divided by a length; 0 for a constant column."""
@@ -77,7 +77,7 @@ class ColumnScale:
 
 
 # Length-scales must have finite reciprocals.
-_LEAST, _LARGEST = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).max)
+_MIN_FLOAT, _MAX_FLOAT = float(np.finfo(np.float64).tiny), float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from pkex.typing import Float
 PackedSeries: TypeAlias = tuple[Float, str, NDArray[np.int64], Float, list[PackedFactor]]
 
 # The highest power of s that the engine supports.
-MOST_ORDERS = 128
+MAX_ORDERS = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,10 +116,10 @@ class Series:
         # Coefficients of powers of the dot product, instead of [s^q].
         left, right = (w / _factorials(len(w)) for w in (self.weights, other.weights))
         weights = convolve(left, right * powers(ratio, len(right)))
-        if len(weights) > MOST_ORDERS + 1:
+        if len(weights) > MAX_ORDERS + 1:
             raise ValueError(
                 f"the product of polynomial kernels has degree {len(weights) - 1}; at most "
-                f"{MOST_ORDERS} is supported: take lower degrees"
+                f"{MAX_ORDERS} is supported: take lower degrees"
             )
         return replace(self, weights=weights * _factorials(len(weights)))
 

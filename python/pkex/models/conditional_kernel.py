@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pkex.games.conditioning import Weights
 from pkex.kernels import Kernel, Term
-from pkex.kernels.restrictions import MOST_KEPT, Restrictions
+from pkex.kernels.restrictions import MAX_KEPT, Restrictions
 from pkex.typing import Float
 
 
@@ -52,7 +52,7 @@ class ConditionalKernel:
         self, terms: Sequence[Term], points: Float, rows: Float, background: Float
     ) -> None:
         self._shape = len(points), len(rows)
-        most_kept = MOST_KEPT // max(1, len(terms))
+        most_kept = MAX_KEPT // max(1, len(terms))
         self._parts = []
         for term in terms:
             unit_term = [replace(term, coefficient=1.0)]

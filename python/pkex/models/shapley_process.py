@@ -35,7 +35,7 @@ from pkex.typing import Float
 _ProcessValueFunction: TypeAlias = Literal["interventional", "marginal"]
 _VALUE_FUNCTIONS: tuple[_ProcessValueFunction, ...] = get_args(_ProcessValueFunction)
 # The largest number of values to condition on, and of predicted values with their covariances.
-_MOST_VALUES = 4096
+_MAX_VALUES = 4096
 # Rows whose values are predicted together, for any number of rows.
 _BLOCK = 64
 # Factors of the default length-scales to choose from, and the range of log10(alpha).
@@ -357,10 +357,10 @@ def _read_values(values: Any, rows: Float, value_function: str) -> Float:
 
 def _check_size(name: str, n_rows: int, n_columns: int) -> None:
     """Raise if rows have too many values for their covariance matrix."""
-    if n_rows * n_columns > _MOST_VALUES:
+    if n_rows * n_columns > _MAX_VALUES:
         raise InputError(
             name,
             f"has {n_rows:,} rows of {n_columns} features, {n_rows * n_columns:,} values: the "
-            f"matrix of their covariances is for up to {_MOST_VALUES:,}",
-            f"pass at most {_MOST_VALUES // n_columns:,} rows",
+            f"matrix of their covariances is for up to {_MAX_VALUES:,}",
+            f"pass at most {_MAX_VALUES // n_columns:,} rows",
         )

@@ -28,11 +28,11 @@ from pkex.typing import Float
 
 # The largest numbers of features in the bar plot and of features with a figure of their own, and
 # of rows in a table.
-_MOST_BARS, _MOST_DETAILS, _MOST_ROWS = 20, 6, 5
+_MAX_BARS, _MAX_DETAILS, _MAX_ROWS = 20, 6, 5
 # The largest numbers of words in a table of several documents, and of texts.
-_MOST_WORDS, _MOST_TEXTS = 100, 30
+_MAX_WORDS, _MAX_TEXTS = 100, 30
 # The largest numbers of outputs that are shown, and that the conclusion names.
-_MOST_OUTPUTS, _MOST_IN_CONCLUSION = 6, 3
+_MAX_OUTPUTS, _MAX_IN_CONCLUSION = 6, 3
 
 _READING = (
     "The value of a feature in a row says how much it moved the model's {noun} there, in the "
@@ -104,7 +104,7 @@ def report_attribution(
         Warnings and notes.
     """
     outputs = _outputs(attribution)
-    shown_outputs = dict(list(outputs.items())[:_MOST_OUTPUTS])
+    shown_outputs = dict(list(outputs.items())[:_MAX_OUTPUTS])
     first = next(iter(outputs.values()))
     documents = _documents(shown_outputs)
     cautions = [f"{attribution.caution}."] if attribution.caution else []
@@ -148,7 +148,7 @@ def conclusion(attribution: RowValues) -> str:
         return f"{start}{output_name} is moved most by {_movers(attribution)}{ending}"
     (name, values), *other_outputs = _outputs(attribution).items()
     parts = [f"{start}{_quoted_name(name)} is moved most by {_movers(values)}"]
-    limit = _MOST_IN_CONCLUSION - 1
+    limit = _MAX_IN_CONCLUSION - 1
     for name, values in other_outputs[:limit]:
         parts.append(f"{_quoted_name(name).lstrip()} by {_movers(values)}")
     if len(other_outputs) > limit:
@@ -270,7 +270,7 @@ def _tables(attribution: RowValues, name: str) -> list[ReportTable]:
         return [_table_of_document(attribution, name)]
     order = _order(attribution)
     if attribution.documents is not None:
-        order = order[:_MOST_WORDS]
+        order = order[:_MAX_WORDS]
     values = attribution.values[:, order]
     spreads = attribution.spreads
     is_row = len(attribution) == 1
@@ -292,7 +292,7 @@ def _tables(attribution: RowValues, name: str) -> list[ReportTable]:
     sizes = ReportTable(f"{_sizes_title(attribution)}{of_output}{note}", columns)
     if not attribution.has_data:
         return [sizes]
-    first_rows = attribution.select(slice(_MOST_ROWS))
+    first_rows = attribution.select(slice(_MAX_ROWS))
     labels = first_rows.axes.row_index
     rows: dict[str, Any] = {
         "row": [
@@ -343,7 +343,7 @@ def _documents(outputs: Mapping[str, RowValues]) -> tuple[Figure, ...]:
     n_rows = len(next(iter(outputs.values())))
     for row in range(n_rows):
         for name, attribution in outputs.items():
-            if len(figures) == _MOST_TEXTS:
+            if len(figures) == _MAX_TEXTS:
                 return tuple(figures)
             row_values = attribution.select(row)
             if row_values.documents is None or row_values.documents.texts[0] is None:
@@ -371,7 +371,7 @@ def _note_of_texts(number: int) -> list[str]:
 
 
 def _picture(attribution: RowValues, name: str) -> Figure:
-    order = _order(attribution)[:_MOST_BARS]
+    order = _order(attribution)[:_MAX_BARS]
     sizes: Float = _sizes(attribution)[order]
     title = f"{_sizes_title(attribution)}{_quoted_name(name)}"
     names = [_name(attribution, j) for j in order]
@@ -386,7 +386,7 @@ def _details(attribution: RowValues) -> tuple[Figure, ...]:
     if len(attribution) == 1:
         return ()
     figures = []
-    for j in _order(attribution)[:_MOST_DETAILS]:
+    for j in _order(attribution)[:_MAX_DETAILS]:
         column = np.array(attribution.data[:, j].tolist(), dtype=object)
         name = attribution.axes.features[j]
         values = ColumnValues(attribution.values[:, j], are_measured=True)

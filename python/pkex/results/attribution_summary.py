@@ -13,7 +13,7 @@ from pkex.results.document_lines import document_lines, document_of
 from pkex.results.document_pictures import document_for_notebooks
 from pkex.results.row_values import RowValues
 from pkex.results.summary import Summary, SummaryTable, table_of_largest
-from pkex.results.tables import MOST_VALUES, number
+from pkex.results.tables import MAX_VALUES, number
 from pkex.results.uncertainty import spread_label
 
 
@@ -24,7 +24,7 @@ def summary_of(kind: str, rows: RowValues, n_lines: int) -> Summary:
     rows. It is omitted if there are more than ten million values.
     """
     head = f"{kind}({', '.join(_description(rows))})"
-    has_table = 0 < np.size(rows.values) <= MOST_VALUES
+    has_table = 0 < np.size(rows.values) <= MAX_VALUES
     tables = [_table(rows, n_lines)] if has_table else []
     document = document_of(rows)
     if document is None or document.texts[0] is None or not _is_of_features(rows):

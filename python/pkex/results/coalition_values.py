@@ -21,7 +21,7 @@ from pkex.results.coefficients import Coefficients
 from pkex.results.row_arrays import RowArrays
 from pkex.results.sizes import mean_size
 from pkex.results.summary import SummaryTable, table_of_largest
-from pkex.results.tables import MOST_VALUES
+from pkex.results.tables import MAX_VALUES
 from pkex.typing import Float
 
 
@@ -152,7 +152,7 @@ class CoalitionValues(RowArrays):
         """
         start = 0 if self.order == 1 else len(self.axes.features)
         values = self.values[:, start:]
-        if not 0 < values.size <= MOST_VALUES:
+        if not 0 < values.size <= MAX_VALUES:
             return []
         coefficients = Coefficients(
             self.values, self.axes.features, self.order, self.value_function

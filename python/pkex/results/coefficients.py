@@ -15,7 +15,7 @@ from pkex.results.tables import shortened
 from pkex.typing import Float
 
 # The number of strongest coalitions whose features enter a matrix of pairs.
-_MOST_SEARCHED = 20
+_MAX_SEARCHED = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class Coefficients:
             The sizes of the pairs, with 0 on the diagonal.
         """
         d = len(self.features)
-        strongest = self.strongest(_MOST_SEARCHED)
+        strongest = self.strongest(_MAX_SEARCHED)
         members = dict.fromkeys(j for k in strongest.tolist() for j in self.members(k))
         features = list(members)[:count]
         one, other = np.triu_indices(len(features), 1)

@@ -15,7 +15,7 @@ from pkex.results.tables import shortened
 from pkex.typing import Float
 
 # The largest numbers of levels, classes of a target, points, and bins that are drawn.
-_MOST_LEVELS, _MOST_CLASSES, _MOST_POINTS, _MOST_BINS = 8, 5, 300, 30
+_MAX_LEVELS, _MAX_CLASSES, _MAX_POINTS, _MAX_BINS = 8, 5, 300, 30
 _BOX = "median, middle half and middle 90 % of rows"
 # The margin, the height and the room for an axis of figures, in pixels.
 _TOP, _HEIGHT, _AXIS = 6.0, 130.0, 20.0
@@ -59,7 +59,7 @@ def _levels(title: str, first: ColumnValues, second: ColumnValues) -> str:
     counts = [column.as_levels().counts() for column in (first, second)]
     sizes = [max(sum(count.values()), 1) for count in counts]
     order = _order_levels(counts[0] + counts[1])
-    levels = order if len(order) <= _MOST_LEVELS + 2 else order[:_MOST_LEVELS]
+    levels = order if len(order) <= _MAX_LEVELS + 2 else order[:_MAX_LEVELS]
     pairs = np.array(
         [[count[level] / n for count, n in zip(counts, sizes, strict=True)] for level in levels]
     )
@@ -75,7 +75,7 @@ def _order_levels(counts: Counter[str]) -> list[str]:
     """Return levels in ascending order if they are few numbers, otherwise by frequency."""
     frequent = [level for level, _ in counts.most_common()]
     are_numbers = not any(_order_key(level)[0] for level in frequent if level != MISSING)
-    if are_numbers and len(frequent) <= _MOST_LEVELS + 2:
+    if are_numbers and len(frequent) <= _MAX_LEVELS + 2:
         return sorted(frequent, key=_order_key)
     return frequent
 
@@ -84,7 +84,7 @@ def _histogram(title: str, words: str, first: ColumnValues, second: ColumnValues
     """Draw the shares of rows in bins: filled for one sample, a line for the other."""
     values = np.concatenate([first.finite_numbers, second.finite_numbers])
     low, high = _range(values)
-    n_bins = min(_MOST_BINS, max(8, round(np.sqrt(len(values)))))
+    n_bins = min(_MAX_BINS, max(8, round(np.sqrt(len(values)))))
     edges = np.linspace(low, high, n_bins + 1)
     shares = [
         np.histogram(np.clip(column.finite_numbers, low, high), edges)[0]
@@ -159,7 +159,7 @@ def dependence_figure(
     if _are_many(column) and _are_many(other):
         ends = Scale.of(other.finite_numbers)
         span = f"{other.text(ends.low)} to {other.text(ends.high)}"
-        caption = f"{other_name}, upwards from {span}, by {name}; up to {_MOST_POINTS} rows"
+        caption = f"{other_name}, upwards from {span}, by {name}; up to {_MAX_POINTS} rows"
         return Figure(name, _points(title, column, other), caption)
     if _are_many(other):
         picture = _boxes(title, column.as_levels(), other)
@@ -180,8 +180,8 @@ def _points(title: str, column: ColumnValues, other: ColumnValues) -> str:
     assert y is not None, "numeric column"
     complete_rows = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
     rows = complete_rows
-    if len(complete_rows) > _MOST_POINTS:
-        rows = np.random.default_rng(0).choice(complete_rows, _MOST_POINTS, replace=False)
+    if len(complete_rows) > _MAX_POINTS:
+        rows = np.random.default_rng(0).choice(complete_rows, _MAX_POINTS, replace=False)
     x_scale, y_scale = Scale.of(x[complete_rows]), Scale.of(y[complete_rows])
     correlation = _rank_correlation(x[complete_rows], y[complete_rows])
     rank = f"rank correlation {correlation:.2f}" if np.isfinite(correlation) else "one is constant"
@@ -219,7 +219,7 @@ def _boxes(title: str, groups: ColumnValues, column: ColumnValues) -> str:
     assert groups.levels is not None, "categorical column"
     assert column.numbers is not None, "numeric column"
     levels = np.array(groups.levels)
-    names = [name for name, _ in groups.counts().most_common(_MOST_LEVELS)]
+    names = [name for name, _ in groups.counts().most_common(_MAX_LEVELS)]
     names.sort(key=_order_key)
     scale = Scale(*_range(column.finite_numbers))
     rows = [column.numbers[levels == name] for name in names]
@@ -262,10 +262,10 @@ def _stacks(
     """Draw the shares of the other column's levels for each level, as stacked bars."""
     assert column.levels is not None, "categorical column"
     assert other.levels is not None, "categorical column"
-    frequent = [level for level, _ in other.counts().most_common(_MOST_CLASSES)]
+    frequent = [level for level, _ in other.counts().most_common(_MAX_CLASSES)]
     frequent.sort(key=_order_key)
     column_levels, other_levels = np.array(column.levels), np.array(other.levels)
-    levels = sorted((n for n, _ in column.counts().most_common(_MOST_LEVELS)), key=_order_key)
+    levels = sorted((n for n, _ in column.counts().most_common(_MAX_LEVELS)), key=_order_key)
     shares = [
         [float((other_levels[column_levels == level] == c).mean()) for c in frequent]
         for level in levels

@@ -23,7 +23,7 @@ GROUPS = (
     "its group, not of the word."
 )
 # The largest number of terms that the note of a word names.
-_MOST_TERMS = 5
+_MAX_TERMS = 5
 
 
 def segments(text: str, occurrences: Occurrences) -> Iterator[tuple[int, int, list[int]]]:
@@ -112,12 +112,12 @@ def _style_attribute(value: float, share: float) -> str:
 def _note(row: RowValues, features: list[int], value: float) -> str:
     """Return the text that appears above a word: the values of its terms, the strongest first."""
     terms = sorted(features, key=lambda feature: -abs(row.values[feature]))
-    names = [visible(row.axes.features[j]) for j in terms[:_MOST_TERMS]]
+    names = [visible(row.axes.features[j]) for j in terms[:_MAX_TERMS]]
     texts = [
         f"{name}: {signed_number(row.values[j])}" for name, j in zip(names, terms, strict=False)
     ]
-    if len(terms) > _MOST_TERMS:
-        texts.append(f"{len(terms) - _MOST_TERMS} more")
+    if len(terms) > _MAX_TERMS:
+        texts.append(f"{len(terms) - _MAX_TERMS} more")
     if len(terms) > 1:
         texts.append(f"sum: {signed_number(value)}")
     return escape("; ".join(texts), quote=True)

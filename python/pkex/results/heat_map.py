@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # The largest number of names along the columns.
-_MOST_NAMES = 15
+_MAX_NAMES = 15
 # Characters of names that fit side by side.
-_MOST_CHARACTERS = 48
+_MAX_CHARACTERS = 48
 
 
 def draw_heat_map(
@@ -95,10 +95,10 @@ def draw_matrix(
     )  # fmt: skip
     ax.figure.colorbar(image, ax=ax, label=label, pad=0.02)
     ax.set_yticks(range(len(names)), [literal(name) for name in names])
-    step = -(-len(columns) // _MOST_NAMES)
+    step = -(-len(columns) // _MAX_NAMES)
     places = range(0, len(columns), step)
     labels = [literal(columns[t], 16) for t in places]
-    if sum(map(len, labels)) > _MOST_CHARACTERS:
+    if sum(map(len, labels)) > _MAX_CHARACTERS:
         ax.set_xticks(places, labels, rotation=45, ha="right")
     else:
         ax.set_xticks(places, labels)

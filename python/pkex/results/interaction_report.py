@@ -16,9 +16,9 @@ from pkex.typing import Float
 
 # The largest numbers of coalitions in a table and its figure, of features in the heat map, and of
 # outputs that are shown and that the conclusion names.
-_MOST_LINES, _MOST_CELLS, _MOST_OUTPUTS, _MOST_IN_CONCLUSION = 20, 12, 6, 3
+_MAX_LINES, _MAX_CELLS, _MAX_OUTPUTS, _MAX_IN_CONCLUSION = 20, 12, 6, 3
 # The largest number of pairs in the text alternative of the heat map.
-_MOST_SPOKEN = 6
+_MAX_SPOKEN = 6
 
 _READING = (
     "The coefficient of a pair is what its features contribute to the output together, beyond what "
@@ -44,7 +44,7 @@ def report_interactions(
     settings : mapping of str to str
         The settings of the computation.
     """
-    shown_outputs = dict(list(outputs.items())[:_MOST_OUTPUTS])
+    shown_outputs = dict(list(outputs.items())[:_MAX_OUTPUTS])
     left_out = [
         f"{counted(len(outputs) - len(shown_outputs), 'more output')} not shown: "
         "interactions.output(name).to_html() shows one"
@@ -78,7 +78,7 @@ def _conclusion(outputs: Mapping[str, Coefficients]) -> str:
     start = "In this row" if n_rows == 1 else f"On average over {counted(n_rows, 'row')}"
     parts = [
         _describe_strongest(coefficients, name)
-        for name, coefficients in list(outputs.items())[:_MOST_IN_CONCLUSION]
+        for name, coefficients in list(outputs.items())[:_MAX_IN_CONCLUSION]
     ]
     left_out = len(outputs) - len(parts)
     note = [counted(left_out, "more output")] if left_out > 0 else []
@@ -86,7 +86,7 @@ def _conclusion(outputs: Mapping[str, Coefficients]) -> str:
 
 
 def _describe_strongest(coefficients: Coefficients, output: str) -> str:
-    places, sizes = coefficients.strongest(_MOST_LINES)[:3].tolist(), coefficients.sizes
+    places, sizes = coefficients.strongest(_MAX_LINES)[:3].tolist(), coefficients.sizes
     of_output = f" of {output}" if output else ""
     if not sizes[places].any():
         return f"no {coefficients.thing}{of_output} has a coefficient other than 0"
@@ -103,10 +103,10 @@ def _tables(coefficients: Coefficients, output: str) -> list[ReportTable]:
     tables = []
     if coefficients.order > 1:
         title = f"Coefficients of {coefficients.thing}s{of_output}"
-        places = coefficients.strongest(_MOST_LINES)
+        places = coefficients.strongest(_MAX_LINES)
         tables.append(_table(coefficients, title, places, coefficients.thing, count - d))
     title = f"Coefficients of single features{of_output}"
-    places = coefficients.strongest(_MOST_LINES, are_single=True)
+    places = coefficients.strongest(_MAX_LINES, are_single=True)
     return [*tables, _table(coefficients, title, places, "feature", d)]
 
 
@@ -129,7 +129,7 @@ def _table(
 def _figures(coefficients: Coefficients, output: str) -> list[Figure]:
     """Return bars of the strongest coalitions, and a heat map of the pairs among their features."""
     of_output = f" of {output}" if output else ""
-    places, sizes = coefficients.strongest(_MOST_LINES), coefficients.sizes
+    places, sizes = coefficients.strongest(_MAX_LINES), coefficients.sizes
     names = [coefficients.name(k, longest=18) for k in places.tolist()]
     texts = numbers(sizes[places])
     title = f"The strongest {coefficients.thing}s{of_output}"
@@ -143,10 +143,8 @@ def _figures(coefficients: Coefficients, output: str) -> list[Figure]:
 def _heat_map(coefficients: Coefficients, title: str) -> Figure:
     """Return a heat map of the pairs among the features of the strongest coalitions."""
     d = len(coefficients.features)
-    features, places, values = coefficients.pairs(_MOST_CELLS)
-    strongest = places[np.argsort(-np.abs(coefficients.sizes[places]), kind="stable")][
-        :_MOST_SPOKEN
-    ]
+    features, places, values = coefficients.pairs(_MAX_CELLS)
+    strongest = places[np.argsort(-np.abs(coefficients.sizes[places]), kind="stable")][:_MAX_SPOKEN]
     description = "; ".join(
         f"{coefficients.name(k)}: {number(coefficients.sizes[k])}" for k in strongest.tolist()
     )

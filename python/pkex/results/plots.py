@@ -32,9 +32,9 @@ _PALE = 0.3
 # values and sums, whose last digits matter, if they are less than the third.
 _TINY, _HUGE, _LONG = 1e-3, 1e5, 1e10
 # Names along an axis of categories, at most.
-_MOST_NAMES = 15
+_MAX_NAMES = 15
 # The longest label, in characters.
-_LONGEST = 34
+_MAX_LENGTH = 34
 
 
 def checked_count(max_features: int) -> int:
@@ -115,7 +115,7 @@ def note_of_rest(number: int, thing: str = "feature") -> str:
     return f"\n{counted(number, f'smaller {thing}')} {'is' if number == 1 else 'are'} not shown"
 
 
-def literal(text: str, longest: int = _LONGEST) -> str:
+def literal(text: str, longest: int = _MAX_LENGTH) -> str:
     """Return a shortened text for matplotlib, with dollar signs escaped."""
     return shortened(text, longest).replace("$", r"\$")
 
@@ -244,7 +244,7 @@ def draw_scatter(
             places = data.astype(np.float64)
         except (TypeError, ValueError):
             names, places = np.unique([str(entry) for entry in data], return_inverse=True)
-            step = -(-len(names) // _MOST_NAMES)
+            step = -(-len(names) // _MAX_NAMES)
             ticks = range(0, len(names), step)
             ax.set_xticks(ticks, [literal(names[k], 16) for k in ticks], rotation=45, ha="right")
     points = ax.scatter(places, values, s=14.0, c=_VALUE, linewidths=0.0, zorder=2.0)

@@ -17,7 +17,7 @@ from pkex.results.tables import align_columns, number, numbers, shortened
 from pkex.typing import Float
 
 # The largest numbers of features and outputs in a table that is printed or shown in a notebook.
-SHOWN_LINES, _MOST_OUTPUTS = 8, 4
+SHOWN_LINES, _MAX_OUTPUTS = 8, 4
 
 # Colors that can be seen on a light and on a dark page; text has the color of the page.
 _POSITIVE, _NEGATIVE = VERMILION, BLUE
@@ -132,7 +132,7 @@ def table_of_largest(
         order = np.argsort(-np.abs(by_output).max(axis=1), kind="stable")
     order = order[:n_lines]
     shown_names = [shortened(names(int(j))) for j in order]
-    heads = [label] if output_names is None else list(output_names[:_MOST_OUTPUTS])
+    heads = [label] if output_names is None else list(output_names[:_MAX_OUTPUTS])
     columns = [[thing if output_names is None else f"{label} of", *shown_names]]
     for output, head in enumerate(heads):
         columns.append([shortened(head), *numbers(by_output[order, output])])
@@ -143,7 +143,7 @@ def table_of_largest(
     if data is not None:
         columns.append(["data", *map(number, data[order])])
     left_out = [(len(values) - len(order), f"smaller {thing}")]
-    left_out += [(len(output_names or ()) - _MOST_OUTPUTS, "more output")]
+    left_out += [(len(output_names or ()) - _MAX_OUTPUTS, "more output")]
     notes = [counted(count, thing) for count, thing in left_out if count > 0]
     sizes = by_output[order, 0] if output_names is None else None
     note = f"({' and '.join(notes)} not shown)" if notes else ""

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 # Results with more values are printed without a table, which would take much time and memory.
-MOST_VALUES = 10**7
+MAX_VALUES = 10**7
 # Columns whose largest absolute value is in [_TINY, _HUGE) have no powers of ten.
 _TINY, _HUGE = 1e-4, 1e10
 # The largest length of a name, in characters.
-_LONGEST = 40
+_MAX_LENGTH = 40
 
 
 def number(value: Any) -> str:
@@ -62,7 +62,7 @@ def visible(name: str) -> str:
     return name if name == name.strip() else f"“{name}”"
 
 
-def shortened(text: str, longest: int = _LONGEST) -> str:
+def shortened(text: str, longest: int = _MAX_LENGTH) -> str:
     """Return a text on one line, with its middle replaced by "…" if it is long."""
     text = " ".join(text.split())
     if len(text) <= longest:

@@ -24,7 +24,7 @@ from pkex.typing import Float
 # Names of the two kinds of uncertainty: sampling errors of estimates, and the model's posterior.
 STANDARD_ERROR, STANDARD_DEVIATION = "standard error", "standard deviation"
 # Drawn values held in memory at a time.
-_MOST_NUMBERS = 1 << 22
+_MAX_NUMBERS = 1 << 22
 _SHORT = {STANDARD_ERROR: "std err", STANDARD_DEVIATION: "std dev"}
 
 
@@ -177,7 +177,7 @@ class Uncertainty:
         """
         roots = np.asarray(self.roots)
         roots = roots.reshape(-1, roots.shape[-1])
-        for block in blocks_of(n, _MOST_NUMBERS // max(1, len(roots))):
+        for block in blocks_of(n, _MAX_NUMBERS // max(1, len(roots))):
             normal = random.standard_normal((block.stop - block.start, roots.shape[-1]))
             yield normal @ roots.T
 

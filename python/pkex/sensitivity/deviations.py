@@ -34,20 +34,20 @@ _STEP = 16
 # The number of rows that the basis is extended for together: their remainders fit into the cache.
 _BLOCK = 1024
 # The number of factors in a chunk of nodes, and the least number of its nodes.
-_CHUNK, _LEAST_NODES = 1 << 22, 64
+_CHUNK, _MIN_NODES = 1 << 22, 64
 # The length of rows above which those of several chunks are shortened together.
 _LONG = 1024
 # Up to this number of evaluations, columns are computed one by one, as threads would save little.
 _FEW = 1 << 10
 # The most numbers in memory for all columns that are computed together: 4 GB.
-_MOST_TOGETHER = 1 << 29
+_MAX_TOGETHER = 1 << 29
 # The largest number of deviations: 1 GB.
-_MOST_DEVIATIONS = 1 << 27
+_MAX_DEVIATIONS = 1 << 27
 # The tolerance of means and second moments of factors, compared with twice the nodes.
 _ERROR = 1e-13
-_MOST_NODES = 1 << 16
+_MAX_NODES = 1 << 16
 # The largest number of factors at all nodes of a column; more take minutes.
-_MOST_FACTORS = 1 << 27
+_MAX_FACTORS = 1 << 27
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class Deviations:
             return _column_deviations(products, column, *rule)
 
         n = len(products.weights)
-        n_together = _MOST_TOGETHER // (4 * max(_CHUNK, _LEAST_NODES * n) + 2 * _LONG * n)
+        n_together = _MAX_TOGETHER // (4 * max(_CHUNK, _MIN_NODES * n) + 2 * _LONG * n)
         is_parallel = products.allows_threads and n > _FEW
         n_threads = min(computation.n_threads, max(1, n_together)) if is_parallel else 1
         columns = side_by_side(compute_column, range(len(marginals)), n_threads)
@@ -99,7 +99,7 @@ class Deviations:
                 means.append(column_means)
                 vectors.append(column_vectors)
                 total += column_vectors.size
-                if total > _MOST_DEVIATIONS:
+                if total > _MAX_DEVIATIONS:
                     raise MemoryError(
                         f"the deviations of the factors of {column + 1} columns take "
                         f"{total * 8 / 1e9:.1f} GB: for kernels with kinks, such as Laplacian, "
@@ -200,7 +200,7 @@ def _agreeing_rule(
     second moment and its root.
     """
     kinks, widths = products.kinks(column), products.widths(column)
-    limit = min(_MOST_NODES, _MOST_FACTORS // max(len(products.weights), 1))
+    limit = min(_MAX_NODES, _MAX_FACTORS // max(len(products.weights), 1))
     rule, moments, level = marginal.rule(0, kinks, widths), None, 0
     while len(rule[0]) < limit:
         if moments is None:
@@ -264,7 +264,7 @@ def _column_deviations(
 
 def _chunks(n_evaluations: int, n_nodes: int) -> Iterator[slice]:
     """Yield slices of nodes, until no one waits for the column anymore."""
-    for chunk in blocks_of(n_nodes, max(_LEAST_NODES, _CHUNK // max(n_evaluations, 1))):
+    for chunk in blocks_of(n_nodes, max(_MIN_NODES, _CHUNK // max(n_evaluations, 1))):
         check_awaited()
         yield chunk
 

@@ -30,9 +30,9 @@ _ERROR_OF_VARIANCE = 1e-12
 # The number of panels of a tail that is integrated to the last of these probabilities.
 _TAIL_PANELS = 32
 # The largest numbers of halvings, of panels that are halved together, and of panels.
-_MOST_HALVINGS, _MOST_HALVED, _MOST_PANELS = 1200, 500, 1 << 13
+_MAX_HALVINGS, _MAX_HALVED, _MAX_PANELS = 1200, 500, 1 << 13
 # The largest number of values of a discrete distribution.
-_MOST_ATOMS = 100_000
+_MAX_ATOMS = 100_000
 
 
 class Marginal(ABC):
@@ -209,7 +209,7 @@ class Continuous(Marginal):
 
     def _narrow_panels(self, edges: Float, widths: Sequence[Width]) -> Float:
         """Halve panels with mass that are more than twice as wide as integrands require."""
-        while len(edges) <= _MOST_PANELS:
+        while len(edges) <= _MAX_PANELS:
             low, high = edges[:-1], edges[1:]
             is_wide = np.zeros(len(low), dtype=bool)
             for scale in widths:
@@ -257,7 +257,7 @@ class Continuous(Marginal):
         """Return the edges of panels after all necessary halvings."""
         final_edges = [edges[[0, -1]]]
         low, high = edges[:-1], edges[1:]
-        for _ in range(_MOST_HALVINGS):
+        for _ in range(_MAX_HALVINGS):
             middle = low + (high - low) / 2.0
             halves = self._moments(low, middle) + self._moments(middle, high)
             errors = np.abs(self._moments(low, high) - halves)
@@ -266,7 +266,7 @@ class Continuous(Marginal):
             is_good = (errors <= tolerances + self._rounding * halves).all(axis=0)
             final_edges += [low[is_good], high[is_good]]
             low, middle, high = low[~is_good], middle[~is_good], high[~is_good]
-            if not 0 < len(low) <= _MOST_HALVED:
+            if not 0 < len(low) <= _MAX_HALVED:
                 break
             low, high = np.concatenate([low, middle]), np.concatenate([middle, high])
         return np.unique(np.concatenate([*final_edges, low, high]))
@@ -336,10 +336,10 @@ def _discrete_distribution(frozen: Any, name: str) -> Atoms:
         # Some distributions lack this quantile.
         last = last if np.isfinite(last) else frozen.ppf(1.0 - 2.0**-53)
         low, high = max(low, frozen.ppf(_TAILS[0])), min(high, last)
-        if high - low >= _MOST_ATOMS:
+        if high - low >= _MAX_ATOMS:
             raise InputError(
                 "inputs",
-                f"has a distribution of {high - low + 1:.0f} values; at most {_MOST_ATOMS} are "
+                f"has a distribution of {high - low + 1:.0f} values; at most {_MAX_ATOMS} are "
                 "supported",
                 ["give a continuous one", "give rows"],
                 column=name,

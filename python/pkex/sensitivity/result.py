@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pkex.results.report import PageContent
 
 # The largest number of outputs with a table in a summary.
-_MOST_OUTPUTS = 4
+_MAX_OUTPUTS = 4
 _KEYS = {
     "S1": "first_order",
     "ST": "total",
@@ -194,7 +194,7 @@ class SensitivityResult(VarianceShares, Result):
         if self.draws is not None:
             head += f"\n95 %: credible interval from {len(self.draws)} posterior draws"
         variances = np.ravel(self.variance)
-        tables = [self._table(output, n_lines) for output in range(len(variances))[:_MOST_OUTPUTS]]
+        tables = [self._table(output, n_lines) for output in range(len(variances))[:_MAX_OUTPUTS]]
         left_out = len(variances) - len(tables)
         notes = [f"({counted(left_out, 'more output')} not shown)"] if left_out else []
         return Summary(head, tables, [*notes, *(f"note: {note}" for note in self.notes)])

@@ -22,7 +22,7 @@ from pkex.typing import Float
 
 # The largest numbers of inputs in a figure, pairs in a table, outputs, and outputs in the
 # conclusion.
-_MOST_BARS, _MOST_PAIRS, _MOST_OUTPUTS, _MOST_IN_CONCLUSION = 20, 15, 6, 3
+_MAX_BARS, _MAX_PAIRS, _MAX_OUTPUTS, _MAX_IN_CONCLUSION = 20, 15, 6, 3
 
 _READING = (
     "The variance of the model's output over its inputs, which are independent of each other, is "
@@ -65,7 +65,7 @@ def report_sensitivity(
         The settings of the computation.
     notes : tuple of str
     """
-    outputs = _outputs(result)[:_MOST_OUTPUTS]
+    outputs = _outputs(result)[:_MAX_OUTPUTS]
     left_out = of_outputs_left_out(len(_outputs(result)) - len(outputs))
     tables = [table for name, place in outputs for table in _tables(result, name, place)]
     return PageContent(
@@ -85,7 +85,7 @@ def conclusion(result: VarianceShares) -> str:
     """Return the inputs with the largest shares of the variance, for the first few outputs."""
     sentences = []
     variances = np.ravel(result.variance)
-    for name, place in _outputs(result)[:_MOST_IN_CONCLUSION]:
+    for name, place in _outputs(result)[:_MAX_IN_CONCLUSION]:
         effects, first, _ = _indices(result, place)
         order = np.argsort(-effects, kind="stable")[:3].tolist()
         leaders = [(shortened(result.feature_names[j]), percent(effects[j])) for j in order]
@@ -97,7 +97,7 @@ def conclusion(result: VarianceShares) -> str:
             f"{join_texts(shares)} (Shapley effects); {percent(max(joint, 0.0))} is due to inputs "
             "acting together."
         )
-    left_out = len(_outputs(result)) - _MOST_IN_CONCLUSION
+    left_out = len(_outputs(result)) - _MAX_IN_CONCLUSION
     if left_out > 0:
         sentences.append(f"({counted(left_out, 'more output')}.)")
     return " ".join(sentences)
@@ -150,7 +150,7 @@ def _tables(result: VarianceShares, name: str, place: int) -> list[ReportTable]:
         second = result.second_order
         pairs = second if result.output_names is None else second[..., place]
         one, other = np.triu_indices(len(names), k=1)
-        largest = np.argsort(-np.abs(pairs[one, other]), kind="stable")[:_MOST_PAIRS].tolist()
+        largest = np.argsort(-np.abs(pairs[one, other]), kind="stable")[:_MAX_PAIRS].tolist()
         texts = [f"{names[one[k]]} × {names[other[k]]}" for k in largest]
         columns = {"pair": texts, "second order": pairs[one, other][largest]}
         left_out = len(one) - len(largest)
@@ -161,7 +161,7 @@ def _tables(result: VarianceShares, name: str, place: int) -> list[ReportTable]:
 
 def _picture(result: VarianceShares, name: str, place: int) -> Figure:
     effects, first, total = _indices(result, place)
-    order = np.argsort(-effects, kind="stable")[:_MOST_BARS]
+    order = np.argsort(-effects, kind="stable")[:_MAX_BARS]
     title = f"Where the variance comes from{f', {name}' if name else ''}"
     n = len(order)
     picture = bars(

@@ -24,16 +24,16 @@ from pkex.typing import Float
 
 # The number of rows that draws are conditioned on or checked at.
 _ROWS = 2000
-_FEWEST = 20
+_MIN_DRAWS = 20
 # The largest error, relative to the variance of a draw: far below the differences of draws.
-_LARGEST_ERROR = 1e-8
+_MAX_ERROR = 1e-8
 
 
 def number_of_draws(uncertainty: Any) -> int:
     """Return the number of draws: 0, or enough for an interval."""
-    what = f"0, or a number of draws from {_FEWEST} on, such as 100"
+    what = f"0, or a number of draws from {_MIN_DRAWS} on, such as 100"
     n = as_integer("uncertainty", uncertainty, what, least=0)
-    if 0 < n < _FEWEST:
+    if 0 < n < _MIN_DRAWS:
         raise ValueError(f"uncertainty must be {what}; got {n}")
     return n
 
@@ -101,7 +101,7 @@ def _variance_values(
     first, second = split_computation(computation, products, inputs.marginals)
     deviations = Deviations.of(products, inputs.marginals, inputs.names, first)
     deviations, total_weights = deviations.merge_equal(np.concatenate(weights))
-    return VarianceValues.of(deviations, total_weights, players, order, second, _LARGEST_ERROR)
+    return VarianceValues.of(deviations, total_weights, players, order, second, _MAX_ERROR)
 
 
 def _notes(left_out: float) -> list[str]:

@@ -18,7 +18,7 @@ from pkex.sensitivity.distributions import Marginal
 from pkex.typing import Float, Report
 
 # The default relative error above which values are recomputed in twice the precision.
-_LARGEST_ERROR = 1e-11
+_MAX_ERROR = 1e-11
 
 
 def split_computation(
@@ -66,7 +66,7 @@ class VarianceValues:
         players: NDArray[np.int64],
         order: int,
         computation: Computation,
-        largest_error: float = _LARGEST_ERROR,
+        largest_error: float = _MAX_ERROR,
     ) -> VarianceValues:
         """Return the values for weighted evaluations.
 

@@ -23,7 +23,7 @@ Missing: TypeAlias = Literal["error", "indicator"]
 MISSING: tuple[Missing, ...] = get_args(Missing)
 
 # The largest number of columns of a kind in a text.
-_MOST = 6
+_MAX_DESCRIPTIONS = 6
 # The fix for missing numbers.
 INDICATOR = (
     "give ",
@@ -282,9 +282,11 @@ class Encoding:
         for title, descriptions in kinds.items():
             if descriptions:
                 suffix = (
-                    f" and {len(descriptions) - _MOST} more" if len(descriptions) > _MOST else ""
+                    f" and {len(descriptions) - _MAX_DESCRIPTIONS} more"
+                    if len(descriptions) > _MAX_DESCRIPTIONS
+                    else ""
                 )
-                parts.append(f"{title}: {', '.join(descriptions[:_MOST])}{suffix}")
+                parts.append(f"{title}: {', '.join(descriptions[:_MAX_DESCRIPTIONS])}{suffix}")
         return "; ".join(parts)
 
 

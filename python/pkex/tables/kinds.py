@@ -75,7 +75,7 @@ def columns_of(data: Any) -> list[Any] | None:
 
 
 # The largest dense form of a sparse matrix, in bytes.
-_MOST_BYTES = 10**9
+_MAX_BYTES = 10**9
 
 
 def dense(data: Any, name: str) -> Any:
@@ -107,11 +107,11 @@ _REDUCE: list[Text] = [
 def check_dense_size(shape: tuple[int, ...], name: str, fix: list[Text] = _REDUCE) -> None:
     """Raise InputError if a dense array of a shape takes more than a gigabyte."""
     size = 8 * prod(shape)
-    if size > _MOST_BYTES:
+    if size > _MAX_BYTES:
         raise InputError(
             name,
             f"is a sparse matrix of shape {shape}, which takes {size / 1e9:,.1f} GB as a dense "
-            f"array. This computation requires one, of at most {_MOST_BYTES / 1e9:.0f} GB",
+            f"array. This computation requires one, of at most {_MAX_BYTES / 1e9:.0f} GB",
             fix,
             kind="size",
         )

@@ -26,7 +26,7 @@ from pkex.functions.kernel_sum import KernelSum
 from pkex.kernels import RBF, Constant, Kernel, Matern, Periodic, RationalQuadratic
 from pkex.kernels.algebra import ONE, ZERO, KernelPolynomial
 from pkex.kernels.mixtures import MaternMixture
-from pkex.kernels.series import MOST_ORDERS
+from pkex.kernels.series import MAX_ORDERS
 from pkex.typing import Float
 
 
@@ -123,9 +123,9 @@ def _pairwise(reader: CovarianceReader, kernel: Any) -> KernelPolynomial:
     if metric in ("rbf", "laplacian", "chi2"):
         return reader.on_features(PAIRWISE[metric](Options(gamma)))
     degree, coef0 = options.get("degree", 3), float(options.get("coef0", 1.0))
-    if not (float(degree).is_integer() and 1 <= degree <= MOST_ORDERS and coef0 >= 0.0):
+    if not (float(degree).is_integer() and 1 <= degree <= MAX_ORDERS and coef0 >= 0.0):
         raise ValueError(
-            f"degree must be an integer from 1 to {MOST_ORDERS}, and coef0 must not be negative"
+            f"degree must be an integer from 1 to {MAX_ORDERS}, and coef0 must not be negative"
         )
     return reader.dot_product_power(coef0, gamma, int(degree))
 

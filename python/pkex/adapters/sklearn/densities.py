@@ -16,7 +16,7 @@ from pkex.kernels import RBF
 from pkex.typing import Float
 
 # Far from where exp() loses digits or overflows.
-_LARGEST_LOGARITHM = 600.0
+_MAX_LOGARITHM = 600.0
 
 
 @register_estimators(KernelDensity)
@@ -52,7 +52,7 @@ def adapt_kernel_density(model: KernelDensity) -> AdaptedModel:
 def _coefficients(model: KernelDensity, points: Float, width: float) -> Float:
     n, d = points.shape
     logarithm = -d * (0.5 * math.log(2.0 * math.pi) + math.log(width))
-    if abs(logarithm) > _LARGEST_LOGARITHM:
+    if abs(logarithm) > _MAX_LOGARITHM:
         raise UnsupportedModelError(
             f"KernelDensity with bandwidth {width:.3g} for {d} features has densities of the order "
             f"of exp({logarithm:.0f}), which {'over' if logarithm > 0.0 else 'under'}flow. "

@@ -185,7 +185,7 @@ def checked_rounding(kernel: Kernel, points: Float, covariance: OutputCovariance
     try:
         check_kernel(kernel, LibraryKernel(covariance, repr(covariance)), points, rounding, name)
     except UnsupportedModelError:
-        if rounding < _LARGEST_ROUNDING:
+        if rounding < _MAX_ROUNDING:
             raise
         raise UnsupportedModelError(
             f"{name} has length-scales that are so short, compared with the range of the training "
@@ -196,4 +196,4 @@ def checked_rounding(kernel: Kernel, points: Float, covariance: OutputCovariance
 
 
 # Larger rounding errors would hide that a kernel was read wrongly.
-_LARGEST_ROUNDING = 1e-4
+_MAX_ROUNDING = 1e-4

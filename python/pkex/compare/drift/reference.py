@@ -30,12 +30,12 @@ from pkex.inputs.arrays import ReadOnlyArrays
 from pkex.typing import Float, Report
 
 # Rows of smaller pooled samples are permuted separately; otherwise a batch has a quarter of blocks.
-_MOST_BLOCKS = 128
-_LEAST_BLOCKS = 32
+_MAX_BLOCKS = 128
+_MIN_BLOCKS = 32
 # Smallest number of blocks of a reference, if it has as many rows.
-_LEAST_REFERENCE_BLOCKS = 16
+_MIN_REFERENCE_BLOCKS = 16
 # Largest number of stored sums over pairs of blocks: 32 MB.
-_MOST_SUMS = 1 << 22
+_MAX_SUMS = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,12 @@ class Plan:
     @classmethod
     def of(cls, n: int, m: int, n_players: int) -> Plan:
         """Return the plan for a reference of n rows and a batch of m."""
-        fits = math.isqrt(_MOST_SUMS // n_players)
-        max_blocks = max(_LEAST_BLOCKS, min(_MOST_BLOCKS, fits))
+        fits = math.isqrt(_MAX_SUMS // n_players)
+        max_blocks = max(_MIN_BLOCKS, min(_MAX_BLOCKS, fits))
         if n + m <= max_blocks:
             return cls(1, n, m)
         min_size = 1 << max(0, math.ceil(math.log2(4.0 * m / max_blocks)))
-        max_size = 1 << (max(1, n // _LEAST_REFERENCE_BLOCKS).bit_length() - 1)
+        max_size = 1 << (max(1, n // _MIN_REFERENCE_BLOCKS).bit_length() - 1)
         size = min(min_size, max_size)
         return cls(size, min(n // size, 3 * max_blocks // 4), min(m // size, max_blocks // 4))
 

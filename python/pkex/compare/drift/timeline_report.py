@@ -25,7 +25,7 @@ from pkex.results.tables import number, numbers, shortened
 from pkex.typing import Float
 
 # Largest numbers of batches in the table and heat map, and in the bars; of features; of names.
-_MOST_BATCHES, _MOST_BARS, _MOST_FEATURES, _MOST_NAMES = 100, 20, 20, 5
+_MAX_BATCHES, _MAX_BARS, _MAX_FEATURES, _MAX_NAMES = 100, 20, 20, 5
 
 _READING = (
     "“MMD²” compares a batch with the reference: it is about 0 if both come from one distribution. "
@@ -63,7 +63,7 @@ def report_timeline(
     title : str
         The batches in words.
     """
-    first, latest = results[0], slice(-_MOST_BATCHES, None)
+    first, latest = results[0], slice(-_MAX_BATCHES, None)
     latest_results, titles = results[latest], [shortened(name) for name in names[latest]]
     statistics = np.array([result.statistic for result in latest_results])
     rows = [str(result.n_batch) for result in latest_results]
@@ -84,8 +84,8 @@ def report_timeline(
         **settings(first, first.alpha),
     }
     note = ""
-    if len(results) > _MOST_BATCHES:
-        note = f", the latest {_MOST_BATCHES} of {len(results):,}"
+    if len(results) > _MAX_BATCHES:
+        note = f", the latest {_MAX_BATCHES} of {len(results):,}"
     return PageContent(
         f"Drift in {title}",
         _conclusion(results, names, is_drift),
@@ -128,8 +128,8 @@ def _pairs(result: DriftResult) -> list[str]:
 
 def _join_names(names: Sequence[str]) -> str:
     """Return the first names, and the number of further ones."""
-    more = len(names) - _MOST_NAMES
-    return "; ".join([*names[:_MOST_NAMES], *([f"{more} more"] if more > 0 else [])]) or "–"
+    more = len(names) - _MAX_NAMES
+    return "; ".join([*names[:_MAX_NAMES], *([f"{more} more"] if more > 0 else [])]) or "–"
 
 
 def _conclusion(
@@ -167,9 +167,9 @@ def _count_names(title: str, names_of_batches: Iterable[Sequence[str]]) -> str:
 
 def _bars(names: Sequence[str], statistics: Float, texts: Sequence[str]) -> Figure:
     """Return a figure of the statistic of the latest batches."""
-    latest = slice(-_MOST_BARS, None)
+    latest = slice(-_MAX_BARS, None)
     title = "How much batches differ from the reference"
-    note = "earlier batches not shown" if len(names) > _MOST_BARS else ""
+    note = "earlier batches not shown" if len(names) > _MAX_BARS else ""
     picture = bars(title, names[latest], statistics[latest], texts[latest])
     return Figure(title, picture, note, (("value", "MMD²"),))
 
@@ -177,7 +177,7 @@ def _bars(names: Sequence[str], statistics: Float, texts: Sequence[str]) -> Figu
 def _heat_map(results: Sequence[DriftResult], names: Sequence[str], heads: Sequence[str]) -> Figure:
     """Return a figure of the values of the strongest features by batch."""
     values = np.array([result.values for result in results]).T
-    indices = np.argsort(-np.abs(values).max(axis=1), kind="stable")[:_MOST_FEATURES]
+    indices = np.argsort(-np.abs(values).max(axis=1), kind="stable")[:_MAX_FEATURES]
     features = [shortened(results[0].feature_names[j]) for j in indices.tolist()]
     rows = values[indices]
     description = "; ".join(

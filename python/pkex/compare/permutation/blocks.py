@@ -22,9 +22,9 @@ from pkex.typing import Float
 _Int = NDArray[np.int64]
 
 # Largest number of blocks; rows of samples with no more rows are permuted separately.
-_MOST_BLOCKS = 128
+_MAX_BLOCKS = 128
 # Smallest number of blocks, for any number of features and permutations.
-_LEAST_BLOCKS = 32
+_MIN_BLOCKS = 32
 # Numbers held at a time while permuting.
 _CHUNK = 1 << 20
 # This many blocks² · permutations take about as long as rows² (measured on two cores).
@@ -135,7 +135,7 @@ def _max_blocks(n_players: int, n_rows: int, n_permutations: int) -> int:
     The time is compared with the pairs of at least 4,000 rows; fewer rows take little time.
     """
     fits = math.isqrt((1 << 22) // n_players)
-    affordable = _MOST_BLOCKS
-    if n_rows > _MOST_BLOCKS:
+    affordable = _MAX_BLOCKS
+    if n_rows > _MAX_BLOCKS:
         affordable = int(max(n_rows, 4000) * math.sqrt(_BLOCKS_FOR_A_ROW / (n_permutations + 1)))
-    return max(_LEAST_BLOCKS, min(_MOST_BLOCKS, fits, affordable))
+    return max(_MIN_BLOCKS, min(_MAX_BLOCKS, fits, affordable))

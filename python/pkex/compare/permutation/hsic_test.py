@@ -25,9 +25,9 @@ _CHUNK = 1 << 20
 # three copies for a while, and their products take about three seconds of one core. Up to
 # _FEW_ROWS, the time does not matter, because exchanges in blocks lose power; up to _VERY_FEW_ROWS,
 # rows are always permuted separately.
-_MOST_ROWS = 512
-_MOST_PAIR_VALUES = 1 << 23
-_MOST_PRODUCTS = 1 << 34
+_MAX_ROWS = 512
+_MAX_PAIR_VALUES = 1 << 23
+_MAX_PRODUCTS = 1 << 34
 _FEW_ROWS = 128
 _VERY_FEW_ROWS = 64
 
@@ -40,8 +40,8 @@ def can_permute_rows(n_rows: int, n_players: int, n_permutations: int) -> bool:
     values = n_rows**2 * n_players
     if n_rows <= _VERY_FEW_ROWS:
         return True
-    is_quick = n_rows <= _FEW_ROWS or values * n_permutations <= _MOST_PRODUCTS
-    return n_rows <= _MOST_ROWS and values <= _MOST_PAIR_VALUES and is_quick
+    is_quick = n_rows <= _FEW_ROWS or values * n_permutations <= _MAX_PRODUCTS
+    return n_rows <= _MAX_ROWS and values <= _MAX_PAIR_VALUES and is_quick
 
 
 def significance_in_blocks(

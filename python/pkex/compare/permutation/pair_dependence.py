@@ -34,13 +34,13 @@ from pkex.tables.encode import Encoding
 from pkex.typing import Float
 
 # Largest numbers of rows of a sample, of columns, of pairs, and of numbers held for p-values.
-_MOST_ROWS, _MOST_COLUMNS, _MOST_PAIRS, _MOST_NUMBERS = 2000, 100, 300, 10**7
+_MAX_ROWS, _MAX_COLUMNS, _MAX_PAIRS, _MAX_NUMBERS = 2000, 100, 300, 10**7
 # Weights of polynomials of degree 1, 2 and 3, similar to those of the principal components.
 _WEIGHTS = np.array([1.0, 0.6, 0.3])
 # Number of rows of a sample per unit of kurtosis.
 _ROWS_FOR_TAILS = 10
 # Largest number of levels with indicators, and smallest number of rows of each in both samples.
-_MOST_LEVELS, _LEAST_ROWS = 6, 5
+_MAX_LEVELS, _MIN_ROWS = 6, 5
 _UNIT = 2.0**-20
 # Differences held at a time.
 _CHUNK = 1 << 20
@@ -97,7 +97,7 @@ class DependenceTest:
         if not n_permutations or len(encoding.columns) < 2:
             return None
         row_indices = [
-            np.sort(generator.choice(len(rows), min(len(rows), _MOST_ROWS), replace=False))
+            np.sort(generator.choice(len(rows), min(len(rows), _MAX_ROWS), replace=False))
             for rows in (x, y)
         ]
         seed = int(generator.integers(1 << 62))
@@ -107,14 +107,14 @@ class DependenceTest:
     def description(self) -> str:
         """The number of tested pairs, and their choice, in words."""
         d = len(self._encoding.columns)
-        if d > _MOST_COLUMNS:
-            return f"none tested, as there are more than {_MOST_COLUMNS} columns"
+        if d > _MAX_COLUMNS:
+            return f"none tested, as there are more than {_MAX_COLUMNS} columns"
         n_tested, n_pairs = len(self.pairs), d * (d - 1) // 2
         if n_tested == n_pairs:
             return f"{n_tested} tested"
         reason = (
             "the most dependent in both samples together"
-            if n_tested == _MOST_PAIRS
+            if n_tested == _MAX_PAIRS
             else "the others have too few rows or a constant column"
         )
         return f"{n_tested} of {n_pairs} tested, {reason}"
@@ -125,14 +125,14 @@ class DependenceTest:
         assert self._samples is not None, "pairs are computed before pickling"
         x, y = self._samples
         columns = self._encoding.columns
-        if len(columns) > _MOST_COLUMNS:
+        if len(columns) > _MAX_COLUMNS:
             return ()
         features = [_features((x, y), places, is_label) for places, is_label in self._columns()]
         elements = _ReliableElements.of(features, (len(x), len(y)))
         pairs = _choose_pairs(features, elements)
         if not pairs:
             return ()
-        n_permutations = min(self._n_permutations, _MOST_NUMBERS // len(pairs))
+        n_permutations = min(self._n_permutations, _MAX_NUMBERS // len(pairs))
         generator = np.random.default_rng(self._seed)
         blocks = two_sample_blocks(len(x), len(y), len(pairs), n_permutations, generator)
         permuted_labels = blocks.draw_labels(n_permutations, generator)
@@ -194,9 +194,9 @@ def _frequent_levels(x: Float, y: Float) -> Float:
     """Return the most frequent levels in both samples, without one of all levels."""
     levels, counts = np.unique(np.concatenate([x, y]), return_counts=True)
     levels = levels[np.argsort(-counts, kind="stable")]
-    n_levels = min(_MOST_LEVELS, max(1, len(levels) - 1))
+    n_levels = min(_MAX_LEVELS, max(1, len(levels) - 1))
     frequencies = [(levels == sample[:, None]).sum(axis=0) for sample in (x, y)]
-    frequent: Float = levels[np.minimum(*frequencies) >= _LEAST_ROWS][:n_levels]
+    frequent: Float = levels[np.minimum(*frequencies) >= _MIN_ROWS][:n_levels]
     return frequent
 
 
@@ -253,14 +253,14 @@ def _choose_pairs(features: Sequence[Float], elements: _ReliableElements) -> lis
     Permutations do not change the mean over all rows, so the choice does not affect the test.
     """
     pairs = [pair for pair in combinations(range(len(features)), 2) if elements.mask(*pair).any()]
-    if len(pairs) <= _MOST_PAIRS:
+    if len(pairs) <= _MAX_PAIRS:
         return pairs
     dependence = []
     for a, b in pairs:
         mask = elements.mask(a, b)
         squares = (features[a].T @ features[b])[mask] ** 2
         dependence.append(float(squares.sum()) / math.sqrt(mask.sum()))
-    strongest = np.argsort(-np.array(dependence), kind="stable")[:_MOST_PAIRS]
+    strongest = np.argsort(-np.array(dependence), kind="stable")[:_MAX_PAIRS]
     return [pairs[p] for p in np.sort(strongest).tolist()]
 
 

@@ -8,7 +8,7 @@ from pkex.errors import warn
 from pkex.inputs.integers import as_integer
 
 # Largest number of permuted values in a result: 800 MB. The test holds as many univariate values.
-_MOST_VALUES = 10**8
+_MAX_VALUES = 10**8
 
 
 def check_n_permutations(number: object) -> int:
@@ -18,10 +18,10 @@ def check_n_permutations(number: object) -> int:
 
 def check_fits(n_permutations: int, n_players: int) -> None:
     """Raise an error if the permuted values need too much memory."""
-    if n_permutations * n_players > _MOST_VALUES:
+    if n_permutations * n_players > _MAX_VALUES:
         raise ValueError(
             f"n_permutations={n_permutations} is too large: the result holds the permuted values "
-            f"of {n_players} features. Pass at most {_MOST_VALUES // n_players}, or fewer groups"
+            f"of {n_players} features. Pass at most {_MAX_VALUES // n_players}, or fewer groups"
         )
 
 

@@ -25,9 +25,9 @@ _Int = NDArray[np.int64]
 BLOCK_SIZE = 8
 
 # Largest number of groups, if their sums need at most 32 MB; smallest, for any number of features.
-MOST_GROUPS = 32
-_LEAST_GROUPS = 6
-_MOST_SUMS = 1 << 22
+MAX_GROUPS = 32
+_MIN_GROUPS = 6
+_MAX_SUMS = 1 << 22
 # Numbers held at a time while permuting.
 _CHUNK = 1 << 17
 
@@ -54,8 +54,8 @@ class TargetBlocks:
         """Arrange n rows at random, for `n_values` sums per pair of groups and exchanges."""
         n_blocks = n // BLOCK_SIZE
         # There are n_groups² / 2 pairs of groups.
-        affordable = math.isqrt(2 * _MOST_SUMS // (BLOCK_SIZE**2 * n_values))
-        n_movable = min(max(_LEAST_GROUPS, min(MOST_GROUPS, affordable)), n_blocks)
+        affordable = math.isqrt(2 * _MAX_SUMS // (BLOCK_SIZE**2 * n_values))
+        n_movable = min(max(_MIN_GROUPS, min(MAX_GROUPS, affordable)), n_blocks)
         blocks = np.arange(n, dtype=np.int64) // BLOCK_SIZE
         return cls(
             generator.permutation(n).astype(np.int64),

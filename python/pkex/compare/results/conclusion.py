@@ -12,7 +12,7 @@ from pkex.results.tables import number, shortened
 from pkex.typing import Float
 
 # Largest number of named features and pairs, and the normal quantile of 95 % intervals.
-_MOST_NAMES, _QUANTILE = 6, 1.96
+_MAX_NAMES, _QUANTILE = 6, 1.96
 # The widest interval of a share that a sentence gives.
 _WIDEST_INTERVAL = 1.0
 
@@ -126,8 +126,8 @@ def _features_with_shares(
 
 
 def _join_texts(texts: list[str], divider: str = ", ") -> str:
-    if len(texts) > _MOST_NAMES:
-        texts = [*texts[:_MOST_NAMES], f"{len(texts) - _MOST_NAMES} more"]
+    if len(texts) > _MAX_NAMES:
+        texts = [*texts[:_MAX_NAMES], f"{len(texts) - _MAX_NAMES} more"]
     if len(texts) < 2:
         return "".join(texts)
     return f"{divider.join(texts[:-1])}{';' if divider == '; ' else ''} and {texts[-1]}"

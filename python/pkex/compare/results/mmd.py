@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pkex.results.report import PageContent
 
 # Largest number of named pairs of columns.
-_MOST_PAIRS = 3
+_MAX_PAIRS = 3
 
 
 def _read_changes(plain: Any) -> tuple[ColumnChange, ...]:
@@ -171,9 +171,9 @@ univariate p     p
 
     def _observations(self) -> list[str]:
         pairs = significant_pairs(self, self._level)
-        texts = describe_pairs(pairs[:_MOST_PAIRS])
-        if len(pairs) > _MOST_PAIRS:
-            texts.append(f"{len(pairs) - _MOST_PAIRS} more")
+        texts = describe_pairs(pairs[:_MAX_PAIRS])
+        if len(pairs) > _MAX_PAIRS:
+            texts.append(f"{len(pairs) - _MAX_PAIRS} more")
         lines = [f"dependence differs, adjusted p ≤ {self._level:g}: {'; '.join(texts)}"]
         return [*(lines if pairs else []), *lines_of_changes(self.column_changes)]
 

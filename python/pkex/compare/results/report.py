@@ -25,7 +25,7 @@ from pkex.tables.labels import column_labels, numbered
 from pkex.typing import Float
 
 # Largest number of features in the overview, and of features with a figure of their own.
-_MOST_BARS, _MOST_DETAILS = 20, 6
+_MAX_BARS, _MAX_DETAILS = 20, 6
 
 _VALUES = (
     "“value” is the Shapley value of a feature for the value function v(S) = {label} of the "
@@ -163,7 +163,7 @@ def _page_content(
 
     `detail` returns the figure of the feature at a position, if its columns are known.
     """
-    places = [] if detail is None else strongest_features(result.values, _MOST_DETAILS).tolist()
+    places = [] if detail is None else strongest_features(result.values, _MAX_DETAILS).tolist()
     figures = [] if detail is None else [detail(place) for place in places]
     facts = {
         "Statistic": f"{result.label} = {number(result.statistic)}, {result.estimator} estimator",
@@ -245,7 +245,7 @@ def _table(result: StatisticResult, shares: Float) -> ReportTable:
 
 
 def _picture(result: StatisticResult, wording: Wording, alpha: float, shares: Float) -> Figure:
-    order = strongest_features(result.values, _MOST_BARS)
+    order = strongest_features(result.values, _MAX_BARS)
     texts = [percent(share) for share in shares[order].tolist()]
     if np.isnan(shares[order]).any():
         texts = [number(value) for value in result.values[order].tolist()]

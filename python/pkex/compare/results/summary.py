@@ -18,7 +18,7 @@ from pkex.typing import Float
 # P-values up to this level are called small.
 SMALL_PVALUE = 0.05
 # Largest number of names in a note.
-_MOST_NAMES = 5
+_MAX_NAMES = 5
 
 # Attributes with one number per feature, and their titles in tables; the columns that answer
 # "how much?" and "does this feature count?" come first.
@@ -109,6 +109,6 @@ def disagreement_notes(
 
 def _join_names(names: Sequence[str], mask: NDArray[np.bool_]) -> str:
     selected_names = [shortened(names[j]) for j in np.flatnonzero(mask).tolist()]
-    text = ", ".join(selected_names[:_MOST_NAMES])
-    n_more = len(selected_names) - _MOST_NAMES
+    text = ", ".join(selected_names[:_MAX_NAMES])
+    n_more = len(selected_names) - _MAX_NAMES
     return f"{text} and {n_more} more" if n_more > 0 else text

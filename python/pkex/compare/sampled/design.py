@@ -33,7 +33,7 @@ from pkex.compare.statistic_options import StatisticOptions
 from pkex.errors import InputError, Option, Text
 
 # Number of reference rows of all samples, and their largest share of all rows.
-_REFERENCE, _MOST_REFERENCE = 10_000, 0.125
+_REFERENCE, _MAX_REFERENCE = 10_000, 0.125
 # Smallest number of parts, for standard errors; largest number of blocks of a part.
 _PARTS, _BLOCKS = 32, 1024
 # All pairs of this number of rows are compared quickly.
@@ -91,7 +91,7 @@ class Design:
     def check(options: StatisticOptions, n_rows: tuple[int, ...], unit: tuple[int, ...]) -> None:
         """Raise an error for too few rows, or too small a budget."""
         option = Option("estimator", options.conventions.estimator)
-        min_rows = [math.ceil(_PARTS * u / (1.0 - _MOST_REFERENCE)) + 1 for u in unit]
+        min_rows = [math.ceil(_PARTS * u / (1.0 - _MAX_REFERENCE)) + 1 for u in unit]
         if any(n < minimum for n, minimum in zip(n_rows, min_rows, strict=True)):
             raise InputError(
                 option,
@@ -165,7 +165,7 @@ class Design:
 
 def n_reference(n: int, n_all: int) -> int:
     """Return the number of reference rows of a sample of n rows, with n_all in all samples."""
-    return int(n * min(_MOST_REFERENCE, _REFERENCE / n_all))
+    return int(n * min(_MAX_REFERENCE, _REFERENCE / n_all))
 
 
 def _alternative(n_rows: tuple[int, ...]) -> Text:

@@ -26,7 +26,7 @@ from pkex.typing import Float
 # Largest number of parts of the reference, and smallest number of rows of each.
 _PARTS, _ROWS = 32, 32
 # Smallest number of groups of rows, and their share of the design's pairs.
-_LEAST_GROUPS, _PAIR_SHARE = 32, 1 / 256
+_MIN_GROUPS, _PAIR_SHARE = 32, 1 / 256
 
 
 def terms_of_parts(terms: KernelTerms, reference: Float, n_threads: int) -> list[KernelTerms]:
@@ -57,7 +57,7 @@ class MeansSample:
             for size, group_size in zip(design.sizes, self.sizes, strict=True)
         )
         n_groups = max(
-            _LEAST_GROUPS, int(_PAIR_SHARE * design.n_pairs / pairs_among(sum(self.sizes)))
+            _MIN_GROUPS, int(_PAIR_SHARE * design.n_pairs / pairs_among(sum(self.sizes)))
         )
         self._n_groups = max(1, min(max_groups, n_groups // design.n_parts))
         self._step = max(1, design.n_parts * self._n_groups // n_groups)

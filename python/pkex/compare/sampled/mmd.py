@@ -33,7 +33,7 @@ from pkex.tables.stream import read_sources
 from pkex.typing import Float
 
 # Number of slots of both samples together, and smallest number of one sample.
-_SLOTS, _LEAST_SLOTS = 64, 8
+_SLOTS, _MIN_SLOTS = 64, 8
 
 
 def sampled_mmd(X: Any, Y: Any, kernel: Kernel | None, options: StatisticOptions) -> MMDResult:
@@ -92,7 +92,7 @@ def sampled_mmd(X: Any, Y: Any, kernel: Kernel | None, options: StatisticOptions
 def _slots(n: int, m: int) -> tuple[int, int]:
     """Return the numbers of slots of the samples, in proportion to their sizes if possible."""
     n_first = round(_SLOTS * n / (n + m))
-    n_first = max(_LEAST_SLOTS, min(_SLOTS - _LEAST_SLOTS, n_first))
+    n_first = max(_MIN_SLOTS, min(_SLOTS - _MIN_SLOTS, n_first))
     return n_first, _SLOTS - n_first
 
 

@@ -19,7 +19,7 @@ from pkex.typing import Float
 _Places = NDArray[np.integer[Any]]
 
 # Largest number of bytes of rows that are held at a time.
-_MOST_BYTES = 1 << 29
+_MAX_BYTES = 1 << 29
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +104,7 @@ def parts(samples: tuple[Sample, ...], design: Design) -> Iterator[tuple[Float, 
     part_sizes = [design.n_blocks * size for size in design.sizes]
     columns = [sample.source.n_columns for sample in samples]
     n_bytes = sum(8 * rows * d for rows, d in zip(part_sizes, columns, strict=True))
-    n_held = max(1, _MOST_BYTES // n_bytes)
+    n_held = max(1, _MAX_BYTES // n_bytes)
     for start in range(0, design.n_parts, n_held):
         stop = min(start + n_held, design.n_parts)
         held_parts = [

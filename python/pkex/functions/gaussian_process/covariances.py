@@ -47,12 +47,12 @@ from pkex.typing import Float, Report
 
 # Numbers held in memory at a time: of Ψ, of factors between background rows, and of tables of
 # coalitions.
-_MOST_NUMBERS, _BLOCK, _MOST_OF_TABLES = 1 << 23, 1 << 15, 1 << 20
+_MAX_NUMBERS, _BLOCK, _MAX_TABLE_NUMBERS = 1 << 23, 1 << 15, 1 << 20
 # Factors of two rows to background rows, and between each other.
 _PairFactors: TypeAlias = tuple[Float, Float, Float | None]
 # Relative to the prior variance: the largest error in Ψ that is accepted, and the error of a
 # product and of an approximation by a mixture.
-_LARGEST_ERROR = 1e-7
+_MAX_ERROR = 1e-7
 _ROUNDING, _OF_MIXTURE = 1e-15, 1e-12
 
 
@@ -62,7 +62,7 @@ def value_covariances(
     X: Float,
     pairs: NDArray[np.intp],
     game: Game,
-    how: Computation,
+    computation: Computation,
 ) -> Float:
     """Return the posterior covariances of the values of pairs of rows, (pairs, players, players).
 
@@ -77,7 +77,7 @@ def value_covariances(
     pairs : ndarray of int, shape (pairs, 2)
         The numbers of two rows, perhaps the same.
     game : Game
-    how : Computation
+    computation : Computation
 
     Raises
     ------
@@ -98,10 +98,10 @@ def value_covariances(
     all_rows = np.concatenate([points, rows])
     packing = Packing(all_rows, np.zeros((len(all_rows), 1)), kernel, players)
     reaches = packing.reaches(X)
-    background = _Background(rows, weights, players, game.is_marginal, how.n_threads)
+    background = _Background(rows, weights, players, game.is_marginal, computation.n_threads)
     # Two rows are at most twice as far from each other as the farther one is from the points.
     pair_reaches = reaches[pairs].max(axis=1) + (pairs[:, 0] != pairs[:, 1])
-    size = _MOST_NUMBERS // max(points.size, rows.size)
+    size = _MAX_NUMBERS // max(points.size, rows.size)
     blocks = [
         (reach, numbers[block])
         for reach in np.unique(pair_reaches).tolist()
@@ -111,7 +111,7 @@ def value_covariances(
     covariances = np.empty((len(pairs), background.n_players, background.n_players))
     # Measured: a pair of background rows takes seven times as long as a point and a background row.
     sizes = len(points), (1 if game.is_marginal else 7) * len(rows)
-    reports = parts_of(how.progress, *(len(pair_numbers) for _, pair_numbers in blocks))
+    reports = parts_of(computation.progress, *(len(pair_numbers) for _, pair_numbers in blocks))
     for (reach, pair_numbers), block_progress in zip(blocks, reports, strict=True):
         terms = packing.terms_at(reach)
         row_numbers, places = np.unique(pairs[pair_numbers], return_inverse=True)
@@ -119,7 +119,12 @@ def value_covariances(
         if game.coalition_weights is None:
             values_progress, prior_progress = parts_of(block_progress, *sizes)
             values = _values_in_games_of_points(
-                variance, X[row_numbers], background, game, terms, how.reporting(values_progress)
+                variance,
+                X[row_numbers],
+                background,
+                game,
+                terms,
+                computation.reporting(values_progress),
             )
             prior_source: _Background | _CoalitionTable = background
         else:
@@ -142,13 +147,15 @@ def _values_in_games_of_points(
     background: _Background,
     game: Game,
     terms: list[Term],
-    how: Computation,
+    computation: Computation,
 ) -> Float:
     """Return Ψ of rows, shape (n, points, players)."""
     if not len(variance.points):
         return np.empty((len(X), 0, background.n_players))
     packed_game = (game.value_function, background.rows, background.weights)
-    blocks = values_of_points(variance.points, X, packed_game, terms, background.players, how)
+    blocks = values_of_points(
+        variance.points, X, packed_game, terms, background.players, computation
+    )
     return np.concatenate([block for _, block in blocks], axis=2).transpose(0, 2, 1)
 
 
@@ -158,10 +165,10 @@ def whiten_values(variance: LatentVariance, values: Float) -> tuple[Float, Float
     weights = np.abs(variance.conditioning.unwhiten(weighted_values))
     error = _OF_MIXTURE if has_mixtures(variance.terms) else _ROUNDING
     size = 2.0 * error * float(weights.sum(axis=0).max(initial=0.0))
-    if size > _LARGEST_ERROR:
+    if size > _MAX_ERROR:
         raise UnsupportedModelError(
             "the training rows are nearly dependent: errors of the covariances would be "
-            f"{size:.0e} of the prior variance, and pkex accepts up to {_LARGEST_ERROR:.0e}; fit "
+            f"{size:.0e} of the prior variance, and pkex accepts up to {_MAX_ERROR:.0e}; fit "
             "the model with more noise (a larger alpha or WhiteKernel), or with RBF"
         )
     return whitened_values, weighted_values
@@ -343,7 +350,7 @@ class _CoalitionTable:
         rows, factors = self.background.rows, self.background.factors
         p, m = self.background.n_players, len(rows)
         matrix = shapley_matrix(p)
-        blocks = blocks_of(m, _MOST_OF_TABLES // matrix.size)
+        blocks = blocks_of(m, _MAX_TABLE_NUMBERS // matrix.size)
         total = np.zeros((p, p))
         for number, term in enumerate(terms):
             left = factors(term, X[[i]], rows)[:, 0]
@@ -371,7 +378,7 @@ class _CoalitionTable:
         """Return Ψ of rows, shape (n, points, players)."""
         background, n_players = self.background, self.background.n_players
         values = np.empty((len(X), len(points), n_players))
-        blocks = blocks_of(len(points), _MOST_OF_TABLES // self.weights[0].size)
+        blocks = blocks_of(len(points), _MAX_TABLE_NUMBERS // self.weights[0].size)
         for row, weights, row_values in zip(X, self.weights, values, strict=True):
             coalition_values = np.zeros((len(points), len(weights)))
             for term in terms:

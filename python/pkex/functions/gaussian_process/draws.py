@@ -26,7 +26,7 @@ from pkex.typing import Float
 _MISSING = 1e-4
 _ROUNDING, _OF_PRIOR = 1e-9, 1e-13
 # The largest number of rows R; fewer if a kernel expands into dozens of products.
-_MOST_ROWS, _MOST_OF_MIXTURES = 500, 100
+_MAX_ROWS, _MAX_ROWS_OF_MIXTURES = 500, 100
 # The missing share of the variance that adds a note to results, and that raises an error.
 _NOTABLE, _TOO_MUCH = 0.01, 0.5
 
@@ -75,7 +75,7 @@ def _spanning_rows(latent: LatentVariance, rows: Float) -> tuple[Float, Float, f
     initial_mean = variances[half:].mean()
     rounding = _ROUNDING * variances.max() + _OF_PRIOR * latent.scale
     pivots: list[int] = []
-    max_rows = _MOST_OF_MIXTURES if has_mixtures(latent.terms) else _MOST_ROWS
+    max_rows = _MAX_ROWS_OF_MIXTURES if has_mixtures(latent.terms) else _MAX_ROWS
     columns = np.empty((min(half, max_rows), len(rows)))
     while len(pivots) < len(columns) and variances[half:].mean() > _MISSING * initial_mean:
         pivot = int(np.argmax(variances[:half]))

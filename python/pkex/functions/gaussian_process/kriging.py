@@ -74,29 +74,36 @@ class KrigingVariance(Combination):
         return self._at_rows.evaluate(X, n_threads=n_threads)
 
     def explain(
-        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+        self,
+        X: Float,
+        *,
+        game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
+        computation: Computation,
     ) -> Float:
         if self._quadratic.is_by_coalitions(game):
-            return self._at_rows.explain(X, game=game, quantity=quantity, how=how)
-        return super().explain(X, game=game, quantity=quantity, how=how)
+            return self._at_rows.explain(X, game=game, quantity=quantity, computation=computation)
+        return super().explain(X, game=game, quantity=quantity, computation=computation)
 
-    def base(self, game: Game, how: Computation) -> float | Float:
+    def base(self, game: Game, computation: Computation) -> float | Float:
         if self._quadratic.is_by_coalitions(game):
-            return self._at_rows.base(game, how)
-        return super().base(game, how)
+            return self._at_rows.base(game, computation)
+        return super().base(game, computation)
 
     def coalition_outputs(
-        self, row: Float, game: Game, members: Members, how: Computation
+        self, row: Float, game: Game, members: Members, computation: Computation
     ) -> Float:
-        return Function.coalition_outputs(self, row, game, members, how)
+        return Function.coalition_outputs(self, row, game, members, computation)
 
     @property
     def omits_constant(self) -> bool:
         return True
 
-    def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
+    def covariances(
+        self, X: Float, pairs: NDArray[np.intp], game: Game, computation: Computation
+    ) -> Float:
         """Return the covariances of the quadratic part: constants have values of 0."""
-        return self._quadratic.covariances(X, pairs, game, how)
+        return self._quadratic.covariances(X, pairs, game, computation)
 
     def draws(self, rows: Float, n: int, random: np.random.Generator) -> list[PosteriorDraws]:
         return self._at_rows.draws(rows, n, random)

@@ -28,14 +28,14 @@ from pkex.kernels.factors import PackedTerm, has_mixtures, has_series
 from pkex.typing import Float
 
 # The largest number of players whose coalitions can be evaluated instead.
-MOST_PLAYERS = 16
+MAX_PLAYERS = 16
 # The largest accepted rounding error of sums that cancel, relative to the prior variance.
-_LARGEST_ROUNDING = 1e-7
+_MAX_ROUNDING = 1e-7
 # The largest number of points, the weights of whose pairs are stored; of games of pairs and
 # background rows, which take ten minutes; and of products in a kernel.
-_MOST_POINTS = 10_000
-_MOST_GAMES = 10_000_000_000
-_MOST_TERMS = 500
+_MAX_POINTS = 10_000
+_MAX_GAMES = 10_000_000_000
+_MAX_TERMS = 500
 # Means of Gaussians of one column are sums over about as many nodes instead of background rows.
 _NODES = 32
 
@@ -69,19 +69,19 @@ class VarianceReduction:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._variance, self._players)
 
-    def explain(self, X: Float, game: Game, quantity: Quantity, how: Computation) -> Float:
+    def explain(self, X: Float, game: Game, quantity: Quantity, computation: Computation) -> Float:
         """Return a quantity of the variance of rows without the prior, (n, coalitions)."""
         with advising(self._faster(game)):
-            reductions: Float = self._packing.quantity(X, game, quantity, how)[..., 0]
+            reductions: Float = self._packing.quantity(X, game, quantity, computation)[..., 0]
         if quantity == SHAPLEY:
-            self._check_sums(X, game, reductions, how)
+            self._check_sums(X, game, reductions, computation)
         else:
             # Their sum has no meaning that could be compared.
             rounding = self._variance.roundings(X) / self._variance.scale
             self._check(rounding, lambda row: f"rounding errors in row {row} would be")
         return -reductions
 
-    def empty(self, game: Game, how: Computation) -> float:
+    def empty(self, game: Game, computation: Computation) -> float:
         """Return the value of the empty coalition.
 
         Raises
@@ -90,15 +90,15 @@ class VarianceReduction:
             If the variance is not such a sum, or not accurate enough, or has too many games.
         """
         self._check_game(game)
-        return self._variance.prior - self._empty_sum(game, how)
+        return self._variance.prior - self._empty_sum(game, computation)
 
-    def _empty_sum(self, game: Game, how: Computation) -> float:
+    def _empty_sum(self, game: Game, computation: Computation) -> float:
         cache = self._empty  # other threads may replace it
         if cache is None or cache[0] is not game:
             expansion = self._packing.at(self._packing.of_game(game))
             with advising(self._faster(game)):
                 base = expansion.base(
-                    game=game.packed, n_threads=how.n_threads, progress=how.progress
+                    game=game.packed, n_threads=computation.n_threads, progress=computation.progress
                 )
             cache = self._empty = game, float(base[0])
         return cache[1]
@@ -110,7 +110,7 @@ class VarianceReduction:
             alternatives.append("the RBF kernel")
         if game.value_function != "neutral":
             alternatives.append('value_function="neutral"')
-        if int(self._players.max(initial=-1)) < MOST_PLAYERS:
+        if int(self._players.max(initial=-1)) < MAX_PLAYERS:
             alternatives.append('value_function="interventional" with a background of some rows')
         elif game.value_function != "neutral":
             alternatives.append("a background of fewer rows")
@@ -120,7 +120,7 @@ class VarianceReduction:
 
     def are_exact(self, game: Game) -> bool:
         """Whether rounding errors are small enough."""
-        return self._rounding(game) <= _LARGEST_ROUNDING * self._variance.scale
+        return self._rounding(game) <= _MAX_ROUNDING * self._variance.scale
 
     def _rounding(self, game: Game) -> float:
         """Return a bound of rounding errors, as a variance."""
@@ -138,7 +138,7 @@ class VarianceReduction:
                 joined(
                     f"the prior variance of {self._variance.kernel!r} differs between rows, for "
                     "which the interventional and the neutral value functions are supported for up "
-                    f"to {MOST_PLAYERS} features; ",
+                    f"to {MAX_PLAYERS} features; ",
                     self._fix,
                 )
             )
@@ -158,10 +158,12 @@ class VarianceReduction:
         families = {factor.family for term in terms for factor in term.factors}
         return families <= {"rbf"} and len(np.unique(self._players)) == len(self._players)
 
-    def _check_sums(self, X: Float, game: Game, reductions: Float, how: Computation) -> None:
+    def _check_sums(
+        self, X: Float, game: Game, reductions: Float, computation: Computation
+    ) -> None:
         """Compare sums of values with the variance at rows, which is computed by solving."""
         prior, scale = self._variance.prior, self._variance.scale
-        sums = prior - reductions.sum(axis=1) - self._empty_sum(game, how.reporting(None))
+        sums = prior - reductions.sum(axis=1) - self._empty_sum(game, computation.reporting(None))
         variances = self._variance.at(X)
         self._check(
             np.abs(sums - variances) / scale,
@@ -174,7 +176,7 @@ class VarianceReduction:
     def _check(self, errors: Float, message: Callable[[int], str]) -> None:
         """Raise an error if errors of rows, relative to the prior variance, are too large."""
         # NaN is too large as well.
-        inexact_rows = np.flatnonzero(~(errors <= _LARGEST_ROUNDING))
+        inexact_rows = np.flatnonzero(~(errors <= _MAX_ROUNDING))
         if len(inexact_rows):
             row = int(inexact_rows[0])
             raise self._inexact(f"{message(row)} {errors[row]:.0e} of the prior variance")
@@ -182,16 +184,16 @@ class VarianceReduction:
     @property
     def _fix(self) -> Text:
         background = "pass a background, for ", Option("value_function", "interventional")
-        has_few = int(self._players.max(initial=-1)) < MOST_PLAYERS
+        has_few = int(self._players.max(initial=-1)) < MAX_PLAYERS
         return background if has_few else (*background, ", and group columns")
 
     def _inexact(self, what: str) -> UnsupportedModelError:
         return UnsupportedModelError(
             joined(
                 "the variance is a sum over pairs of training rows, which are nearly dependent, so "
-                f"its terms cancel: {what}; pkex accepts up to {_LARGEST_ROUNDING:.0e}. Either ",
+                f"its terms cancel: {what}; pkex accepts up to {_MAX_ROUNDING:.0e}. Either ",
                 self._fix,
-                f" (up to {MOST_PLAYERS} features need no pairs), or fit the model with more noise "
+                f" (up to {MAX_PLAYERS} features need no pairs), or fit the model with more noise "
                 "(a larger alpha or WhiteKernel)",
             )
         )
@@ -214,17 +216,17 @@ def _check_size(
     """Raise an error for too many points, or games of pairs and background rows or nodes."""
     evaluations = n_points * n_terms
     games = evaluations * (evaluations + 1) // 2 * n_rows
-    if n_points <= _MOST_POINTS and n_terms <= _MOST_TERMS and games <= _MOST_GAMES:
+    if n_points <= _MAX_POINTS and n_terms <= _MAX_TERMS and games <= _MAX_GAMES:
         return
     factor = f" times {n_rows} {kind}" if n_rows > 1 else ""
     raise UnsupportedModelError(
         joined(
             f"the variance is a sum over pairs of {counted(n_points, 'point')} times "
             f"{counted(n_terms, 'product')} of the kernel{factor}: {games:.1e} games for each "
-            f"row; pkex supports up to {_MOST_POINTS} points, {_MOST_GAMES:.0e} games and "
-            f"{_MOST_TERMS} products. Pass a background, for ",
+            f"row; pkex supports up to {_MAX_POINTS} points, {_MAX_GAMES:.0e} games and "
+            f"{_MAX_TERMS} products. Pass a background, for ",
             Option("value_function", "interventional"),
-            f", which needs no pairs for up to {MOST_PLAYERS} features. Or fit the model on fewer "
+            f", which needs no pairs for up to {MAX_PLAYERS} features. Or fit the model on fewer "
             "rows, or with a kernel that is a product over features, such as RBF",
         )
     )

@@ -13,7 +13,7 @@ from pkex.functions.base import Function, PosteriorDraws, check_constant
 from pkex.functions.gaussian_process.covariances import value_covariances
 from pkex.functions.gaussian_process.draws import posterior_draws
 from pkex.functions.gaussian_process.latent import ConditioningMatrix, LatentVariance
-from pkex.functions.gaussian_process.pairs import MOST_PLAYERS, VarianceReduction
+from pkex.functions.gaussian_process.pairs import MAX_PLAYERS, VarianceReduction
 from pkex.functions.gaussian_process.row_covariances import row_covariances
 from pkex.functions.linked import Linked, LinkedOutputs
 from pkex.games.indices import SHAPLEY, Quantity, quantity_from_values
@@ -100,24 +100,33 @@ class PosteriorVariance(Function):
         return self._as_output(self.scaled(self.latent.at(rows) + self.noise))
 
     def explain(
-        self, X: Float, *, game: Game = NEUTRAL, quantity: Quantity = SHAPLEY, how: Computation
+        self,
+        X: Float,
+        *,
+        game: Game = NEUTRAL,
+        quantity: Quantity = SHAPLEY,
+        computation: Computation,
     ) -> Float:
         self.latent.allowed_values.check(X, "X")
         constant = self.noise if quantity.size == 0 else 0.0
         if self.is_by_coalitions(game):
-            coalition_values = self.latent.coalition_values(X, game, self.players, how.progress)
+            coalition_values = self.latent.coalition_values(
+                X, game, self.players, computation.progress
+            )
             values = quantity_from_values(coalition_values, quantity)
         else:
-            values = self._reduction.explain(X, game, quantity, how)
+            values = self._reduction.explain(X, game, quantity, computation)
             constant += self.latent.prior if quantity.size == 0 else 0.0
         return self.scaled(values + constant)
 
-    def base(self, game: Game, how: Computation) -> float | Float:
+    def base(self, game: Game, computation: Computation) -> float | Float:
         if game.background is not None:
             self.latent.allowed_values.check(game.background[0], "background")
         is_by_coalitions = self.is_by_coalitions(game)
         base = (
-            self.latent.empty_value(game) if is_by_coalitions else self._reduction.empty(game, how)
+            self.latent.empty_value(game)
+            if is_by_coalitions
+            else self._reduction.empty(game, computation)
         )
         return self._as_base(self.scaled(np.array(base + self.noise)))
 
@@ -128,21 +137,25 @@ class PosteriorVariance(Function):
     def is_by_coalitions(self, game: Game) -> bool:
         """Whether the values of a game are computed coalition by coalition."""
         terms, n_players = self.latent.terms, self.n_players
-        if game.is_marginal or n_players > MOST_PLAYERS:
+        if game.is_marginal or n_players > MAX_PLAYERS:
             return False
         if has_series(terms) or has_mixtures(terms):
             return True
         pairs = _STEPS_OF_PAIR * n_players * len(terms) ** 2
         return 2**n_players <= pairs or not self._reduction.are_exact(game)
 
-    def covariances(self, X: Float, pairs: NDArray[np.intp], game: Game, how: Computation) -> Float:
+    def covariances(
+        self, X: Float, pairs: NDArray[np.intp], game: Game, computation: Computation
+    ) -> Float:
         self.latent.allowed_values.check(X, "X")
         if game.embeds_rows and game.background is not None and game.coalition_weights is not None:
             rows, weights = game.background[0], game.coalition_weights
             return self.scaled(row_covariances(self.latent, X, pairs, rows, weights))
         kernel = ", the RBF kernel" if has_mixtures(self.latent.terms) else ""
         with advising(f"fewer rows{kernel} or a background of fewer rows"):
-            return self.scaled(value_covariances(self.latent, self.players, X, pairs, game, how))
+            return self.scaled(
+                value_covariances(self.latent, self.players, X, pairs, game, computation)
+            )
 
     def draws(self, rows: Float, n: int, random: np.random.Generator) -> list[PosteriorDraws]:
         return posterior_draws(self.latent, self.scales, rows, n, random)

@@ -50,9 +50,9 @@ from pkex.tables.read import as_vector
 from pkex.typing import Float
 
 # Rows, and bags and targets, from which kernels are chosen.
-_MOST_ROWS, _MOST_BAGS = 2000, 500
+_MAX_ROWS, _MAX_BAGS = 2000, 500
 # Of the bags of a target; 1 on average.
-_SMALLEST_WEIGHT = 0.1
+_MIN_WEIGHT = 0.1
 # The fix for mediators that are not numbers.
 _NUMBER_BAGS = (
     "number the bags, equally in mediator and target_mediator, for example by "
@@ -330,14 +330,14 @@ class DeconditionalRegressor(BaseEstimator):
         # The likelihood is of targets with variance 1.
         variance = float(targets.var() * (np.ptp(targets) > 0.0)) or 1.0
         standardized, noise = (targets - targets.mean()) / variance**0.5, fixed_noise
-        if max(len(bags.mediators), len(targets)) > _MOST_BAGS:
+        if max(len(bags.mediators), len(targets)) > _MAX_BAGS:
             sample = np.sort(
-                random.choice(len(targets), min(len(targets), _MOST_BAGS), replace=False)
+                random.choice(len(targets), min(len(targets), _MAX_BAGS), replace=False)
             )
             standardized, of_targets = standardized[sample], of_targets[sample]
             noise = noise[sample] if isinstance(noise, np.ndarray) else noise
             bags = bags.select(self._bags_of(of_targets, bags, random))
-        bags = bags.thin(_MOST_ROWS, random)
+        bags = bags.thin(_MAX_ROWS, random)
         of_mediators = (bags.mediators, of_targets)
         likelihood = MarginalLikelihood(
             GaussianGram(bags)
@@ -383,7 +383,7 @@ class DeconditionalRegressor(BaseEstimator):
             nearest = self.mediator_kernel(bags.mediators, of_targets).argmax(axis=0)
         numbers = np.unique(nearest)
         other_numbers = np.setdiff1d(np.arange(len(bags.mediators)), numbers)
-        count = min(len(other_numbers), max(0, _MOST_BAGS - len(numbers)))
+        count = min(len(other_numbers), max(0, _MAX_BAGS - len(numbers)))
         sample = random.choice(other_numbers, count, replace=False)
         return np.sort(np.concatenate([numbers, sample]))
 
@@ -409,7 +409,7 @@ class DeconditionalRegressor(BaseEstimator):
 
 def _warn_of_distant(sums: Float) -> None:
     """Warn of targets whose bags have hardly any weight in all, given their sums (M,)."""
-    n_distant = int((sums < _SMALLEST_WEIGHT).sum())
+    n_distant = int((sums < _MIN_WEIGHT).sum())
     if n_distant:
         warn(
             f"{n_distant} of {len(sums)} targets have a target_mediator far from the "

@@ -32,7 +32,7 @@ _REGULARIZATION, _NOISE = (1e-3, 1e-6, 1.0), (1e-1, 1e-6, 1.0)
 _STARTS = ((1.0, 1.0), (1.0, 0.1), (0.5, 0.1), (2.0, 0.1))
 
 # The smallest s.
-_SMALLEST = 1e-3
+_MIN_SIZE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Embedding:
             ) from None
         size = float((cross.T @ cho_solve(factor, np.ones(len(gram)))).mean())
         # If there are no bags with mediators like those of the targets, the sums are near 0.
-        return cls(factor, cross, max(size, _SMALLEST))
+        return cls(factor, cross, max(size, _MIN_SIZE))
 
     @cached_property
     def weights(self) -> Float:

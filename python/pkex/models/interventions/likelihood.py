@@ -19,7 +19,7 @@ from pkex.typing import Float
 # Start and range of the regularization, and of the noise relative to the amplitude.
 _REGULARIZATION, _NOISE = (1e-1, 1e-6, 1e2), (1e-1, 1e-6, 1e3)
 # The same for a noise that was passed, with the variance of the targets as the amplitude.
-_OF_AMPLITUDE, _LEAST_RATIO, _LEAST_NOISE = (1e-4, 1e6), 1e-11, 1e-8
+_OF_AMPLITUDE, _MIN_RATIO, _MIN_NOISE = (1e-4, 1e6), 1e-11, 1e-8
 # Length-scales start at these multiples of the spreads of columns, and stay within this factor.
 _STARTS, _RANGE = (1.0, 0.3, 0.08), 300.0
 # The noise is at least this share of the variance of the targets, if they are equal up to rounding.
@@ -161,14 +161,14 @@ class TargetLikelihood:
         if self.noise is None:
             return _NOISE
         variance = float(np.mean(self.targets**2))
-        if self.noise < _LEAST_NOISE * variance:
+        if self.noise < _MIN_NOISE * variance:
             raise ValueError(
-                f"noise={self.noise!r} is below {_LEAST_NOISE:.0e} of the variance of y, "
+                f"noise={self.noise!r} is below {_MIN_NOISE:.0e} of the variance of y, "
                 f"{variance:.3g}: rounding errors may be larger. Pass a larger noise"
             )
         ratio = self.noise / variance
         low, high = _OF_AMPLITUDE
-        return ratio, max(_LEAST_RATIO, ratio * low), ratio * high
+        return ratio, max(_MIN_RATIO, ratio * low), ratio * high
 
     def __call__(self, parameters: Float) -> float:
         """Return the negative logarithm of the likelihood."""

@@ -10,7 +10,7 @@ from pkex.kernels import RBF
 from pkex.typing import Float
 
 # Eigenvalues below this share of the largest one are rounding errors.
-_SMALLEST = 1e-8
+_MIN_SHARE = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,5 +72,5 @@ def coordinates(matrix: Float) -> Float:
 
 def _eigenvectors(matrix: Float) -> tuple[Float, Float]:
     values, vectors = np.linalg.eigh(matrix)
-    mask = values > _SMALLEST * values[-1]
+    mask = values > _MIN_SHARE * values[-1]
     return values[mask], vectors[:, mask]

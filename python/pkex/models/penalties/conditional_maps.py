@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pkex.functions.conditional import MOST_CONDITIONED
+from pkex.functions.conditional import MAX_CONDITIONED
 from pkex.games.category_codes import CategoryCodes
 from pkex.games.conditioning import ConditionalBackground, Weights
 from pkex.games.observational import Observational
@@ -61,10 +61,10 @@ def choose_coalitions(
         If `n_coalitions` is required for so many columns, or is not a positive integer.
     """
     if n_coalitions is None:
-        if d > MOST_CONDITIONED:
+        if d > MAX_CONDITIONED:
             raise ValueError(
                 f"X has {d} columns, but all 2^{d} coalitions are used for at most "
-                f"{MOST_CONDITIONED} columns. Pass n_coalitions, the number of random coalitions "
+                f"{MAX_CONDITIONED} columns. Pass n_coalitions, the number of random coalitions "
                 "per feature, such as 200, or value_function='interventional'"
             )
         return _all_coalitions(features, d)

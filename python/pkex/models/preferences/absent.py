@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pkex.explain.observational import conditioning_of
-from pkex.functions.conditional import MOST_CONDITIONED
+from pkex.functions.conditional import MAX_CONDITIONED
 from pkex.games.conditioning import ConditionalBackground
 from pkex.games.observational import Observational
 from pkex.games.players import Groups, Players, as_players
@@ -18,7 +18,7 @@ from pkex.tables.weights import equal_weights
 from pkex.typing import Float
 
 # The largest number of pairs of items that absent features are drawn from.
-_MOST_PAIRS = 1 << 20
+_MAX_PAIRS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +84,10 @@ class Absent:
         if self.value_function == "neutral":
             return self.game
         m = len(self.rows)
-        if m**2 > _MOST_PAIRS:
+        if m**2 > _MAX_PAIRS:
             raise ValueError(
                 f"absent features are drawn from all pairs of {m:,} items, but at most "
-                f"{int(_MOST_PAIRS**0.5):,} items are supported. Pass a sample as background"
+                f"{int(_MAX_PAIRS**0.5):,} items are supported. Pass a sample as background"
             )
         pairs = join_columns(np.repeat(self.rows, m, axis=0), np.tile(self.rows, (m, 1)))
         return Game(self.value_function, (pairs, np.outer(self.shares, self.shares).ravel()))
@@ -105,10 +105,10 @@ class Absent:
             If there are too many columns, or the rows cannot be compared.
         """
         p = len(self.players)
-        if p > MOST_CONDITIONED:
+        if p > MAX_CONDITIONED:
             raise ValueError(
                 f"value_function='observational' factors a matrix for each of 2^{p} coalitions of "
-                f"{p} features; at most {MOST_CONDITIONED} features are supported. Pass "
+                f"{p} features; at most {MAX_CONDITIONED} features are supported. Pass "
                 "value_function='interventional' or groups of features"
             )
         return conditioning_of(self.settings, self.rows, self.shares, self.names)

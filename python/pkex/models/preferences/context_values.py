@@ -47,6 +47,6 @@ def context_values(
         if conditioning is not None:
             function = Conditional(function, conditioning)
         function = function.grouped(absent.players.of_column)
-        values[mask] = function.explain(rows[mask], game=absent.game, how=part)[..., 0]
+        values[mask] = function.explain(rows[mask], game=absent.game, computation=part)[..., 0]
         bases[mask] = function.base(absent.game, part.reporting(None))
     return values, bases

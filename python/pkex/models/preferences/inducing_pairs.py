@@ -35,7 +35,7 @@ _SAMPLE = 4
 # A Newton step is solved until the residual is smaller by this factor.
 _FORCING = 0.1
 # The largest number of iterations of conjugate gradients for a Newton step.
-_MOST_ITERATIONS = 100
+_MAX_ITERATIONS = 100
 # The rounding error of an objective, relative to its value at 0.
 _ROUNDING = float(np.finfo(np.float64).eps)
 # The first penalty, relative to the sum of weights, and the factor of the next one.
@@ -170,7 +170,7 @@ class InducingPairs:
             descent,
             precondition,
             lambda iterate: iterate.energy <= threshold,
-            _MOST_ITERATIONS,
+            _MAX_ITERATIONS,
         )
         return iterate.solution
 

@@ -33,9 +33,9 @@ from pkex.models.preferences.preferential import Preferential
 from pkex.typing import Float
 
 # The number of kernel values, and of values of coalitions, in memory at a time.
-_MOST_NUMBERS = 1 << 24
+_MAX_NUMBERS = 1 << 24
 # The number of duels of items against all in memory at a time.
-_MOST_DUELS = 1 << 16
+_MAX_DUELS = 1 << 16
 
 
 def item_values(f: Preferential, duels: Duels, absent: Absent, computation: Computation) -> Float:
@@ -61,7 +61,7 @@ def _by_engine(f: Preferential, duels: Duels, absent: Absent, computation: Compu
         if conditioning is not None:
             one_way = Conditional(one_way, conditioning)
         rows = np.concatenate(f.rows_of(left, right))
-        one_way_values = one_way.explain(rows, game=game, how=part)[..., 0]
+        one_way_values = one_way.explain(rows, game=game, computation=part)[..., 0]
         values[mask] = one_way_values[: len(left)] - one_way_values[len(left) :]
     return values
 
@@ -79,7 +79,7 @@ def _by_coalitions(
     """
     n, members = len(duels.left), all_coalitions(players)
     values = []
-    for block, part in computation.over(blocks_of(n, _MOST_NUMBERS // len(members))):
+    for block, part in computation.over(blocks_of(n, _MAX_NUMBERS // len(members))):
         coalition_values = _coalition_values(f, duels[block], conditioning, members, part)
         values.append(quantity_from_values(coalition_values, SHAPLEY))
     conditioning.warn_of_matching_rows(np.concatenate([duels.left, duels.right]), players)
@@ -137,7 +137,7 @@ def _differences(duels: Duels, means: Float, a: NDArray[np.intp], b: NDArray[np.
     """
     left, right = np.split(means, 2)
     differences = [np.empty(0)]
-    for block in blocks_of(len(a), _MOST_NUMBERS // len(left)):
+    for block in blocks_of(len(a), _MAX_NUMBERS // len(left)):
         direct = left[:, a[block]] * right[:, b[block]]
         crossed = left[:, b[block]] * right[:, a[block]]
         alpha = duels.coefficients[:, duels.numbers[block]]
@@ -158,7 +158,7 @@ def item_values_against_all(
     """
     n, m = len(duels.left), len(absent.rows)
     means = []
-    for block, part in computation.over(blocks_of(n, _MOST_DUELS // m)):
+    for block, part in computation.over(blocks_of(n, _MAX_DUELS // m)):
         left = duels.left[block]
         block_duels = Duels(
             np.repeat(left, m, axis=0),

@@ -30,15 +30,15 @@ from pkex.models.preferences.preferential import Preferential
 from pkex.typing import Float
 
 # Pairs from which parameters are chosen, and the seed of their sample.
-_MOST_PAIRS, _SEED = 1000, 0
+_MAX_PAIRS, _SEED = 1000, 0
 # The range of length-scales, relative to the median heuristic, and of alpha.
 _RANGE, _ALPHA = 30.0, (1e-6, 1e4)
 # The starts that are compared: multiples of the length-scales of items, and alpha.
 _MULTIPLES, _ALPHAS = (0.5, 1.0, 2.0, 4.0), (0.01, 0.1, 1.0)
 # Newton's method stops if the objective changes by less, relative to it.
-_TOLERANCE, _MOST_STEPS = 1e-13, 100
+_TOLERANCE, _MAX_STEPS = 1e-13, 100
 # L-BFGS stops if the marginal likelihood changes by less, relative to its logarithm.
-_LEAST_CHANGE = 1e-9
+_MIN_CHANGE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +145,7 @@ class LogisticLoss:
         """Return a with the mode f = K a, by Newton's method with halved steps."""
         mode = np.zeros(len(prior))
         value = self._objective(mode, mode)
-        for _ in range(_MOST_STEPS):
+        for _ in range(_MAX_STEPS):
             f = prior @ mode
             shares = expit(f)
             curvature = self.weights * shares * (1.0 - shares)
@@ -235,8 +235,8 @@ def maximize_likelihood(
     if chooses_context_kernel and pairs.contexts is not None:
         contexts = LengthScales(pairs.contexts.rows, "context_kernel")
     n, sample = len(pairs.left), pairs
-    if n > _MOST_PAIRS:
-        numbers = np.random.default_rng(_SEED).choice(n, _MOST_PAIRS, replace=False)
+    if n > _MAX_PAIRS:
+        numbers = np.random.default_rng(_SEED).choice(n, _MAX_PAIRS, replace=False)
         sample, loss = pairs.at(numbers), loss.at(numbers)
     likelihood = MarginalLikelihood(sample, loss, items, contexts)
     parameters = likelihood.maximum()
@@ -280,7 +280,7 @@ class MarginalLikelihood:
         log_range = np.log(_RANGE)
         bounds = [(start - log_range, start + log_range) for start in self._starts.tolist()]
         bounds.append((np.log(_ALPHA[0]), np.log(_ALPHA[1])))
-        options = {"ftol": _LEAST_CHANGE}
+        options = {"ftol": _MIN_CHANGE}
         result = minimize(self, best, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
         parameters: Float = result.x
         return parameters

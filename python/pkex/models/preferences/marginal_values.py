@@ -28,7 +28,7 @@ from pkex.models.preferences.preferential import Preferential
 from pkex.typing import Float
 
 # The number of factors in memory at a time.
-_MOST_NUMBERS = 1 << 23
+_MAX_NUMBERS = 1 << 23
 # Training pairs whose values are computed together.
 _PAIRS = 256
 
@@ -50,7 +50,7 @@ def marginal_values(
     n, d = duels.left.shape
     games = MarginalGames(f, terms, absent, computation)
     values = np.empty((n, len(absent.players)))
-    step = _MOST_NUMBERS // (4 * len(terms) * len(f.left) * d)
+    step = _MAX_NUMBERS // (4 * len(terms) * len(f.left) * d)
     for block in blocks_of(n, step):
         items, a, b = duels[block].distinct_items()
         factors = games.factors(items)
@@ -166,7 +166,7 @@ def _factors(term: Term, points: Float, items: Float, players: Players) -> Float
 def _means(term: Term, points: Float, absent: Absent) -> Float:
     """Return the mean factors of points over the background, shape (points, p)."""
     means = np.zeros((len(points), len(absent.players)))
-    for block in blocks_of(len(absent.rows), _MOST_NUMBERS // points.size):
+    for block in blocks_of(len(absent.rows), _MAX_NUMBERS // points.size):
         factors = _factors(term, points, absent.rows[block], absent.players)
         means += np.einsum("l,lpd->pd", absent.shares[block], factors)
     return means

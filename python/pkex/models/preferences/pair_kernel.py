@@ -18,7 +18,7 @@ _BLOCK = 1 << 16
 # The same for products of blocks.
 _LARGE_BLOCK = 1 << 20
 # The largest number of values of a table that is kept: 256 MB.
-_MOST_KEPT = 1 << 25
+_MAX_KEPT = 1 << 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class _Values:
 
     @classmethod
     def of(cls, kernel: Kernel, rows: Float, points: Float) -> _Values:
-        if len(rows) * len(points) > _MOST_KEPT:
+        if len(rows) * len(points) > _MAX_KEPT:
             return cls(kernel, rows, points, None)
         table = np.empty((len(rows), len(points)))
         for block in blocks_of(len(rows), _BLOCK // len(points)):

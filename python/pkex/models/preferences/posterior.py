@@ -41,9 +41,9 @@ from pkex.typing import Float
 _NODES = np.linspace(-8.5, 8.5, 1201)
 
 # The number of kernel values in memory at a time.
-_MOST_NUMBERS = 1 << 22
+_MAX_NUMBERS = 1 << 22
 # The largest number of games between background rows for the covariances of a pair: a minute.
-_MOST_GAMES = 1 << 28
+_MAX_GAMES = 1 << 28
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ class PairPosterior:
             None for the mean over the training contexts.
         """
         variances = np.empty(n)
-        for block in blocks_of(n, _MOST_NUMBERS // len(self.pairs.left)):
+        for block in blocks_of(n, _MAX_NUMBERS // len(self.pairs.left)):
             cross, prior = kernels_of(block)
             of_contexts, context_prior = self._of_contexts(
                 None if contexts is None else contexts[block]
@@ -297,11 +297,11 @@ def _check(absent: Absent) -> None:
 
 def _check_size(n_rows: int, n_terms: int) -> None:
     """Raise InputError if there are too many games between background rows."""
-    if n_rows**2 * n_terms > _MOST_GAMES:
+    if n_rows**2 * n_terms > _MAX_GAMES:
         raise InputError(
             Option("uncertainty", True),
             f"computes {n_rows**2 * n_terms:.0e} games for each pair, because the background has "
-            f"{n_rows:,} rows and the kernel {n_terms} terms: pkex goes up to {_MOST_GAMES:.0e}",
+            f"{n_rows:,} rows and the kernel {n_terms} terms: pkex goes up to {_MAX_GAMES:.0e}",
             [
                 "pass fewer background items",
                 ("with an RBF kernel, pass ", Option("value_function", "marginal")),

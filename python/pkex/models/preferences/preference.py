@@ -55,7 +55,7 @@ _FUNCTIONS: dict[str, type[Preferential]] = {
 }
 
 # The least number of centers; with fewer pairs, all pairs are centers.
-_LEAST_CENTERS = 2000
+_MIN_CENTERS = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +155,7 @@ class Preference(BaseEstimator):
     def _draw_centers(self, training: Training, alpha: float) -> InducingPairs | None:
         """Return the functions of random centers; None if all pairs are centers."""
         n = len(training.weights)
-        number = max(_LEAST_CENTERS, math.ceil(10.0 * math.sqrt(n)))
+        number = max(_MIN_CENTERS, math.ceil(10.0 * math.sqrt(n)))
         if self.n_centers is None:
             return None
         if not isinstance(self.n_centers, str):

@@ -26,7 +26,7 @@ from pkex.kernels.restrictions import are_products
 from pkex.typing import Float
 
 # The number of kernel values in memory at a time.
-_MOST_NUMBERS = 1 << 22
+_MAX_NUMBERS = 1 << 22
 # The rows between which kernels are evaluated for values of rows at the same place.
 _OF_DIAGONAL = 16
 
@@ -150,7 +150,7 @@ class Preferential:
     def _by_kernels(self, left: Float, right: Float, contexts: Float | None) -> Float:
         """Return f by evaluating kernels that have too many factors for a `KernelSum`."""
         values = np.empty(len(left))
-        for block in blocks_of(len(left), _MOST_NUMBERS // len(self.left)):
+        for block in blocks_of(len(left), _MAX_NUMBERS // len(self.left)):
             terms = self.of_pairs(left[block], right[block])
             if self.contexts is not None and contexts is not None:
                 terms *= self.contexts.kernel(self.contexts.rows, contexts[block])
