@@ -117,7 +117,8 @@ def test_arrays_of_dask_are_explained_lazily_chunk_by_chunk(monkeypatch, outputs
     rows = np.concatenate([ROWS] * 3)
     expected = explainer.shap_values(rows)
     read = []
-    monkeypatch.setattr(exact_values, "_compute_table", recording(read, exact_values._compute_table))
+    compute_table = recording(read, exact_values._compute_table)
+    monkeypatch.setattr(exact_values, "_compute_table", compute_table)
     half = rows.shape[1] // 2
     lazy = explainer.shap_values(da.from_array(rows, chunks=(5, half)))
     assert read == []
