@@ -49,7 +49,7 @@ impl TileSums {
         [&self.groups, &self.univariate, &self.squares]
     }
 
-    /// These sums, mutable, in the order of [`Self::others`].
+    /// These sums, mutable, in the order of [`Self::other_sums`].
     pub fn other_sums_mut(&mut self) -> [&mut Vec<f64>; 3] {
         [&mut self.groups, &mut self.univariate, &mut self.squares]
     }
