@@ -281,7 +281,7 @@ CALLS = {
             TypeError,
             r"no argument 'gamma'.*; .* kernel=pkex.kernels.RBF.* gamma = 1",
         ),
-        ({"seed": 1}, TypeError, r"has no argument 'seed'; it takes .*random_state"),
+        ({"seed": 1}, TypeError, r"has no argument 'seed' \(did you mean 'random_state'\?\)"),
     ],
 )
 def test_options_that_do_not_exist_are_answered_with_those_that_do(call, options, error, message):

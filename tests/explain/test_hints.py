@@ -38,6 +38,8 @@ def test_an_attribute_of_other_explainers_is_answered_with_what_to_write(model, 
         ("expected_value", r"use explainer\.expected_value, or base_values for each row"),
         ("shap_values", r"use explanation\.values"),
         ("interactions", r"explainer\.interactions\(X\)"),
+        ("save", r"json\.dump\(result\.to_dict\(\), file\)"),
+        ("to_csv", r"result\.to_frame\(\)\.to_csv\(path\)"),
         ("nonsense", ""),
     ],
 )
@@ -53,6 +55,7 @@ def test_an_attribute_of_other_explanations_is_answered_with_what_to_write(model
     [
         ("expected_value", r"interactions\.base_values, one for each row"),
         ("centered", r"explainer\(X\)\.centered\(\)"),
+        ("to_pandas", r"result\.to_frame\(\)"),
         ("nonsense", ""),
     ],
 )
@@ -126,3 +129,13 @@ def test_too_many_arguments_by_position_are_answered_with_the_list(model):
 def test_a_keyword_that_resembles_none_is_answered_with_the_list(model):
     with pytest.raises(TypeError, match="no argument 'qqq'; it takes model, background, "):
         pkex.Explainer(model, qqq=1)
+
+
+def test_an_option_of_the_explainer_in_a_call_is_answered_with_its_place(model):
+    with pytest.raises(TypeError, match=r"no argument 'n_jobs'; .*Explainer\(\.\.\., n_jobs="):
+        pkex.Explainer(model)(np.eye(3), n_jobs=2)
+
+
+def test_a_feature_of_a_plot_is_answered_with_its_index(model):
+    with pytest.raises(TypeError, match=r"^Explanation\.plot\(\) has no .*result\[:, 'name'\]"):
+        pkex.Explainer(model)(np.eye(3)).plot(feature="x0")

@@ -101,11 +101,11 @@ def test_values_that_cannot_be_told_from_0_are_pale_in_a_scatter():
     [
         (EXPLANATION, "waterfall", r"draws one row; .*explanation\[0\]"),
         (EXPLANATION[0], "beeswarm", "several rows"),
-        (EXPLANATION, "heatmap", "Explanation.plot draws kind='beeswarm' or"),
+        (EXPLANATION, "heatmap", "kind must be one of 'beeswarm', .*; got 'heatmap'"),
         (EXPLANATION, "waterfal", "Did you mean 'waterfall'"),
-        (INTERACTIONS, "waterfall", "draws kind='heatmap' or kind='bar'"),
+        (INTERACTIONS, "waterfall", "one of 'heatmap', 'bar'; got 'waterfall'"),
         (EXPLAINER.interactions(TABLE, order=1), "heatmap", "pairs of three features or more"),
-        (pkex.mmd(X, X + 1.0), "heatmap", "MMDResult.plot draws kind='bar'"),
+        (pkex.mmd(X, X + 1.0), "heatmap", "'bar'; got 'heatmap'"),
     ],
 )
 def test_a_picture_that_there_is_not_is_refused(result, kind, message):

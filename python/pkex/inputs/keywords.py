@@ -17,7 +17,12 @@ _SYNONYMS = {
     "background_data": "background",
     "X_background": "background",
     "max_display": "max_features",
+    "seed": "random_state",
+    "rng": "random_state",
 }
+
+# Keywords that choose a part of a result, which its index does.
+_CHOICES = ("feature", "features", "output", "outputs", "row", "rows")
 
 # Keywords that are parameters of kernels in pkex.
 _KERNEL_PARAMETERS = ("gamma", "sigma", "bandwidth", "length_scale", "lengthscale")
@@ -39,8 +44,8 @@ def with_known_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
             return function(*args, **kwargs)
         except TypeError:
             error = (
-                unknown_keywords(function, kwargs)
-                or _excess_arguments(function, len(args))
+                unknown_keywords(function, kwargs, args)
+                or _excess_arguments(function, args)
                 or _missing_keywords(function, args, kwargs)
             )
             if error is not None:
@@ -52,41 +57,62 @@ def with_known_keywords(function: Callable[_P, _R]) -> Callable[_P, _R]:
     return call
 
 
-def unknown_keywords(function: Callable[..., object], keywords: Iterable[str]) -> TypeError | None:
+def unknown_keywords(
+    function: Callable[..., object], keywords: Iterable[str], args: Sequence[object] = ()
+) -> TypeError | None:
     """Return the error that names unknown keyword arguments and lists the known ones."""
     parameters = [name for name in inspect.signature(function).parameters if name != "self"]
     unknown = [name for name in keywords if name not in parameters]
     if not unknown:
         return None
     kind = "argument" if len(unknown) == 1 else "arguments"
-    listing = ", ".join(f"{name!r}{_suggestion(name, parameters)}" for name in unknown)
-    hint = ""
-    if "kernel" in parameters and any(name in _KERNEL_PARAMETERS for name in unknown):
-        hint = (
-            "; a Gaussian kernel is kernel=pkex.kernels.RBF(length_scale), which has "
-            "gamma = 1/(2·length_scale²)"
-        )
-    elif "value_function" in parameters and unknown[0] in _OBSERVATIONAL_PARAMETERS:
-        hint = f"; that is value_function=pkex.Observational({unknown[0]}=...)"
+    hint = _hint(function, unknown, parameters, args)
+    listing = ", ".join(
+        repr(name) + ("" if hint else _suggestion(name, parameters)) for name in unknown
+    )
     return TypeError(
-        f"{_label(function)} has no {kind} {listing}; it takes {', '.join(parameters)}{hint}"
+        f"{_label(function, args)} has no {kind} {listing}; it takes {', '.join(parameters)}{hint}"
     )
 
 
-def _excess_arguments(function: Callable[..., object], n_arguments: int) -> TypeError | None:
+def _hint(
+    function: Callable[..., object],
+    unknown: Sequence[str],
+    parameters: Sequence[str],
+    args: Sequence[object],
+) -> str:
+    """Return a clause on what to write instead of the unknown keywords."""
+    name = unknown[0]
+    if "kernel" in parameters and any(keyword in _KERNEL_PARAMETERS for keyword in unknown):
+        return (
+            "; a Gaussian kernel is kernel=pkex.kernels.RBF(length_scale), which has "
+            "gamma = 1/(2·length_scale²)"
+        )
+    if "value_function" in parameters and name in _OBSERVATIONAL_PARAMETERS:
+        return f"; that is value_function=pkex.Observational({name}=...)"
+    if function.__name__ == "__call__" and args:
+        owner = type(args[0])
+        if name in inspect.signature(owner).parameters:
+            return f"; that is {owner.__name__}(..., {name}=...)"
+    if "kind" in parameters and name in _CHOICES:
+        return "; choose by index, such as result[:, 'name'] for a feature"
+    return ""
+
+
+def _excess_arguments(function: Callable[..., object], args: Sequence[object]) -> TypeError | None:
     """Return the error of too many positional arguments, which lists the valid ones."""
     parameters = list(inspect.signature(function).parameters.values())
     positional_names = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
     is_open = any(p.kind is p.VAR_POSITIONAL for p in parameters)
-    if is_open or n_arguments <= len(positional_names):
+    if is_open or len(args) <= len(positional_names):
         return None
     keyword_names = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
     is_method = positional_names[:1] == ["self"]
     names = positional_names[is_method:]
     suffix = f", and by name {', '.join(keyword_names)}" if keyword_names else ""
     return TypeError(
-        f"{_label(function)} takes {counted(len(names), 'argument')} by position"
-        f"{''.join(f', {name}' for name in names)}{suffix}; got {n_arguments - is_method}"
+        f"{_label(function, args)} takes {counted(len(names), 'argument')} by position"
+        f"{''.join(f', {name}' for name in names)}{suffix}; got {len(args) - is_method}"
     )
 
 
@@ -102,19 +128,19 @@ def _missing_keywords(
     ]
     if not names:
         return None
-    owner, _, name = function.__qualname__.rpartition(".")
-    # A method is named by the class of its instance.
-    is_method = owner and name != "__init__" and args
-    label = f"{type(args[0]).__name__}.{name}()" if is_method else _label(function)
-    return TypeError(f"{label} needs {', '.join(names)}, given by name")
+    return TypeError(f"{_label(function, args)} needs {', '.join(names)}, given by name")
 
 
-def _label(function: Callable[..., object]) -> str:
+def _label(function: Callable[..., object], args: Sequence[object]) -> str:
     """Return the name of a function in messages: "Explainer()", or "a call of Explainer"."""
     owner, _, name = function.__qualname__.rpartition(".")
     if name == "__call__":
         return f"a call of {owner}"
-    return f"{owner if name == '__init__' else function.__qualname__}()"
+    if name == "__init__":
+        return f"{owner}()"
+    # A method is named by the class of its instance.
+    is_method = args and "self" in inspect.signature(function).parameters
+    return f"{type(args[0]).__name__}.{name}()" if is_method else f"{function.__qualname__}()"
 
 
 def _suggestion(keyword: str, parameters: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from pkex.inputs.wording import shown
 from pkex.results.checked_values import checked_values
 from pkex.results.class_pairs import classes_of_pairs, means_over_pairs
 from pkex.results.estimate import RowAttribution
+from pkex.results.result import RESULT_HINTS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,11 +32,15 @@ _SHAP_ATTRIBUTES = {
     "mean",
 }
 _SHAP_ATTRIBUTES |= {"min", "percentile", "sum"}
-_HINTS = {
-    "expected_value": "use explainer.expected_value, or base_values for each row",
-    "shap_values": "use explanation.values",
-    "interactions": "use explainer.interactions(X)",
-} | {name: f"use explanation.to_shap().{name}" for name in _SHAP_ATTRIBUTES}
+_HINTS = (
+    RESULT_HINTS
+    | {
+        "expected_value": "use explainer.expected_value, or base_values for each row",
+        "shap_values": "use explanation.values",
+        "interactions": "use explainer.interactions(X)",
+    }
+    | {name: f"use explanation.to_shap().{name}" for name in _SHAP_ATTRIBUTES}
+)
 
 
 class Explanation(RowAttribution):

@@ -21,6 +21,7 @@ from pkex.results.conversions import frame, shap_interactions, shap_matrices, sh
 from pkex.results.interaction_plots import INTERACTION_KINDS, draw_interactions
 from pkex.results.options import PlotOptions, ReportOptions
 from pkex.results.order_shares import order_shares
+from pkex.results.result import RESULT_HINTS
 from pkex.results.row_result import RowResult
 from pkex.results.sizes import mean_size
 from pkex.results.summary import Summary
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 _EFFICIENT = ("k-SII", "SII", "STII", "FSII")
 
 # Attributes of explanations, and their alternatives here.
-_HINTS = {
+_HINTS = RESULT_HINTS | {
     "expected_value": "use interactions.base_values, one for each row",
     "centered": "use explainer(X).centered()",
 }

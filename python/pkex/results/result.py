@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from pkex.inputs.choices import check_choice
 from pkex.inputs.documents import Document, envelope
@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 
     from pkex.results.report import PageContent
 
-_KINDS: tuple[Kind, ...] = get_args(Kind)
+# Attributes of other libraries' results, and the equivalents here.
+RESULT_HINTS = {
+    "save": "use pickle, or json.dump(result.to_dict(), file)",
+    "to_json": "use json.dumps(result.to_dict())",
+    "to_pandas": "use result.to_frame()",
+    "to_csv": "use result.to_frame().to_csv(path)",
+    "to_excel": "use result.to_frame().to_excel(path)",
+}
 
 
 class Result(AttributeHints):
@@ -30,6 +37,7 @@ class Result(AttributeHints):
 
     __slots__ = ()
 
+    _hints = RESULT_HINTS
     # The kinds of plots that the result supports, the default first.
     _kinds: ClassVar[tuple[Kind, ...]]
     # The largest number of lines in a table that is printed or shown in a notebook.
@@ -298,9 +306,8 @@ class Result(AttributeHints):
         'base value + Shapley values'
         """
         count = checked_count(max_features)
-        if kind is not None and check_choice("kind", kind, _KINDS) not in self._kinds:
-            valid = " or ".join(f"kind={name!r}" for name in self._kinds)
-            raise ValueError(f"{type(self).__name__}.plot draws {valid}; got kind={kind!r}")
+        if kind is not None:
+            kind = check_choice("kind", kind, self._kinds)
         with style_for(ax):
             return self._draw(PlotOptions(ax, kind, output, count))
 
