@@ -243,3 +243,22 @@ def test_the_report_has_the_intervals_of_the_effects():
     np.testing.assert_allclose([float(line[-2]) for line in lines], low[places], atol=1e-4)
     np.testing.assert_allclose([float(line[-1]) for line in lines], high[places], atol=1e-4)
     assert any("from 20 posterior draws of the Gaussian process" in text for text in page.text("p"))
+
+
+@pytest.mark.parametrize("length_scale", [0.2, 0.4])
+def test_an_index_outside_its_interval_has_a_note(length_scale):
+    rows = np.random.default_rng(5).uniform(size=(5, 3))
+    process = GaussianProcessRegressor(RBF(length_scale), alpha=1e-4, optimizer=None)
+    result = pkex.sensitivity(
+        process.fit(rows, 5.0 * rows[:, 0] - 2.5),
+        [stats.uniform()] * 3,
+        uncertainty=20,
+        random_state=0,
+    )
+    is_outside = False
+    for name in ("shapley_effects", "first_order", "total"):
+        low, high = result.credible_interval(name)
+        values = getattr(result, name)
+        is_outside |= bool(np.any(np.maximum(low - values, values - high) > 5e-4))
+    assert ("an index is outside its interval" in repr(result)) is is_outside
+    assert is_outside is (length_scale == 0.2)

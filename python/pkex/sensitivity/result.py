@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 # The largest number of outputs with a table in a summary.
 _MAX_OUTPUTS = 4
+_OUTSIDE = (
+    "an index is outside its interval, because it describes the posterior mean, which is smoother "
+    "than the draws. Trust the interval"
+)
 _KEYS = {
     "S1": "first_order",
     "ST": "total",
@@ -196,8 +200,21 @@ class SensitivityResult(VarianceShares, Result):
         variances = np.ravel(self.variance)
         tables = [self._table(output, n_lines) for output in range(len(variances))[:_MAX_OUTPUTS]]
         left_out = len(variances) - len(tables)
-        notes = [f"({counted(left_out, 'more output')} not shown)"] if left_out else []
-        return Summary(head, tables, [*notes, *(f"note: {note}" for note in self.notes)])
+        lines = [f"({counted(left_out, 'more output')} not shown)"] if left_out else []
+        notes = [*self.notes, *([_OUTSIDE] if self._leaves_intervals() else [])]
+        return Summary(head, tables, [*lines, *(f"note: {note}" for note in notes)])
+
+    def _leaves_intervals(self) -> bool:
+        """Whether an index is visibly outside its credible interval."""
+        if self.draws is None:
+            return False
+        # Intervals are printed with three decimals.
+        half_digit = 5e-4
+        for name in TITLES:
+            (low, high), indices = self.credible_interval(name), getattr(self, name)
+            if ((indices < low - half_digit) | (indices > high + half_digit)).any():
+                return True
+        return False
 
     def _table(self, output: int, n_lines: int) -> SummaryTable:
         place = () if self._outputs is None else (output,)
