@@ -136,6 +136,11 @@ def test_an_option_of_the_explainer_in_a_call_is_answered_with_its_place(model):
         pkex.Explainer(model)(np.eye(3), n_jobs=2)
 
 
-def test_a_feature_of_a_plot_is_answered_with_its_index(model):
-    with pytest.raises(TypeError, match=r"^Explanation\.plot\(\) has no .*result\[:, 'name'\]"):
-        pkex.Explainer(model)(np.eye(3)).plot(feature="x0")
+def test_a_feature_of_a_plot_is_answered_with_how_to_choose_it(model):
+    explainer, X = pkex.Explainer(model), np.eye(3)
+    with pytest.raises(TypeError, match=r"^Explanation\.plot\(\) has .*explanation\[:, 'age'\]$"):
+        explainer(X).plot(feature="x0")
+    with pytest.raises(TypeError, match=r"^Interactions\.plot\(\) has .*\.of\('age', 'bmi'\)$"):
+        explainer.interactions(X).plot(feature="x0")
+    with pytest.raises(TypeError, match=r"'feature'; it takes ax, kind, output, max_features$"):
+        pkex.mmd(X, X + 1.0).plot(feature="x0")

@@ -21,8 +21,8 @@ _SYNONYMS = {
     "rng": "random_state",
 }
 
-# Keywords that choose a part of a result, which its index does.
-_CHOICES = ("feature", "features", "output", "outputs", "row", "rows")
+# Keywords that choose a part of a result.
+_CHOICES = ("feature", "features", "row", "rows")
 
 # Keywords that are parameters of kernels in pkex.
 _KERNEL_PARAMETERS = ("gamma", "sigma", "bandwidth", "length_scale", "lengthscale")
@@ -66,10 +66,8 @@ def unknown_keywords(
     if not unknown:
         return None
     kind = "argument" if len(unknown) == 1 else "arguments"
+    listing = ", ".join(f"{name!r}{_suggestion(name, parameters)}" for name in unknown)
     hint = _hint(function, unknown, parameters, args)
-    listing = ", ".join(
-        repr(name) + ("" if hint else _suggestion(name, parameters)) for name in unknown
-    )
     return TypeError(
         f"{_label(function, args)} has no {kind} {listing}; it takes {', '.join(parameters)}{hint}"
     )
@@ -94,9 +92,8 @@ def _hint(
         owner = type(args[0])
         if name in inspect.signature(owner).parameters:
             return f"; that is {owner.__name__}(..., {name}=...)"
-    if "kind" in parameters and name in _CHOICES:
-        return "; choose by index, such as result[:, 'name'] for a feature"
-    return ""
+    choice = getattr(args[0], "_choice", "") if args and name in _CHOICES else ""
+    return f"; {choice}" if choice else ""
 
 
 def _excess_arguments(function: Callable[..., object], args: Sequence[object]) -> TypeError | None:
@@ -145,6 +142,8 @@ def _label(function: Callable[..., object], args: Sequence[object]) -> str:
 
 def _suggestion(keyword: str, parameters: Sequence[str]) -> str:
     """Return the keyword that was probably meant, as a question."""
+    if keyword in _CHOICES:
+        return ""
     matches = difflib.get_close_matches(keyword, parameters, n=1)
     candidates = [name for name in (_SYNONYMS.get(keyword, ""), *matches) if name in parameters]
     return f" (did you mean {candidates[0]!r}?)" if candidates else ""

@@ -40,6 +40,7 @@ class Attribution(RowResult[RowValues]):
 
     _kinds = KINDS
     # Calls that return such a result, without and with uncertainty.
+    _choice = "choose rows, features and outputs by index, such as explanation[:, 'age']"
     _call: ClassVar[str] = "explainer(X)"
     _uncertain_call: ClassVar[str] = "explainer(X, uncertainty=True)"
     # The call that returns covariances between rows; "" if there is none.

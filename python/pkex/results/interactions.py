@@ -96,6 +96,7 @@ class Interactions(RowResult[CoalitionValues]):
     """
 
     _hints = _HINTS
+    _choice = "select rows by index, and a coalition by .of('age', 'bmi')"
     _kinds = INTERACTION_KINDS
 
     def __init__(

@@ -38,6 +38,8 @@ class Result(AttributeHints):
     __slots__ = ()
 
     _hints = RESULT_HINTS
+    # How to choose a part of the result, for errors of arguments that do not exist.
+    _choice: ClassVar[str] = ""
     # The kinds of plots that the result supports, the default first.
     _kinds: ClassVar[tuple[Kind, ...]]
     # The largest number of lines in a table that is printed or shown in a notebook.
